@@ -2,12 +2,12 @@ import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
 import { malformedItem } from '../graph/pagination/connection.ts';
+import { isObject } from '../lib/json/exact-json.ts';
 import { atMostEntries } from '../lib/values.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
 import type { LookupParts, OperationLookups } from '../upstream/list-lookup.ts';
-import type { Details, Page } from '../upstream/page.ts';
+import type { Details, Page, PartialErrors } from '../upstream/page.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
-import { troublesIn } from './balance-troubles.ts';
 import {
   type BalancesList,
   balancesLookup,
@@ -158,3 +158,32 @@ export const noteList = (operation: OperationLookups, list: BalancesList): void 
   const others = listsOf(operation, list.address).filter(({ chains }) => chains !== list.chains);
   lists.set(nameOf(operation, list.address), [list, ...others].slice(0, MAX_LISTS));
 };
+
+/** What the service says is missing in an answer. */
+type Troubles = {
+  /** The chains that are missing, wholly or in part. */
+  readonly chainIds: ReadonlySet<number>;
+  /** Whether something is missing of which the service does not name the chain. */
+  readonly isOfUnknownChain: boolean;
+};
+
+const NONE: Troubles = { chainIds: new Set(), isOfUnknownChain: false };
+
+/** Reads the chains that errors and warnings beside good data name. */
+export const troublesIn = (partialErrors: PartialErrors | null): Troubles => {
+  if (partialErrors === null) return NONE;
+  const { errors, warnings } = partialErrors;
+  const failures = listOf(errors).flatMap((error) =>
+    isObject(error) && Array.isArray(error.token_errors) && error.token_errors.length > 0
+      ? error.token_errors.map((each: unknown) => (isObject(each) ? [each.chain_id] : []))
+      : [[]],
+  );
+  const warned = listOf(warnings).map((warning) =>
+    isObject(warning) && Array.isArray(warning.chain_ids) ? warning.chain_ids : [],
+  );
+  const ids = [...failures, ...warned].map((group) => group.map(Number).filter(Number.isSafeInteger));
+  return { chainIds: new Set(ids.flat()), isOfUnknownChain: ids.some((group) => group.length === 0) };
+};
+
+const listOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];

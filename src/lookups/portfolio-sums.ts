@@ -6,7 +6,7 @@ import { UpstreamError } from '../upstream/client/errors.ts';
 import type { ReadPage } from '../upstream/list-loader.ts';
 import type { Page } from '../upstream/page.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
-import { troublesIn } from './balance-troubles.ts';
+import { troublesIn } from './balance-reader.ts';
 import { type BalanceRecord, hasPoolOf, type ListedBalance } from './balances-rest.ts';
 import { withHours } from './historical-price.ts';
 

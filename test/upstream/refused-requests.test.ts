@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { maskError } from '../../src/graph/errors.ts';
 import { ResponseReceiver } from '../../src/upstream/client/body.ts';
-import { createUpstreamClient } from '../../src/upstream/client/client.ts';
-import { createConnectionPool } from '../../src/upstream/client/connection-pool.ts';
+import { createConnectionPool, createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { unsendable } from '../../src/upstream/client/errors.ts';
 import { Bill, Usage } from '../../src/upstream/client/request.ts';
 import { poll } from '../support/clients/queries.ts';

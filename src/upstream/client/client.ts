@@ -1,15 +1,16 @@
+import type { Dispatcher } from 'undici';
+import buildConnector from 'undici/lib/core/connect.js';
+import Client from 'undici/lib/dispatcher/client.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
 import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
 import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/tasks.ts';
-import type { ParseBody } from './body.ts';
-import { parseJson } from './body.ts';
+import { type ParseBody, parseJson, ResponseReceiver } from './body.ts';
 import { createCircuitBreakers } from './circuit-breaker.ts';
-import { createConnectionPool } from './connection-pool.ts';
 import { costLimitExceeded } from './errors.ts';
 import { createKeyCooldowns, createRequestLimiter, type SharedCooldowns, type SharedRate } from './limits.ts';
 import { startAttemptTimer, type UpstreamObserver } from './observer.ts';
-import type { RequestScope } from './request.ts';
-import { Bill, targetOf, type UpstreamAnswer, type UpstreamRequest } from './request.ts';
+import { Bill, type RequestScope, targetOf, type UpstreamAnswer, type UpstreamRequest } from './request.ts';
 import { createRetry } from './retry.ts';
 import { sendRequest } from './send-request.ts';
 import {
@@ -123,3 +124,23 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
 
 const exceedsCostLimit = ({ cost }: UpstreamRequest, { usage, maxComputeUnits }: RequestScope): boolean =>
   cost > 0 && usage.computeUnits + cost > maxComputeUnits;
+
+/** Upstream's kept-alive connections, at most `connections`. Other requests wait for a free one. */
+export const createConnectionPool = (origin: string, connections: number, timeoutMs: number): Pool =>
+  new Pool(origin, {
+    connections,
+    connect: buildConnector({ timeout: timeoutMs }),
+    factory: (url, options) => new Connection(url, options),
+  });
+
+/**
+ * A connection that stays in its pool when it refuses a request. undici answers `false` both when a connection is busy and
+ * when it refuses a request as invalid. The pool then considers it busy until it finishes a request. If it had none to
+ * finish, it would be lost for good.
+ */
+class Connection extends Client {
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const isFree = super.dispatch(options, handler);
+    return isFree || (handler instanceof ResponseReceiver && handler.isRefused);
+  }
+}
