@@ -132,7 +132,7 @@ export type BalanceRecord = Omit<ListedBalance, 'priceHistory'> & {
 type PriceThen = RecordValue<typeof HISTORICAL_PRICE> & { readonly priceNowUsd?: string | null };
 
 /**
- * Whether the price of a balance comes from a pool of at least so many US dollars. Where the size is unknown, it does unless
+ * Whether the price of a balance comes from a pool of at least this many US dollars. Where the size is unknown, it does unless
  * the service states low liquidity. The chain's own currency needs no pool.
  */
 export const hasPoolOf = (minPoolSizeUsd: string): ((balance: ListedBalance) => boolean) => {

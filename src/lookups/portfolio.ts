@@ -169,7 +169,6 @@ builder.objectField(Wallet, 'portfolio', (t) =>
       const chains = chainsParameter(chainIds, chainTags);
       context.chains.assertKnown(chainIds, chainTags);
       context.chains.assertSupported('BALANCES', chainIds);
-      context.chains.assertSupported('BALANCES', chainIds);
       const list = { address, chains, assetClass: null, excludeSpam: false, excludeUnpriced: false };
       const details = unionOf([selectedDetails(balancesLookup, info), detailsOfHours(priceHoursAgo)]);
       noteList(context.lookups, list);

@@ -149,6 +149,22 @@ test('change compares what counts now at the prices of then, without those that 
   ]);
 });
 
+test('decimals that no token can have make no number of billions of digits: such a balance has no price of then', async () => {
+  const lies = [-(2 ** 31), 2 ** 31 - 1, -1, 256].map((decimals, index) =>
+    balance({
+      address: addressOf(index + 1),
+      decimals,
+      value_usd: 1,
+      historical_prices: [{ offset_hours: 1, price_usd: 2 }],
+    }),
+  );
+  const portfolio = await shown(lies, 'chainIds: [1], priceHoursAgo: [1]');
+  expect(portfolio).toMatchObject({ totalUsd: '4', countedBalances: 4 });
+  expect(portfolio?.change).toEqual([
+    { hoursAgo: 1, totalUsd: '0', changeUsd: '0', changeRatio: null, unpricedBalances: 4 },
+  ]);
+});
+
 test.each([
   [
     'an error of a chain',
