@@ -329,6 +329,9 @@ const rangesOf = (raw: RawObject, chainId: number): readonly TickRange[] => {
   });
 };
 
+const sumOf = (amounts: readonly string[]) =>
+  amounts.reduce((sum, amount) => sum.plus(amount), new Decimal(0));
+
 /** Adds what has the same role and token. A price that ranges don't agree on is the first that is known. */
 const summed = (assets: readonly DefiAsset[]): readonly DefiAsset[] => {
   const groups = Map.groupBy(assets, ({ role, address: of, symbol }) => `${role} ${of} ${symbol}`);
@@ -339,7 +342,7 @@ const summed = (assets: readonly DefiAsset[]): readonly DefiAsset[] => {
     return [
       {
         ...first,
-        amount: amounts.length === 0 ? null : Decimal.sum(...amounts).toFixed(),
+        amount: amounts.length === 0 ? null : sumOf(amounts).toFixed(),
         priceUsd: group.find(({ priceUsd }) => priceUsd !== null)?.priceUsd ?? null,
       },
     ];
