@@ -88,6 +88,9 @@ const DefiAsset = builder.objectRef<AssetShape>('DefiAsset').implement({
   }),
 });
 
+/** More assets, and more ranges, than positions have: what their tokens' markets would cost is estimated by it. */
+const MAX_PARTS = 100;
+
 const TickRange = builder.objectRef<RangeShape>('TickRange').implement({
   description: 'Liquidity between two prices, which an NFT stands for.',
   fields: (t) => ({
@@ -97,6 +100,7 @@ const TickRange = builder.objectRef<RangeShape>('TickRange').implement({
     assets: t.expose('assets', {
       type: [DefiAsset],
       description: 'What is in the range: supplied tokens, and unclaimed fees as rewards.',
+      extensions: withCost({ items: 4, most: 4 }),
     }),
   }),
 });
@@ -151,11 +155,13 @@ const DefiPosition = builder.objectRef<PositionShape>('DefiPosition').implement(
       type: [DefiAsset],
       description:
         'What is in it, each with its part in it. Those of several ranges are added. Empty where an unknown type can not be read.',
+      extensions: withCost({ items: 2, most: MAX_PARTS }),
     }),
     ranges: t.expose('ranges', {
       type: [TickRange],
       nullable: true,
       description: 'The ranges of concentrated liquidity. Null for other positions.',
+      extensions: withCost({ items: 1, most: MAX_PARTS }),
     }),
     lockedUntil: t.expose('lockedUntil', {
       type: 'DateTime',
