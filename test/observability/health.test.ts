@@ -35,7 +35,7 @@ test('while nothing can be stored, the gateway is not ready, and says so once in
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, DATA_DIR: await temporaryDirectory() });
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
   // Another program holds the write lock.
-  const intruder = new DatabaseSync(join(gateway.dataDir, 'deliveries.db'));
+  const intruder = new DatabaseSync(join(gateway.dataDir, 'deliveries.db'), { timeout: 60_000 });
   intruder.exec('BEGIN IMMEDIATE');
   for (let turn = 0; turn < 3; turn += 1) expect(await deliver(deliveryUrl, { body: { turn } })).toBe(503);
   const ready = async () => {
