@@ -23,6 +23,9 @@ const ARGUMENTS = [
   '(chainIds: [1])',
 ];
 
+/** Fields of items and wallets that only the executor resolves: most documents are left to plans, so they are seldom selected. */
+const OF_EXECUTOR: ReadonlySet<string> = new Set(['market', 'holders', 'chainInfo', 'wallet', 'nativeToken']);
+
 /** The field that no document selects: `head` names the log that made it, so each gateway gives another. */
 const OF_ONE_LOG = 'head';
 
@@ -125,10 +128,10 @@ export class RandomDocument {
     if (kind === 2) return `... on ${type.name}${this.#directive()} ${this.#selection(type)}`;
     if (kind === 3 && type.name === 'Wallet') return `... on Node${this.#directive()} { id __typename }`;
     if (kind === 4) return `...${this.#fragment(type)}${this.#directive()}`;
-    return this.#field(
-      type,
-      this.#oneOf(Object.keys(type.getFields()).filter((name) => name !== OF_ONE_LOG)),
+    const names = Object.keys(type.getFields()).filter(
+      (name) => name !== OF_ONE_LOG && (!OF_EXECUTOR.has(name) || this.#chance(0.1)),
     );
+    return this.#field(type, this.#oneOf(names));
   }
 
   #fragment(type: GraphQLObjectType): string {
