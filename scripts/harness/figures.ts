@@ -47,10 +47,10 @@ export const tableOf = (rows: readonly (readonly string[])[]): string => {
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n');
 };
 
-/** `value` with these decimals; a dash where there is none. */
+/** A number with this many decimals; a dash if it was not measured. */
 export const decimals = (value: number, digits = 2): string =>
   Number.isFinite(value) ? value.toFixed(digits) : '–';
 
-/** A whole number, in groups of three digits; a dash where there is none. */
+/** A whole number in groups of three digits; a dash if it was not measured. */
 export const whole = (value: number): string =>
   Number.isFinite(value) ? Math.round(value).toLocaleString('en') : '–';

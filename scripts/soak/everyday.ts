@@ -156,7 +156,7 @@ export const everyday = async (options: Options): Promise<Everyday> => {
   };
 };
 
-/** What an everyday soak has shown to be wrong. */
+/** The faults that an everyday soak has found. */
 export const problemsOf = ({ outcomes, memory, deliveries, exitCodes }: Everyday): string[] => [
   ...Object.entries(memory).flatMap(([name, minutes]) => {
     if (minutes.length < JUDGED_FROM_MINUTE) return [];

@@ -45,7 +45,7 @@ export const DEMO_WALLETS: readonly DemoWallet[] = [
   wallet('dust', '2,500 balances, absurd ones among them: three pages'),
   wallet('native', 'native assets only, on three chains'),
   wallet('stable', 'stablecoins of each kind, the native asset of Gnosis among them'),
-  wallet('defi', 'a DeFi position of each type, a debt, and a type that nobody knows'),
+  wallet('defi', 'a DeFi position of each type, a debt, and an undocumented type'),
   wallet('caller', 'many items in one transaction, equal ones too'),
 ];
 

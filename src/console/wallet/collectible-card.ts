@@ -95,7 +95,7 @@ const pictureUrl = (imageUrl: string | null): string | null => {
 
 type PictureProps = { collectible: CollectibleCardFragment; alt: string };
 
-/** The collectible's picture, or a drawing made from the token's id if there is none. */
+/** The collectible's picture. One without a picture gets a drawing made from its token id. */
 const Picture = ({ collectible, alt }: PictureProps) => {
   const { imageUrl, contractAddress, tokenId } = collectible;
   const [failed, setFailed] = useState<string | null>(null);
