@@ -1,10 +1,10 @@
 import './graph/scalars.ts';
 import './graph/node.ts';
-import './lookups/chains-schema.ts';
+import './lookups/chains/chains-schema.ts';
 import './lookups/wallet.ts';
-import './lookups/token.ts';
+import './lookups/tokens/token.ts';
 import './lookups/registry.ts';
-import './lookups/portfolio.ts';
+import './lookups/balances/portfolio.ts';
 import './webhooks/schema/webhook.ts';
 import './webhooks/schema/payloads.ts';
 import './webhooks/schema/mutations.ts';

@@ -41,7 +41,7 @@ const onlyFor = (room: string, importers: string): Rule =>
     { path: `^src/(?:${room})` },
   );
 
-/** The files of a lookup have its name. */
+/** The files of a lookup have its name, in src/lookups/ or a folder of it. */
 const LOOKUPS = lookups.map(({ name }) => name).join('|');
 
 const FEATURES = 'lookups/|webhooks/|deliveries/';
@@ -68,15 +68,18 @@ const RULES: readonly Rule[] = [
   only('graph/', 'graph/|upstream/|lib/|context\\.ts|scopes\\.ts'),
   never('graph/', 'context\\.ts|scopes\\.ts', TYPES),
 
-  only('(?:lookups/[a-z]+-rest|webhooks/rest)\\.ts', 'upstream/|lib/'),
+  only(
+    '(?:lookups/(?:([a-z]+)/|)[a-z-]+-rest|webhooks/rest)\\.ts',
+    'upstream/|lib/|lookups/$1/[a-z-]+-rest\\.ts',
+  ),
   never(
-    `lookups/(${LOOKUPS})(?:-rest)?\\.ts`,
-    `lookups/(?!$1(?:-rest)?\\.ts)(?:${LOOKUPS}|registry)(?:-rest)?\\.ts`,
+    `lookups/(?:[a-z]+/|)(${LOOKUPS})(?:-rest)?\\.ts`,
+    `lookups/(?:[a-z]+/|)(?!$1(?:-rest)?\\.ts)(?:${LOOKUPS}|registry)(?:-rest)?\\.ts`,
   ),
   never(`(${FEATURES})`, FEATURES, {
     pathNot: [
-      '^src/lookups/(transactions|activity(-rest)?|wallet|token|balance|chains-schema)\\.ts$',
-      '^src/webhooks/schema/(webhook|enums)\\.ts$',
+      '^src/lookups/(transactions|activity(-rest)?|wallet|tokens/token|balances/balances|chains/chains-schema)\\.ts$',
+      '^src/webhooks/schema/webhook\\.ts$',
       '^src/$1',
     ],
   }),

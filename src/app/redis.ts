@@ -9,7 +9,7 @@ import { createNames } from '../shared/names.ts';
 import { openSharedPages } from '../shared/pages.ts';
 import { SHARED_TIMES, type SharedObserver, type SharedTimes } from '../shared/run.ts';
 import type { InvalidationBus } from '../upstream/cache/entries.ts';
-import type { SharedPages } from '../upstream/cache/shared-fetch.ts';
+import type { SharedPages } from '../upstream/cache/single-flight.ts';
 import type { Startup } from './startup.ts';
 
 /** The Redis that all gateways share. */

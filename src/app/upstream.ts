@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { ContextParts } from '../context.ts';
-import { type ChainSource, createChainSource, readChainsOf } from '../lookups/chain-source.ts';
+import { type ChainSource, createChainSource, readChainsOf } from '../lookups/chains/chains.ts';
 import { lookups } from '../lookups/registry.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { Invalidations } from '../shared/invalidations.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
-import type { Chain } from '../lookups/known-chains.ts';
+import type { Chain } from '../lookups/chains/known-chains.ts';
 import { type AuthConfig, readAuth } from './auth.ts';
 import type { Environment, Read, Variable } from './environment.ts';
 import {

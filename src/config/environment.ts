@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isNetwork } from '../lib/ip-address.ts';
-import type { Chain } from '../lookups/known-chains.ts';
+import type { Chain } from '../lookups/chains/known-chains.ts';
 import { itemLookups, lookups } from '../lookups/registry.ts';
+import { isNetwork } from '../server/http/client-address.ts';
 
 const FIXED = [
   'HOST',

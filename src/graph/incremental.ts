@@ -16,9 +16,8 @@ import {
   visit,
 } from 'graphql';
 import { rememberEach } from '../lib/values.ts';
-import { collectFields, type Operation, readOperation } from './cost/operation-info.ts';
+import { collectFields, isStreamed, type Operation, readOperation } from './cost/operation-info.ts';
 import { badUserInput } from './errors.ts';
-import { isStreamed } from './selection.ts';
 
 const DIRECTIVES = [GraphQLDeferDirective, GraphQLStreamDirective];
 

@@ -1,5 +1,5 @@
 import type { AnyList } from '../upstream/list-loader.ts';
-import { type ListLookup, listLookup } from '../upstream/list-lookup.ts';
+import { type ListLookup, listLookup } from '../upstream/lookup.ts';
 import { newestFirst } from '../upstream/parse/list-order.ts';
 import { type ListedRecord, nullable, type RecordTable, required } from '../upstream/parse/record.ts';
 

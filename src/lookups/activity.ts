@@ -8,11 +8,11 @@ import {
   ActivityType,
   ASSET_TYPE_VALUES,
   AssetType,
-} from '../webhooks/schema/enums.ts';
+} from '../webhooks/schema/webhook.ts';
 import { ACTIVITY_CONTENT, type Activity as ActivityShape, activityLookup } from './activity-rest.ts';
-import { chainArguments } from './chains-schema.ts';
+import { chainArguments } from './chains/chains-schema.ts';
 import { listField } from './list-field.ts';
-import { Token, type TokenRecord } from './token.ts';
+import { Token, type TokenRecord } from './tokens/token.ts';
 import { Wallet } from './wallet.ts';
 
 /** An activity, from a lookup or from a delivery. */

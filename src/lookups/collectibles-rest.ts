@@ -1,5 +1,5 @@
 import type { AnyList } from '../upstream/list-loader.ts';
-import { listLookup } from '../upstream/list-lookup.ts';
+import { listLookup } from '../upstream/lookup.ts';
 import { UNORDERED } from '../upstream/parse/list-order.ts';
 import {
   type ListedRecord,

@@ -3,17 +3,17 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../context.ts';
 import { type BuilderTypes, builder } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
+import { selectsBelow } from '../graph/cost/operation-info.ts';
 import { streamsLists } from '../graph/incremental.ts';
 import { connect } from '../graph/pagination/connection.ts';
 import { lookupConnectionType, type PageArgs, pageArguments } from '../graph/pagination/connection-type.ts';
 import type { ListConnection } from '../graph/pagination/list-connection.ts';
-import { mappedPages } from '../graph/pagination/mapped-items.ts';
 import { MAX_FILTERED_PAGES } from '../graph/pagination/walk.ts';
-import { selectsBelow } from '../graph/selection.ts';
-import type { AnyList } from '../upstream/list-loader.ts';
-import type { AnyLookup, ListLookup } from '../upstream/list-lookup.ts';
-import { type Details, detailsOf, NO_DETAILS, unionOf } from '../upstream/page.ts';
-import { type ChainArgs, chainsParameter } from './chains-schema.ts';
+import type { AnyList, ReadPage } from '../upstream/list-loader.ts';
+import type { AnyLookup, ListLookup } from '../upstream/lookup.ts';
+import { type Details, detailsOf, type Lead, NO_DETAILS, type PageItems, unionOf } from '../upstream/page.ts';
+import { MalformedFieldError } from '../upstream/parse/fields.ts';
+import { type ChainArgs, chainsParameter } from './chains/chains-schema.ts';
 
 type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
   /** The items' type. It names the connection and its edges. */
@@ -148,3 +148,76 @@ export const selectedDetails = ({ details }: AnyLookup, info: GraphQLResolveInfo
       .filter(([, fields]) => selectsBelow(info, new Set(fields)))
       .map(([detail]) => detail),
   );
+
+/** Reads the same pages, with each item made anew of its value. Plans write such items from their values. */
+const mappedPages =
+  <Value>(read: ReadPage<Value>, map: (value: Value) => Value): ReadPage<Value> =>
+  async (at) => {
+    const page = await read(at);
+    return { ...page, items: new MappedItems(page.items, map) };
+  };
+
+class MappedItems<Value> implements PageItems<Value> {
+  readonly writer = null;
+  readonly #items: PageItems<Value>;
+  readonly #map: (value: Value) => Value;
+
+  constructor(items: PageItems<Value>, map: (value: Value) => Value) {
+    this.#items = items;
+    this.#map = map;
+  }
+
+  get length(): number {
+    return this.#items.length;
+  }
+
+  get hasRepeats(): boolean {
+    return this.#items.hasRepeats;
+  }
+
+  get order(): PageItems<Value>['order'] {
+    return this.#items.order;
+  }
+
+  identity(index: number): string {
+    return this.#items.identity(index);
+  }
+
+  indexOf(identity: string): number {
+    return this.#items.indexOf(identity);
+  }
+
+  continuing(lead: Lead | null): PageItems<Value> {
+    const items = this.#items.continuing(lead);
+    return items === this.#items ? this : new MappedItems(items, this.#map);
+  }
+
+  leadAt(index: number): Lead | null {
+    return this.#items.leadAt(index);
+  }
+
+  get tail(): Lead | null {
+    return this.#items.tail;
+  }
+
+  rank(index: number): number | null {
+    return this.#items.rank(index);
+  }
+
+  value(index: number): Value | MalformedFieldError {
+    const value = this.#items.value(index);
+    return value instanceof MalformedFieldError ? value : this.#map(value);
+  }
+
+  memoryBytes(bodyBytes: number): number {
+    return this.#items.memoryBytes(bodyBytes);
+  }
+
+  retain(): void {
+    this.#items.retain();
+  }
+
+  release(): void {
+    this.#items.release();
+  }
+}

@@ -1,13 +1,11 @@
-import type { AnyItemLookup } from '../upstream/item-lookup.ts';
-import type { AnyLookup } from '../upstream/list-lookup.ts';
+import type { AnyItemLookup, AnyLookup } from '../upstream/lookup.ts';
 import { activity } from './activity.ts';
-import { balance } from './balance.ts';
-import { balances } from './balances.ts';
+import { balance, balances } from './balances/balances.ts';
 import { collectibles } from './collectibles.ts';
-import { defiPositions } from './defi.ts';
-import { holders } from './holders.ts';
-import { market } from './market.ts';
-import { search } from './search.ts';
+import { defiPositions } from './defi/defi.ts';
+import { holders } from './tokens/holders.ts';
+import { market } from './tokens/market.ts';
+import { search } from './tokens/search.ts';
 import { transactions } from './transactions.ts';
 
 /**

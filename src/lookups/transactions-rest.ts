@@ -1,6 +1,6 @@
 import type { RawObject } from '../lib/json/exact-json.ts';
 import type { AnyList } from '../upstream/list-loader.ts';
-import { listLookup } from '../upstream/list-lookup.ts';
+import { listLookup } from '../upstream/lookup.ts';
 import {
   oneOf,
   optional,

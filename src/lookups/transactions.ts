@@ -4,7 +4,7 @@ import { derivedField } from '../graph/plan/derived-field.ts';
 import type { RawObject } from '../lib/json/exact-json.ts';
 import { chainIdOf, globalId, unlistedWord } from '../upstream/parse/derived.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
-import { chainArguments } from './chains-schema.ts';
+import { chainArguments } from './chains/chains-schema.ts';
 import { listField } from './list-field.ts';
 import {
   type Decoded,

@@ -18,12 +18,11 @@ import {
   send,
   text,
 } from './http/http.ts';
-import { Cursors } from './http/paging.ts';
 import { logoPath } from './http/pictures.ts';
+import { Cursors } from './http/query.ts';
 import { createOperations } from './lookups/registry.ts';
 import type { Block, Hex } from './types.ts';
-import { webhookPath } from './webhooks/routes.ts';
-import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { createWebhooks, type Webhooks, webhookPath } from './webhooks/webhooks.ts';
 
 export type SandboxOptions = {
   /** Default: 127.0.0.1. */

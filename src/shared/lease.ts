@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { readScript } from '../redis/client.ts';
-import type { PageLease } from '../upstream/cache/shared-fetch.ts';
+import type { PageLease } from '../upstream/cache/single-flight.ts';
 import type { Details, PageRequest } from '../upstream/page.ts';
 import { encodeBody, type PageNames } from './names.ts';
 import type { RunShared } from './run.ts';

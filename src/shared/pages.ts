@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { raceWithTimeout } from '../lib/deadlines.ts';
 import type { RedisReply } from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
-import type { SharedPage, SharedPages, SharedResult } from '../upstream/cache/shared-fetch.ts';
+import type { SharedPage, SharedPages, SharedResult } from '../upstream/cache/single-flight.ts';
 import { clientGone } from '../upstream/client/errors.ts';
 import { type PageRequest, unionWithin } from '../upstream/page.ts';
 import type { Invalidations } from './invalidations.ts';

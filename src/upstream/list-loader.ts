@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { PageCache } from './cache/page-cache.ts';
-import type { SharedPages } from './cache/shared-fetch.ts';
-import { type PageSource, shareFetch } from './cache/shared-fetch.ts';
+import type { SharedPages } from './cache/single-flight.ts';
+import { type PageSource, shareFetch } from './cache/single-flight.ts';
 import { ReceivedBody } from './client/body.ts';
 import type { UpstreamClient } from './client/client.ts';
 import { UpstreamError } from './client/errors.ts';

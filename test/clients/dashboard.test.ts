@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { activity as activityList } from '../../src/lookups/activity.ts';
-import { balances } from '../../src/lookups/balances.ts';
+import { balances } from '../../src/lookups/balances/balances.ts';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { startDashboard } from '../support/clients/built-dashboard.ts';
 import { activity, balanceChange, deliver, deliveriesOf } from '../support/clients/deliver.ts';

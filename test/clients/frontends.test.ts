@@ -15,7 +15,7 @@ import * as urqlEvents from '../../examples/frontends/urql/events.ts';
 import * as urqlTransactions from '../../examples/frontends/urql/transactions.ts';
 import { trustedDocuments } from '../../examples/frontends/urql/trusted.ts';
 import { activity as activityList } from '../../src/lookups/activity.ts';
-import { balances } from '../../src/lookups/balances.ts';
+import { balances } from '../../src/lookups/balances/balances.ts';
 import { activity, balanceChange, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { sleep } from '../support/clients/queries.ts';
 import { eventually } from '../support/clients/subscribe.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { collectibles } from '../../src/lookups/collectibles.ts';
 import { lookups } from '../../src/lookups/registry.ts';
 import { transactions } from '../../src/lookups/transactions.ts';
-import type { AnyLookup } from '../../src/upstream/list-lookup.ts';
+import type { AnyLookup } from '../../src/upstream/lookup.ts';
 import { usualBody } from '../support/kernel/bodies.ts';
 import { kernel } from '../support/kernel/differential.ts';
 import { CHAIN_IDS, cursorAt, randomPlan } from '../support/kernel/plans.ts';

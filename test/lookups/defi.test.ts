@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defiPositions } from '../../src/lookups/defi.ts';
+import { defiPositions } from '../../src/lookups/defi/defi.ts';
 import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { codesOf, heldKey, startGateway } from '../support/gateway/start.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { balances as lookup } from '../../src/lookups/balances.ts';
+import { balances as lookup } from '../../src/lookups/balances/balances.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { ItemConnection } from '../../src/graph/pagination/connection.ts';
-import { createCursors } from '../../src/graph/pagination/cursor.ts';
-import { digestOf } from '../../src/graph/pagination/neighbours.ts';
+import { createCursors, digestOf } from '../../src/graph/pagination/cursor.ts';
 import { walk } from '../../src/graph/pagination/walk.ts';
 import { CountedItems, pageOf } from './support/counted-items.ts';
 

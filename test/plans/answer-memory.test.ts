@@ -3,7 +3,7 @@ import type { Context } from '../../src/context.ts';
 import { SerializedData } from '../../src/graph/answer/serialize.ts';
 import { AnswersInFlight } from '../../src/graph/answer/shared-answers.ts';
 import { BufferLease, BufferPool } from '../../src/lib/buffers.ts';
-import type { OperationLookups } from '../../src/upstream/list-lookup.ts';
+import type { OperationLookups } from '../../src/upstream/lookup.ts';
 import { ReadLog } from '../../src/upstream/read-log.ts';
 
 /** The memory of a shared answer is used again once all operations that share it have sent it, and not before. */

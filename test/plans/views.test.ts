@@ -10,11 +10,10 @@ import {
   parse,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { compileNodes } from '../../src/graph/plan/compile.ts';
+import { compileNodes, withPlannedLists } from '../../src/graph/plan/compile.ts';
 import { derivedField, viewField } from '../../src/graph/plan/derived-field.ts';
 import { createProjection } from '../../src/graph/plan/list-writer.ts';
 import { createPlannedSchema } from '../../src/graph/plan/planned-schema.ts';
-import { withPlannedLists } from '../../src/graph/plan/planned-types.ts';
 import { parseExactJson, type RawObject } from '../../src/lib/json/exact-json.ts';
 import type { IndexedList } from '../../src/upstream/kernel/compile-list.ts';
 import { createPageKernel } from '../../src/upstream/kernel/page-kernel.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
-import { Balance } from '../../lookups/balance.ts';
+import { Balance } from '../../lookups/balances/balances.ts';
 import type { BalanceChangeEvent } from '../events/events.ts';
 
 const BalanceDirection = builder.enumType('BalanceDirection', {

@@ -4,7 +4,7 @@ import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { Activity } from '../../lookups/activity.ts';
 import { readDeliveredTransaction, Transaction } from '../../lookups/transactions.ts';
-import { WebhookType } from '../../webhooks/schema/enums.ts';
+import { WebhookType } from '../../webhooks/schema/webhook.ts';
 import { type ActivityEvent, type BalanceChangeEvent, MAX_EVENTS, type ReadEvent } from '../events/events.ts';
 import {
   BudgetExceededError,

@@ -21,8 +21,7 @@ import type {
 import type { LogObserver } from '../log/observer.ts';
 import { RetentionClock, startTrimming } from '../log/retention.ts';
 import { lockDirectory } from './log-file.ts';
-import { type StartThread, startThread } from './threads/client.ts';
-import { LogThreads } from './threads/log-threads.ts';
+import { LogThreads, type StartThread, startThread } from './threads/log-threads.ts';
 import { type Placement, packDeliveries, unpackPage, unpackPlacements } from './threads/packing.ts';
 import type { Head, Opened } from './threads/protocol.ts';
 

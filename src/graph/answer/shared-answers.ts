@@ -5,7 +5,7 @@ import type { Trace } from '../../lib/trace.ts';
 import type { MaybePromise } from '../../lib/values.ts';
 import type { CacheBudget } from '../../upstream/cache/entries.ts';
 import type { PageRead } from '../../upstream/list-loader.ts';
-import type { OperationLookups } from '../../upstream/list-lookup.ts';
+import type { OperationLookups } from '../../upstream/lookup.ts';
 import type { Page } from '../../upstream/page.ts';
 import type { LoggedRead, ReadLog } from '../../upstream/read-log.ts';
 import { SerializedData } from './serialize.ts';

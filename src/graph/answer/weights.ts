@@ -1,5 +1,5 @@
 import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql';
-import { isIncluded, type VariableValues } from '../selection.ts';
+import { isIncluded, type VariableValues } from '../cost/operation-info.ts';
 
 /** What a part of an answer adds to its JSON text, in bytes, and how many values that part has. */
 export type Weight = { readonly bytes: number; readonly values: number };

@@ -16,12 +16,13 @@ import type { Scope } from '../../scopes.ts';
 import type { ChainPricing } from '../../upstream/client/request.ts';
 import { type Details, NO_DETAILS, requestsFor } from '../../upstream/page.ts';
 import type { GlobalId } from '../global-id.ts';
-import { isStreamed, labelBytes } from '../selection.ts';
 import { type BilledLookup, billableTypes, DEFAULT_ITEMS, defaultBytes, evaluateCost } from './field-cost.ts';
 import {
   argumentsBelow,
   collectFields,
   collectParts,
+  isStreamed,
+  labelBytes,
   type Operation,
   type OperationInfo,
   readOperation,

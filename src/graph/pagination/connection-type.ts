@@ -5,7 +5,7 @@ import type { Answer } from '../answer/answer.ts';
 import { type BuilderTypes, builder } from '../builder.ts';
 import { withCost } from '../cost/field-cost.ts';
 import { badUserInput } from '../errors.ts';
-import { withPlannedLists } from '../plan/planned-types.ts';
+import { withPlannedLists } from '../plan/compile.ts';
 import type { ItemEdge } from './connection.ts';
 import type { AnswerList, ListConnection, PageInfo } from './list-connection.ts';
 

@@ -5,7 +5,7 @@ import type { Lead, Page, PageItems } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import { clientError } from '../errors.ts';
 import type { CursorPosition } from './cursor.ts';
-import { digestOf, findPlace, isUnchanged, type Neighbours, type Place } from './neighbours.ts';
+import { digestOf, findPlace, isUnchanged, type Neighbours, type Place } from './cursor.ts';
 
 const NEWEST: PageRef = { offset: null, follows: null, freshness: 'tail' };
 

@@ -1,8 +1,8 @@
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page, PageItems } from '../../upstream/page.ts';
 import type { CursorPosition } from './cursor.ts';
+import { digestOf, neighboursOf, type Returned } from './cursor.ts';
 import { indexByRank, MAX_PAGES, type VisitedPage, type WalkStart, walkPages } from './locate.ts';
-import { digestOf, neighboursOf, type Returned } from './neighbours.ts';
 
 /** A page, and the items that it adds to the walk. */
 export type PageSlice<Value> = { readonly page: Page<Value>; readonly runs: readonly Run<Value>[] };

@@ -20,10 +20,15 @@ import {
 } from 'graphql';
 import type { Context } from '../../context.ts';
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
-import type { VariableValues } from '../selection.ts';
-import { compileEdges, compileNodes, type SelectionInfo } from './compile.ts';
+import type { VariableValues } from '../cost/operation-info.ts';
+import {
+  compileEdges,
+  compileNodes,
+  type PlannedField,
+  plannedFields,
+  type SelectionInfo,
+} from './compile.ts';
 import { createProjection, ListWriting, type PlannedList, writeList } from './list-writer.ts';
-import { type PlannedField, plannedFields } from './planned-types.ts';
 
 /**
  * A schema whose lists of lookups are leaves: the executor resolves all the rest of an operation, and plans write these

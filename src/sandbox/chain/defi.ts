@@ -1,9 +1,8 @@
-import type { DefiPosition, ProtocolFamily } from '../chain-data.ts';
 import { CHAINS } from '../chains.ts';
 import { demoAddress } from '../demo-wallets.ts';
 import type { Contracts } from '../evm/contracts.ts';
 import { addressOf, hashOf, ZERO_ADDRESS } from '../evm/random.ts';
-import type { Chain, Hex, Token } from '../types.ts';
+import type { Chain, DefiPosition, Hex, ProtocolFamily, Token } from '../types.ts';
 import { priceAt } from './prices.ts';
 
 const OWNER = demoAddress('defi');

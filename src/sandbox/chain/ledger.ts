@@ -1,7 +1,6 @@
-import type { Holder, Holding } from '../chain-data.ts';
 import { UNLISTED_PRICE } from '../evm/contracts.ts';
 import { Random, ZERO_ADDRESS } from '../evm/random.ts';
-import type { Chain, Hex, Token, Transfer } from '../types.ts';
+import type { Chain, Hex, Holder, Holding, Token, Transfer } from '../types.ts';
 
 type Move = { readonly from: Hex; readonly to: Hex; readonly value: bigint };
 

@@ -1,19 +1,25 @@
-import type {
-  AssetBalance,
-  ChainData,
-  Collection,
-  DefiPosition,
-  Holder,
-  Holding,
-  Pool,
-  Position,
-  TransactionPage,
-} from '../chain-data.ts';
 import { CHAINS } from '../chains.ts';
 import { DEMO_WALLETS } from '../demo-wallets.ts';
 import { decodeCall, decodeLog } from '../evm/abi.ts';
 import { Random } from '../evm/random.ts';
-import type { Block, Decoded, Effect, Hex, LogEntry, Token, Transaction } from '../types.ts';
+import type {
+  AssetBalance,
+  Block,
+  ChainData,
+  Collection,
+  Decoded,
+  DefiPosition,
+  Effect,
+  Hex,
+  Holder,
+  Holding,
+  LogEntry,
+  Pool,
+  Position,
+  Token,
+  Transaction,
+  TransactionPage,
+} from '../types.ts';
 import {
   BlockBuilder,
   blockRandom,

@@ -1,8 +1,6 @@
 import { CHAINS } from '../chains.ts';
 import { demoAddress } from '../demo-wallets.ts';
-import * as approvals from '../transactions/approvals.ts';
 import * as edgeCases from '../transactions/edge-cases.ts';
-import * as market from '../transactions/market.ts';
 import * as nfts from '../transactions/nfts.ts';
 import * as payments from '../transactions/payments.ts';
 import * as swaps from '../transactions/swaps.ts';
@@ -25,8 +23,6 @@ const TEMPLATES = {
   ...payments,
   ...swaps,
   ...nfts,
-  ...approvals,
-  ...market,
   ...edgeCases,
 };
 

@@ -1,4 +1,4 @@
-import type { Collection } from '../chain-data.ts';
+import type { Collection } from '../types.ts';
 
 /** A collection before its deployment, which gives it another address on each chain. */
 export type CollectionTemplate = Omit<Collection, 'token' | 'launchedAt'> & {

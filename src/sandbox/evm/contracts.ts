@@ -1,6 +1,5 @@
-import type { Collection } from '../chain-data.ts';
 import type { SandboxChain } from '../chains.ts';
-import type { Hex, Token } from '../types.ts';
+import type { Collection, Hex, Token } from '../types.ts';
 import type { Event, Method } from './abi.ts';
 import * as signatures from './abi.ts';
 import type { CollectionTemplate } from './collections.ts';

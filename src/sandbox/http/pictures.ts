@@ -1,6 +1,5 @@
-import type { ChainData } from '../chain-data.ts';
 import { hashOf, parseAddress } from '../evm/random.ts';
-import type { Hex } from '../types.ts';
+import type { ChainData, Hex } from '../types.ts';
 import { json, type Operation, type SandboxResponse } from './http.ts';
 
 const IMAGE_PREFIX = '/v1/evm/collectible/image/';

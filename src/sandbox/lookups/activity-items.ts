@@ -1,6 +1,5 @@
-import type { ChainReader } from '../chain-data.ts';
 import { ZERO_ADDRESS } from '../evm/random.ts';
-import type { ActivityType, Approval, Hex, Swap, Transaction, Transfer } from '../types.ts';
+import type { ActivityType, Approval, ChainReader, Hex, Swap, Transaction, Transfer } from '../types.ts';
 import {
   type EventAsset,
   isoSeconds,

@@ -1,6 +1,6 @@
-import type { OrderedTransaction } from '../chain-data.ts';
-import type { Place } from '../http/paging.ts';
+import type { Place } from '../http/query.ts';
 import { address, chainChoice, limit, list, single, words } from '../http/query.ts';
+import type { OrderedTransaction } from '../types.ts';
 import { ACTIVITY_TYPES, ASSET_TYPES, type Hex } from '../types.ts';
 import { type Activity, activitiesOf } from './activity-items.ts';
 import { type Asked, type Lookup, scopeOf, warnings } from './lookup.ts';

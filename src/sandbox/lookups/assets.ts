@@ -1,5 +1,4 @@
-import type { ChainReader } from '../chain-data.ts';
-import type { AssetType, Chain, Hex } from '../types.ts';
+import type { AssetType, Chain, ChainReader, Hex } from '../types.ts';
 
 /** One of an event's assets. */
 export type EventAsset = {

@@ -1,6 +1,5 @@
-import type { AssetBalance } from '../chain-data.ts';
 import { address, asset, bareFlag, chainChoice, hoursAgo, limit, oneChain, words } from '../http/query.ts';
-import type { Chain, ChainLookup, Hex } from '../types.ts';
+import type { AssetBalance, Chain, ChainLookup, Hex } from '../types.ts';
 import { isoNanoseconds, type KnownAsset, knownAsset, worth } from './assets.ts';
 import { type Answer, type Asked, type Lookup, paged, type Service, scopeOf, warnings } from './lookup.ts';
 

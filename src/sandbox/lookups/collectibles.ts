@@ -1,7 +1,7 @@
-import type { Collection, Holding } from '../chain-data.ts';
 import { hashOf } from '../evm/random.ts';
 import { imagePath } from '../http/pictures.ts';
 import { address, chainChoice, flag, limit, Refused } from '../http/query.ts';
+import type { Collection, Holding } from '../types.ts';
 import { isoTime, type Lookup, paged, scopeOf } from './lookup.ts';
 import { type Classification, createClassifier } from './spam.ts';
 

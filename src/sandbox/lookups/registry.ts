@@ -6,9 +6,7 @@ import { balance, balances, stablecoins } from './balances.ts';
 import { collectibles } from './collectibles.ts';
 import { defiPositions, supportedProtocols } from './defi.ts';
 import { type Lookup, operationOf, type Service } from './lookup.ts';
-import { tokenHolders } from './token-holders.ts';
-import { tokenInfo } from './token-info.ts';
-import { searchTokens } from './token-search.ts';
+import { searchTokens, tokenHolders, tokenInfo } from './tokens.ts';
 import { transactions } from './transactions.ts';
 
 /** The chains and what each supports. The list needs no key and costs nothing. */

@@ -1,4 +1,4 @@
-import type { ChainData, Collection, Holding } from '../chain-data.ts';
+import type { ChainData, Collection, Holding } from '../types.ts';
 
 /** One signal: how much it indicates spam (0 to 100), and its weight. */
 type Explanation = {

@@ -1,7 +1,6 @@
-import type { ChainReader, Position } from '../chain-data.ts';
-import type { Place } from '../http/paging.ts';
+import type { Place } from '../http/query.ts';
 import { address, chainChoice, flag, limit, single } from '../http/query.ts';
-import type { Hex, LogEntry, Transaction } from '../types.ts';
+import type { ChainReader, Hex, LogEntry, Position, Transaction } from '../types.ts';
 import { isoTime, type Lookup, scopeOf, warnings } from './lookup.ts';
 
 const MAX_LIMIT = 100;

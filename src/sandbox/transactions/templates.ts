@@ -1,10 +1,9 @@
 import type { Ledger, TokenContract } from '../chain/ledger.ts';
-import type { Collection } from '../chain-data.ts';
 import type { SandboxChain } from '../chains.ts';
 import { type Event, erc20, erc721, erc1155, type Method, wrapped } from '../evm/abi.ts';
 import type { Contracts } from '../evm/contracts.ts';
 import { type Random, ZERO_ADDRESS } from '../evm/random.ts';
-import type { Effect, Hex, LogEntry, Token, Transfer } from '../types.ts';
+import type { Collection, Effect, Hex, LogEntry, Token, Transfer } from '../types.ts';
 
 /** The surroundings of a transaction template: one chain at the time of one block. */
 export type TemplateContext = {

@@ -1,9 +1,9 @@
-import type { ChainReader } from '../chain-data.ts';
 import { ZERO_ADDRESS } from '../evm/random.ts';
-import type { Activity } from '../lookups/activity-items.ts';
+import { type Activity, activitiesOf } from '../lookups/activity-items.ts';
 import { type EventAsset, isoSeconds, knownAsset, NATIVE, usdValue } from '../lookups/assets.ts';
-import type { Hex, Transaction, Transfer } from '../types.ts';
-import type { Side } from './webhook.ts';
+import type { Block, ChainReader, Hex, Transaction, Transfer } from '../types.ts';
+import type { Store } from './store.ts';
+import type { Filters, Side, Webhook, WebhookType } from './webhook.ts';
 
 type EventBase = {
   /** The address that the event concerns. It goes to the webhooks subscribed to that address. */
@@ -14,7 +14,7 @@ type EventBase = {
   readonly item: () => Readonly<Record<string, unknown>>;
 };
 
-export type TransactionEvent = EventBase & {
+type TransactionEvent = EventBase & {
   readonly type: 'transactions';
   readonly side: Side;
   /** The other side of the transaction; null when it creates a contract. */
@@ -31,7 +31,7 @@ type ActivityEvent = Activity & { readonly type: 'activities' };
 type BalanceEvent = EventBase & { readonly type: 'balances' };
 
 /** An event of one address in one transaction, for one type of webhook. */
-export type OnchainEvent = TransactionEvent | ActivityEvent | BalanceEvent;
+type OnchainEvent = TransactionEvent | ActivityEvent | BalanceEvent;
 
 /** The contract that a transaction calls, as an asset; empty for a plain payment or a creation. */
 const calledAssets = (simulator: ChainReader, { chain, to, data }: Transaction): readonly EventAsset[] =>
@@ -84,10 +84,7 @@ const transactionItem = (
 });
 
 /** The transaction events of its sender and its recipient, also when it failed. Recipients of its tokens have none. */
-export function* transactionEvents(
-  simulator: ChainReader,
-  transaction: Transaction,
-): Generator<TransactionEvent> {
+function* transactionEvents(simulator: ChainReader, transaction: Transaction): Generator<TransactionEvent> {
   const { from, to } = transaction;
   const assets = assetsOf(simulator, transaction);
   yield {
@@ -163,7 +160,7 @@ const balanceItem = (
 };
 
 /** The balance changes of both sides of each transfer. A transfer to oneself, or of 0, changes no balance. */
-export function* balanceEvents(simulator: ChainReader, transaction: Transaction): Generator<BalanceEvent> {
+function* balanceEvents(simulator: ChainReader, transaction: Transaction): Generator<BalanceEvent> {
   for (const effect of transaction.effects) {
     if (effect.kind !== 'transfer' || effect.from === effect.to) continue;
     for (const change of bothSides(effect)) {
@@ -177,3 +174,69 @@ export function* balanceEvents(simulator: ChainReader, transaction: Transaction)
     }
   }
 }
+
+/** One webhook's events of one block, in one delivery. */
+export type Delivery = {
+  readonly webhookId: string;
+  readonly type: WebhookType;
+  readonly chainId: number;
+  /** Serialised once, so that every retry sends the same bytes. */
+  readonly body: string;
+};
+
+const BODY_KEY = {
+  transactions: 'transactions',
+  activities: 'activities',
+  balances: 'balance_changes',
+} as const satisfies Record<WebhookType, string>;
+
+function* eventsOf(simulator: ChainReader, transaction: Transaction): Generator<OnchainEvent> {
+  yield* transactionEvents(simulator, transaction);
+  const view = { as: 'delivery', time: transaction.blockTime } as const;
+  for (const activity of activitiesOf(simulator, transaction, view))
+    yield { type: 'activities', ...activity };
+  yield* balanceEvents(simulator, transaction);
+}
+
+/** The deliveries of a block: one for each webhook with matching events, in the block's order. */
+export const deliveriesOf = (
+  block: Block,
+  simulator: ChainReader,
+  store: Pick<Store, 'subscribers'>,
+): readonly Delivery[] => {
+  const items = new Map<Webhook, unknown[]>();
+  for (const event of block.transactions.flatMap((transaction) => [...eventsOf(simulator, transaction)])) {
+    for (const webhook of store.subscribers(event.address)) {
+      if (webhook.url === null || !matches(webhook, block.chain.id, event)) continue;
+      const received = items.get(webhook);
+      if (received === undefined) items.set(webhook, [event.item()]);
+      else received.push(event.item());
+    }
+  }
+  return [...items].map(([{ id, type }, received]) => ({
+    webhookId: id,
+    type,
+    chainId: block.chain.id,
+    body: JSON.stringify({ [BODY_KEY[type]]: received }),
+  }));
+};
+
+/** Whether an event passes all filters of a webhook that is subscribed to the event's address. */
+const matches = (webhook: Webhook, chainId: number, event: OnchainEvent): boolean => {
+  if (!webhook.active || webhook.type !== event.type) return false;
+  if (webhook.chain_ids !== null && !webhook.chain_ids.includes(chainId)) return false;
+  if (!assetPasses(webhook, event.assets)) return false;
+  if (event.type === 'transactions') return sidePasses(webhook, event);
+  return event.type === 'balances' || passes(webhook.activity_type, event.activity);
+};
+
+const assetPasses = ({ asset_type, token_address }: Filters, assets: readonly EventAsset[]): boolean =>
+  (asset_type === null && token_address === null) ||
+  assets.some(({ type, token }) => passes(asset_type, type) && passes(token_address, token));
+
+const sidePasses = ({ transaction_type, counterparty }: Filters, event: TransactionEvent): boolean =>
+  passes(transaction_type, event.side) &&
+  passes(counterparty, event.counterparty) &&
+  !(event.alsoSender && transaction_type === null);
+
+const passes = <T>(filter: T | null, value: T | null): boolean => filter === null || filter === value;

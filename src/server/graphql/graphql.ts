@@ -17,13 +17,6 @@ import { createReceive, type Receive } from './answers/request.ts';
 import { createSendResult, type SendResult, useCompressibleAnswers } from './answers/response.ts';
 import { createCorsHeaders, createCsrfCheck } from './cross-origin.ts';
 import { type MaskError, useErrorLimit, useErrorStatuses } from './errors.ts';
-import {
-  useOperationMemory,
-  usePlannedExecution,
-  useSharedAnswers,
-  useShutdownTimeout,
-  useSseAccept,
-} from './execution.ts';
 import { useIncrementalDelivery, useLastPart } from './incremental-delivery.ts';
 import { useAnswerLimit, useSocketMemory, useSubscriptionSize } from './limits/answer-size.ts';
 import { type ClientBudgets, type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
@@ -31,7 +24,15 @@ import { type Documents, InvalidDocument } from './limits/documents.ts';
 import { createRequestMemory } from './limits/request-memory.ts';
 import { type Operations, useUpstreamExtension } from './observe.ts';
 import type { HttpContext, OperationContext, Received, ServerContext } from './operation-plugin.ts';
-import { createPipeline, type Pipeline } from './pipeline.ts';
+import {
+  createPipeline,
+  type Pipeline,
+  useOperationMemory,
+  usePlannedExecution,
+  useSharedAnswers,
+  useShutdownTimeout,
+  useSseAccept,
+} from './pipeline.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 import { createYogaServer, type YogaOptions } from './yoga.ts';
 

@@ -1,6 +1,18 @@
-import { type ExecutionResult, executeRootSelectionSet, validateExecutionArgs } from 'graphql';
+import { RequestCache } from '@pothos/plugin-scope-auth';
+import {
+  type ExecutionResult,
+  executeRootSelectionSet,
+  getOperationAST,
+  validateExecutionArgs,
+} from 'graphql';
+import { resendAnswer, type SerializedData } from '../../graph/answer/serialize.ts';
+import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
+import { clientError } from '../../graph/errors.ts';
+import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
+import { onAbort } from '../../lib/deadlines.ts';
 import type { MaybePromise } from '../../lib/values.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
+import { acceptedBy } from './answers/accept.ts';
 import type {
   Complete,
   ExecuteFn,
@@ -88,3 +100,112 @@ const executeOnce: ExecuteFn = (args) => {
 const noSubscription: SubscribeFn = () => {
   throw new TypeError('Expected a plugin that starts subscriptions, got none.');
 };
+
+/** Executes a document whose lists plans can write against the planned schema, and any other against the public one. */
+export const usePlannedExecution = ({ schema, canExecute }: PlannedSchema): OperationPlugin => ({
+  onExecute({ args: { document }, executeFn, setExecuteFn }) {
+    if (canExecute(document)) setExecuteFn((args) => executeFn({ ...args, schema }));
+  },
+});
+
+/**
+ * Answers an operation that reads nothing but pages with the bytes of an equal one: while those pages are fresh, or where
+ * the equal one is being executed and both get the same pages.
+ */
+export const useSharedAnswers = (
+  answers: SharedAnswers,
+  { readsPagesAlone }: PlannedSchema,
+): OperationPlugin => ({
+  onExecute({ args, executeFn, setExecuteFn }) {
+    if (!readsPagesAlone(args.document)) return;
+    const key = answers.keyOf(args);
+    if (key === null) return;
+    setExecuteFn((given) => {
+      const context = given.contextValue;
+      const { clientSignal = null } = context;
+      const answerWith = (data: SerializedData | null) =>
+        data ? resendAnswer(data, context.answer) : answers.make(key, context, () => executeFn(given));
+      const found = answers.find(key, context, clientSignal);
+      return found instanceof Promise ? found.then(answerWith) : answerWith(found);
+    });
+  },
+});
+
+/**
+ * At shutdown, answers an operation that is still running with UPSTREAM_TIMEOUT. Without an answer a WebSocket's client
+ * sends its operations again, also a mutation that upstream may have applied. A query on a WebSocket gets no answer, since
+ * sending that again is harmless.
+ */
+export const useShutdownTimeout = (): OperationPlugin => ({
+  onExecute({ args: { contextValue, document, operationName }, executeFn, setExecuteFn }) {
+    const { shutdownSignal, socketCaller } = contextValue;
+    if (!shutdownSignal) return;
+    if (socketCaller && getOperationAST(document, operationName)?.operation !== 'mutation') return;
+    // An operation that is abandoned before it starts may have been answered with 503, which says that nothing of it was done.
+    setExecuteFn((args) =>
+      shutdownSignal.aborted ? timeoutResult() : unlessShutdown(executeFn(args), shutdownSignal),
+    );
+  },
+});
+
+const unlessShutdown = (
+  answer: ExecutionResult | Promise<ExecutionResult>,
+  shutdownSignal: AbortSignal,
+): ExecutionResult | Promise<ExecutionResult> => {
+  if (!(answer instanceof Promise)) return answer;
+  const waits = waitsOf(shutdownSignal);
+  return new Promise((resolve, reject) => {
+    const onShutdown = () => resolve(timeoutResult());
+    const stopWaiting = () => waits.delete(onShutdown);
+    waits.add(onShutdown);
+    answer.then(resolve, reject);
+    answer.then(stopWaiting, stopWaiting);
+  });
+};
+
+/** What is called at a shutdown. All requests share its signal: a listener of each would be slow to remove. */
+const allWaits = new WeakMap<AbortSignal, Set<() => void>>();
+
+const waitsOf = (shutdownSignal: AbortSignal): Set<() => void> => {
+  const known = allWaits.get(shutdownSignal);
+  if (known) return known;
+  const waits = new Set<() => void>();
+  allWaits.set(shutdownSignal, waits);
+  onAbort(shutdownSignal, () => {
+    for (const onShutdown of waits) onShutdown();
+  });
+  return waits;
+};
+
+const TIMEOUT =
+  'Upstream did not answer before the gateway had to close the connection. It may still carry out the request.';
+
+const timeoutResult = (): ExecutionResult => ({ errors: [clientError('UPSTREAM_TIMEOUT', TIMEOUT)] });
+
+/** Frees what an operation held in memory that outlives it. */
+export const useOperationMemory = (): OperationPlugin => ({
+  onExecute:
+    ({ args: { contextValue } }) =>
+    (result) => {
+      // Pothos has it in a weak map. V8 frees that with a collection of the whole heap only, and with it the operation.
+      RequestCache.clearForContext(contextValue);
+      // An operation with errors may have ended before all of its fields: the garbage collector frees its pages.
+      if (!result.errors) for (const read of contextValue.reads.stored) read.release();
+      return result;
+    },
+});
+
+/**
+ * Rejects a subscription over HTTP whose client does not accept an event stream, before it reads any event. Yoga would
+ * start it, find no way to send it, and leave it running.
+ */
+export const useSseAccept = (): OperationPlugin => ({
+  onSubscribe({ args, setResultAndStopExecution }) {
+    const { req } = args.contextValue;
+    if (!req || acceptedBy(req).events) return;
+    const message = `Expected a client that accepts text/event-stream for a subscription, got one of ${req.headers.accept}.`;
+    setResultAndStopExecution({
+      errors: [clientError('BAD_USER_INPUT', message, { http: { status: 406 } })],
+    });
+  },
+});

@@ -25,8 +25,7 @@ import {
   setCommonHeaders,
 } from './exchange.ts';
 import { answerProbe, type HealthEndpoints } from './health.ts';
-import { createListeners } from './listeners.ts';
-import { createHttpShutdown } from './shutdown.ts';
+import { createHttpShutdown, createListeners } from './shutdown.ts';
 import type { UnsentLimit } from './unsent-limit.ts';
 
 /**

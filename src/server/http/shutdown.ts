@@ -1,18 +1,23 @@
-import type { EventEmitter } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import {
+  type AddressInfo,
+  createServer,
+  type ListenOptions,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ShutdownDeadline } from '../../lib/deadlines.ts';
 import { settlesWithin } from '../../lib/tasks.ts';
 import { onResponseClosed, setCommonHeaders } from './exchange.ts';
-import type { Listeners } from './listeners.ts';
 
 /** Enough turns of the event loop to accept waiting connections, and to read requests that arrived on idle ones. */
 const EVENT_LOOP_TURNS = 4;
 
 /** The graceful shutdown of the HTTP server: no request that it has accepted is lost. */
 export type HttpShutdown = {
-  /** Aborts when running operations are answered with UPSTREAM_TIMEOUT: see server/graphql/execution.ts. */
+  /** Aborts when running operations are answered with UPSTREAM_TIMEOUT: see server/graphql/pipeline.ts. */
   readonly shutdownSignal: AbortSignal;
   /** Answers a request that has not started to run with 503, unless it is answered. */
   reject(request: IncomingMessage, response: ServerResponse): void;
@@ -140,3 +145,62 @@ export const destroyUnlessClosed = (
   const timer = setTimeout(destroy, timeoutMs).unref();
   connection.once('close', () => clearTimeout(timer));
 };
+
+/**
+ * libuv accepts one connection of a listening socket in a turn of the event loop. While turns are long, a client that
+ * connects would wait for as many of them as others connect before it. So the server listens by several sockets on one
+ * port, among which Linux distributes connections (SO_REUSEPORT).
+ */
+const LISTENERS = 16;
+
+/** The sockets by which an HTTP server listens. */
+type Listeners = {
+  /**
+   * Resolves to the bound address. Rejects when it can't be bound, and when another process listens there,
+   * which SO_REUSEPORT alone would allow. Where the system has no SO_REUSEPORT, the server listens by one socket.
+   */
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /** Stops accepting. Resolves when all connections have ended. */
+  close(): Promise<void>;
+};
+
+export const createListeners = (server: Server): Listeners => {
+  const others: NetServer[] = [];
+  /** As an HTTP server accepts connections. */
+  const createOther = () =>
+    createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket));
+
+  return {
+    async listen(host, port) {
+      if (port !== 0) await closed(await listening(createServer(), { host, port }));
+      try {
+        await listening(server, { host, port, reusePort: true });
+      } catch (error) {
+        if (!isUnsupported(error)) throw error;
+        await listening(server, { host, port });
+        return server.address() as AddressInfo;
+      }
+      const bound = server.address() as AddressInfo;
+      while (others.length < LISTENERS - 1)
+        others.push(
+          await listening(createOther(), { host: bound.address, port: bound.port, reusePort: true }),
+        );
+      return bound;
+    },
+    close: async () => void (await Promise.all([server, ...others].map(closed))),
+  };
+};
+
+const listening = async <Listener extends NetServer>(
+  server: Listener,
+  options: ListenOptions,
+): Promise<Listener> => {
+  server.listen(options);
+  await once(server, 'listening');
+  return server;
+};
+
+const closed = (server: NetServer): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
+
+const isUnsupported = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOTSUP';

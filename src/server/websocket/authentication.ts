@@ -6,7 +6,7 @@ import { type Authenticate, credentialsIn, onExpiry } from '../auth/authenticate
 import { isUnknownKey, type VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import { createTrace } from '../http/exchange.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
-import { closeGracefully } from './operation-slots.ts';
+import { closeGracefully } from './operation-streams.ts';
 
 /**
  * Resolves with the caller of a socket. Rejects with UNAUTHENTICATED; with OPERATION_TOO_COMPLEX if the caller has too many

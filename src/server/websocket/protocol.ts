@@ -1,16 +1,35 @@
-import { GraphQLError } from 'graphql';
-import { makeServer } from 'graphql-ws';
-import { estimatedBytesOfText } from '../graphql/limits/request-memory.ts';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
+import { makeServer, type OperationResult, type SubscribePayload } from 'graphql-ws';
+import { SerializedData } from '../../graph/answer/serialize.ts';
+import { clientError } from '../../graph/errors.ts';
+import { onAbort } from '../../lib/deadlines.ts';
+import type { TaskTracker } from '../../lib/tasks.ts';
+import type { Trace } from '../../lib/trace.ts';
+import type { MaskError } from '../graphql/errors.ts';
+import type { GraphQLServer } from '../graphql/graphql.ts';
+import { type Documents, InvalidDocument } from '../graphql/limits/documents.ts';
+import {
+  estimatedBytesOfText,
+  type RequestMemory,
+  type RequestReservation,
+} from '../graphql/limits/request-memory.ts';
+import type { Operations } from '../graphql/observe.ts';
+import type { OperationArgs } from '../graphql/operation-plugin.ts';
+import type { PartWriter } from '../graphql/part-writer.ts';
+import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
 import { createTrace } from '../http/exchange.ts';
 import { toFormattedError } from '../subscriptions/frame.ts';
-import { closeUnlessAuthenticated } from './authentication.ts';
-import { type Connection, close } from './connection.ts';
+import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
+import { type AuthenticateConnection, closeUnlessAuthenticated } from './authentication.ts';
+import { type Connection, close, type SocketContext, type SocketObserver } from './connection.ts';
+import type { FrameWriter } from './frame-writer.ts';
 import {
-  type OperationPipeline,
-  prepareOperation,
-  type SocketOperation,
-  startOperation,
-} from './operation.ts';
+  acquireSlot,
+  nextPrefix,
+  type OperationSlot,
+  SerializedAnswer,
+  SocketSubscription,
+} from './operation-streams.ts';
 
 /** Parsed, a message may take some twenty times as much. HTTP accepts as many bytes in headers before authentication. */
 const MAX_UNAUTHENTICATED_MESSAGE_BYTES = 16 * 1024;
@@ -87,3 +106,165 @@ export const createProtocol = (
     });
   };
 };
+
+/** An operation of a WebSocket that is ready to run through the pipeline that HTTP uses too. */
+type SocketOperation = ExecutionArgs & {
+  /** Null after it is called: a subscription of many hours keeps nothing of its start in memory. */
+  start: (() => OperationResult) | null;
+};
+
+/** What the operations of all sockets share. */
+type OperationPipeline = {
+  readonly graphql: GraphQLServer;
+  readonly authenticate: AuthenticateConnection;
+  readonly documents: Documents;
+  readonly mask: MaskError;
+  readonly operations: Operations;
+  readonly observer: SocketObserver;
+  /** Null when any document may run. */
+  readonly trusted: TrustedDocuments | null;
+  /** Queries and mutations in progress: a graceful shutdown waits for them. */
+  readonly running: TaskTracker;
+  /** The memory of messages until their operations are answered. */
+  readonly requestMemory: RequestMemory;
+};
+
+type Subscribe = {
+  readonly socket: SocketContext;
+  readonly id: string;
+  readonly payload: SubscribePayload;
+};
+
+const MAX_OPERATIONS = 100;
+const MAX_ID_LENGTH = 256;
+
+/**
+ * Resolves with an operation that may start, or with the errors for its client. Never rejects: graphql-ws would close the
+ * whole socket.
+ */
+const prepareOperation = async (
+  pipeline: OperationPipeline,
+  message: Subscribe,
+): Promise<SocketOperation | readonly GraphQLError[]> => {
+  const { socket, id } = message;
+  if (socket.extra.drained !== null) return ignoreWhileDraining(socket, id);
+  const slot = acquireSlot(socket, id);
+  const client = createTrace(socket.extra.traceparent);
+  const trace = pipeline.observer.received?.(client, slot.clientSignal) ?? client;
+  try {
+    return await slot.ifCurrent(() => prepareWithinBudget(pipeline, message, slot, trace));
+  } catch (error) {
+    const errors = error instanceof InvalidDocument ? error.errors : [error];
+    const rejection = pipeline.operations.rejected('websocket', errors, trace);
+    pipeline.observer.ended?.(trace);
+    return rejection;
+  }
+};
+
+/** The client repeats the operation on its next connection. */
+const ignoreWhileDraining = (socket: SocketContext, id: string): Promise<never> => {
+  delete socket.subscriptions[id];
+  return new Promise(() => {});
+};
+
+/** Reserves memory for the message until its operation is answered, refused or completed by the client. */
+const prepareWithinBudget = async (
+  pipeline: OperationPipeline,
+  message: Subscribe,
+  slot: OperationSlot,
+  trace: Trace,
+): Promise<SocketOperation> => {
+  const { caller, address = 'unknown' } = message.socket.extra;
+  const reservation = pipeline.requestMemory.reserve(caller?.billingKey ?? address);
+  try {
+    if (!reservation.growTo(message.socket.extra.messageWeight))
+      throw tooComplex('Expected fewer large operations in progress at once; a later attempt may succeed.');
+    const operation = await prepare(pipeline, message, slot, trace, reservation);
+    // An operation that has started keeps its memory until it ends, even if its client has left.
+    onAbort(slot.clientSignal, () => operation.start !== null && reservation.release());
+    return operation;
+  } catch (error) {
+    reservation.release();
+    throw error;
+  }
+};
+
+const prepare = async (
+  { graphql, authenticate, documents, trusted, running, observer }: OperationPipeline,
+  { socket, id, payload }: Subscribe,
+  { ifCurrent, trackExecution, clientSignal, shutdownSignal }: OperationSlot,
+  trace: Trace,
+  reservation: RequestReservation,
+): Promise<SocketOperation> => {
+  const { frameWriter, answers, messageBytes } = socket.extra;
+  const { operationName, variables } = payload;
+  // graphql-ws has added this operation already.
+  if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
+    throw tooComplex(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
+  if (id.length > MAX_ID_LENGTH)
+    throw tooComplex(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
+  const caller = await authenticate(socket);
+  const text = trusted?.documentOf(payload) ?? payload.query;
+  const { billingKey } = caller;
+  const { document, type } = await documents.read(text, operationName, { billingKey, clientSignal, trace });
+  const socketMemory = { memory: answers, untilDrained: () => frameWriter.untilDrained() };
+  const contextValue = graphql.contextOf({
+    socketCaller: caller,
+    trace,
+    messageBytes,
+    clientSignal,
+    shutdownSignal,
+    socketMemory,
+    partWriter: createPartWriter(frameWriter, id, clientSignal),
+  });
+  const { schema, pipeline } = graphql;
+  const args: OperationArgs = {
+    schema,
+    document,
+    contextValue,
+    operationName: operationName ?? null,
+    variableValues: variables ?? null,
+  };
+  const answer = async (): Promise<ExecutionResult | SerializedAnswer> => {
+    await frameWriter.untilDrained();
+    const result = await pipeline.execute(args);
+    const lastPart = contextValue.parts?.finish(result);
+    if (lastPart) return lastPart;
+    const { data } = result;
+    return data instanceof SerializedData ? new SerializedAnswer(result, data, frameWriter, id) : result;
+  };
+  const execute = (): Promise<ExecutionResult | SerializedAnswer> => trackExecution(running.track(answer()));
+  const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
+    const result = await pipeline.subscribe(args);
+    return result.subscription ? new SocketSubscription(result.subscription, frameWriter, id) : result;
+  };
+  const run = (): Promise<Awaited<OperationResult>> => (type === 'subscription' ? subscribe() : execute());
+  const end = (): void => {
+    reservation.release();
+    observer.ended?.(trace);
+  };
+  const start = (): OperationResult => ifCurrent(() => run().finally(end));
+  return { schema, document, operationName: args.operationName, contextValue: null, start };
+};
+
+const tooComplex = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);
+
+/** Runs the operation, once. */
+const startOperation = (operation: SocketOperation): OperationResult => {
+  const { start } = operation;
+  if (start === null) throw new TypeError('Expected an operation that has not run yet.');
+  operation.start = null;
+  return start();
+};
+
+/**
+ * Writes the parts of an answer as `next` messages, until the client has completed the operation. graphql-ws sends the last
+ * one, which is the operation's result, and `complete`.
+ */
+const createPartWriter = (frameWriter: FrameWriter, id: string, clientSignal: AbortSignal): PartWriter => ({
+  format: '20220824',
+  write(json, onWritten) {
+    if (clientSignal.aborted) onWritten();
+    else frameWriter.sendAnswer(nextPrefix(id), json, '}', onWritten);
+  },
+});

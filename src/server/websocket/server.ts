@@ -20,7 +20,7 @@ import type { UnsentLimit } from '../http/unsent-limit.ts';
 import { createConnectionAuthentication, type VerifyKey } from './authentication.ts';
 import { type Connection, createConnection, type SocketObserver, upgradeOf } from './connection.ts';
 import { pauseReadsWhileBlocked } from './frame-writer.ts';
-import { closeGracefully } from './operation-slots.ts';
+import { closeGracefully } from './operation-streams.ts';
 import { createProtocol, type SocketTimes } from './protocol.ts';
 
 export type WebSockets = {

@@ -6,7 +6,6 @@ import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
 import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/tasks.ts';
 import { type ParseBody, parseJson, ResponseReceiver } from './body.ts';
-import { createCircuitBreakers } from './circuit-breaker.ts';
 import { costLimitExceeded } from './errors.ts';
 import { createKeyCooldowns, createRequestLimiter, type SharedCooldowns, type SharedRate } from './limits.ts';
 import { startAttemptTimer, type UpstreamObserver } from './observer.ts';
@@ -17,6 +16,7 @@ import {
   awaitCooldown,
   breakCircuit,
   countUsage,
+  createCircuitBreakers,
   createPipeline,
   limitRequests,
   observeAttempt,

@@ -1,9 +1,10 @@
-import { builder } from '../../graph/builder.ts';
+import { type BuilderTypes, builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
+import { TransactionDirection } from '../../lookups/transactions.ts';
 import { connectToGateway, createForGateway } from '../watched-wallets.ts';
-import * as inputs from './inputs.ts';
 import * as payloads from './payloads.ts';
 import { asUserError, mutationResult } from './payloads.ts';
+import { ActivityType, AssetType, WebhookType } from './webhook.ts';
 
 builder.mutationFields((t) => ({
   createWebhook: t.field({
@@ -12,7 +13,7 @@ builder.mutationFields((t) => ({
       'Creates a webhook that delivers to the given URL, or to this gateway when the URL is omitted.',
     authScopes: { webhooks: true },
     args: {
-      input: t.arg({ type: inputs.CreateWebhookInput, required: true, description: 'The new webhook.' }),
+      input: t.arg({ type: CreateWebhookInput, required: true, description: 'The new webhook.' }),
     },
     resolve: (_root, { input: { url, ...rest } }, { webhooks, deliveries, chains }) => {
       chains.assertKnown(rest.chainIds);
@@ -29,7 +30,7 @@ builder.mutationFields((t) => ({
     description: 'Changes the given settings of a webhook, and no others.',
     authScopes: { webhooks: true },
     args: {
-      input: t.arg({ type: inputs.UpdateWebhookInput, required: true, description: 'The changes.' }),
+      input: t.arg({ type: UpdateWebhookInput, required: true, description: 'The changes.' }),
     },
     resolve: (_root, { input: { webhookId, ...changes } }, { webhooks, chains }) => {
       chains.assertKnown(changes.chainIds);
@@ -42,7 +43,7 @@ builder.mutationFields((t) => ({
     authScopes: { webhooks: true },
     args: {
       input: t.arg({
-        type: inputs.DeleteWebhookInput,
+        type: DeleteWebhookInput,
         required: true,
         description: 'The webhook to delete.',
       }),
@@ -56,7 +57,7 @@ builder.mutationFields((t) => ({
     authScopes: { webhooks: true },
     args: {
       input: t.arg({
-        type: inputs.UpdateWebhookAddressesInput,
+        type: UpdateWebhookAddressesInput,
         required: true,
         description: 'The addresses to add and to remove.',
       }),
@@ -83,7 +84,7 @@ builder.mutationFields((t) => ({
     authScopes: { webhooks: true },
     args: {
       input: t.arg({
-        type: inputs.ReplaceWebhookAddressesInput,
+        type: ReplaceWebhookAddressesInput,
         required: true,
         description: 'The new list.',
       }),
@@ -101,7 +102,7 @@ builder.mutationFields((t) => ({
     authScopes: { webhooks: true },
     args: {
       input: t.arg({
-        type: inputs.ConnectWebhookInput,
+        type: ConnectWebhookInput,
         required: true,
         description: 'The webhook to connect.',
       }),
@@ -114,3 +115,85 @@ builder.mutationFields((t) => ({
 /** Removes duplicates and preserves the order. Null and undefined stay as they are. */
 const unique = <Addresses extends readonly string[] | null | undefined>(addresses: Addresses) =>
   (addresses && [...new Set(addresses)]) as readonly string[] | Exclude<Addresses, readonly string[]>;
+
+const webhookId = { type: 'UUID', required: true, description: "The service's id of the webhook." } as const;
+
+const filters = (t: PothosSchemaTypes.InputFieldBuilder<BuilderTypes, 'InputObject'>) => ({
+  chainIds: t.field({
+    type: ['ChainId'],
+    description: 'Only events of these chains, which `chains` must list. Null: all supported chains.',
+  }),
+  transactionType: t.field({
+    type: TransactionDirection,
+    description: 'For webhooks of type TRANSACTIONS only.',
+  }),
+  counterparty: t.field({ type: 'Address', description: 'For webhooks of type TRANSACTIONS only.' }),
+  activityType: t.field({ type: ActivityType, description: 'For webhooks of type ACTIVITIES only.' }),
+  assetType: t.field({ type: AssetType, description: 'Only events of this kind of asset.' }),
+  tokenAddress: t.field({ type: 'Address', description: 'Only events of this token.' }),
+});
+
+const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
+  description: 'A new webhook. A filter that is omitted or null lets every event of its type through.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'Its name.' }),
+    type: t.field({
+      type: WebhookType,
+      required: true,
+      description: 'What it delivers. It can not be changed later.',
+    }),
+    url: t.field({
+      type: 'URL',
+      description: "The destination of its deliveries. Omitted or null: this gateway's own delivery URL.",
+    }),
+    addresses: t.field({
+      type: ['Address'],
+      required: true,
+      description: 'The addresses whose events it delivers.',
+    }),
+    ...filters(t),
+  }),
+});
+
+const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
+  description: 'A field that is omitted stays unchanged; null is sent as null.',
+  fields: (t) => ({
+    webhookId: t.field(webhookId),
+    name: t.string({ description: 'A new name.' }),
+    url: t.field({ type: 'URL', description: 'A new destination.' }),
+    active: t.boolean({ description: 'False stops the deliveries, true resumes them.' }),
+    ...filters(t),
+  }),
+});
+
+const DeleteWebhookInput = builder.inputType('DeleteWebhookInput', {
+  description: 'The webhook to delete, with its addresses.',
+  fields: (t) => ({ webhookId: t.field(webhookId) }),
+});
+
+const UpdateWebhookAddressesInput = builder.inputType('UpdateWebhookAddressesInput', {
+  description:
+    'The service applies the removals first, then the additions: an address in both is in the list afterwards.',
+  fields: (t) => ({
+    webhookId: t.field(webhookId),
+    addAddresses: t.field({ type: ['Address'], description: 'Addresses to add to the list.' }),
+    removeAddresses: t.field({ type: ['Address'], description: 'Addresses to remove from the list.' }),
+  }),
+});
+
+const ReplaceWebhookAddressesInput = builder.inputType('ReplaceWebhookAddressesInput', {
+  description: 'A replacement of the whole list of addresses.',
+  fields: (t) => ({
+    webhookId: t.field(webhookId),
+    addresses: t.field({
+      type: ['Address'],
+      required: true,
+      description: 'The new list. Other addresses are removed.',
+    }),
+  }),
+});
+
+const ConnectWebhookInput = builder.inputType('ConnectWebhookInput', {
+  description: 'The webhook whose url to point at this gateway.',
+  fields: (t) => ({ webhookId: t.field(webhookId) }),
+});

@@ -9,9 +9,8 @@ import { WEBHOOK_TYPES } from '../../upstream/parse/fields.ts';
 import { ParsedItems } from '../../upstream/parse/items.ts';
 import { UNORDERED } from '../../upstream/parse/list-order.ts';
 import type { WatchedWallet as WatchedWalletShape, WatchedWallets } from '../watched-wallets.ts';
-import { WebhookType } from './enums.ts';
 import { asUserError, mutationResult } from './payloads.ts';
-import { Webhook } from './webhook.ts';
+import { Webhook, WebhookType } from './webhook.ts';
 
 const WatchedWallet = builder.objectRef<WatchedWalletShape>('WatchedWallet').implement({
   description: "A wallet whose events are delivered to the caller's log, by webhooks of its own.",

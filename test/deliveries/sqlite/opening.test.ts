@@ -5,9 +5,9 @@ import { sequenceIn } from '../../../src/deliveries/log/cursor.ts';
 import { LogDamagedError, LogOpenError } from '../../../src/deliveries/log/errors.ts';
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
 import { WriteStore } from '../../../src/deliveries/sqlite/appender.ts';
-import { SqliteReader } from '../../../src/deliveries/sqlite/reader.ts';
 import { packDeliveries, unpackPlacements } from '../../../src/deliveries/sqlite/threads/packing.ts';
-import { Writer } from '../../../src/deliveries/sqlite/writer.ts';
+import { SqliteReader } from '../../../src/deliveries/sqlite/threads/reader-thread.ts';
+import { Writer } from '../../../src/deliveries/sqlite/threads/writer-thread.ts';
 import { delivery, HOUR_MS, openLog, range, temporaryDirectory } from '../support/builders.ts';
 import { changeFile, loseDelivery } from '../support/stored.ts';
 

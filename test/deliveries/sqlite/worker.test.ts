@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
 import { LogUnavailableError } from '../../../src/deliveries/log/errors.ts';
 import type { AppendResult } from '../../../src/deliveries/log/log.ts';
-import type { StartThread } from '../../../src/deliveries/sqlite/threads/client.ts';
+import type { StartThread } from '../../../src/deliveries/sqlite/threads/log-threads.ts';
 import {
   appendNumbers,
   delivery,

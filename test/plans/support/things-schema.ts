@@ -6,8 +6,8 @@ import {
   isSpecifiedScalarType,
   lexicographicSortSchema,
 } from 'graphql';
+import { withPlannedLists } from '../../../src/graph/plan/compile.ts';
 import { createPlannedSchema } from '../../../src/graph/plan/planned-schema.ts';
-import { withPlannedLists } from '../../../src/graph/plan/planned-types.ts';
 import { schema as ownSchema } from '../../../src/schema.ts';
 import type { IndexedList } from '../../../src/upstream/kernel/compile-list.ts';
 import { UNORDERED } from '../../../src/upstream/parse/list-order.ts';

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
-import type { StartThread, Thread } from '../../../src/deliveries/sqlite/threads/client.ts';
+import type { StartThread, Thread } from '../../../src/deliveries/sqlite/threads/log-threads.ts';
 
 const shared = new Map<string, Worker>();
 

@@ -1,4 +1,4 @@
-import type { AnyLookup } from '../../../src/upstream/list-lookup.ts';
+import type { AnyLookup } from '../../../src/upstream/lookup.ts';
 import { sampleItems, sampleOf } from '../lookups/samples.ts';
 import { addressOf, timeAt } from '../upstream/builders.ts';
 import { type Members, membersOf, writeJson } from './hand-written-json.ts';

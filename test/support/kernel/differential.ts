@@ -3,7 +3,7 @@ import { parseExactJson } from '../../../src/lib/json/exact-json.ts';
 import { UpstreamError } from '../../../src/upstream/client/errors.ts';
 import type { IndexedPage } from '../../../src/upstream/kernel/indexed-page.ts';
 import { createPageKernel } from '../../../src/upstream/kernel/page-kernel.ts';
-import type { AnyLookup } from '../../../src/upstream/list-lookup.ts';
+import type { AnyLookup } from '../../../src/upstream/lookup.ts';
 import type { Page } from '../../../src/upstream/page.ts';
 import { MalformedFieldError } from '../../../src/upstream/parse/fields.ts';
 import { CHAIN_IDS, createItemWriter, cursorAt, randomPlan, wholePlan } from './plans.ts';

@@ -1,10 +1,10 @@
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { exposedProperty } from '../../../src/graph/plan/assert-plannable.ts';
+import { plannedFields } from '../../../src/graph/plan/compile.ts';
 import { derivedOf, viewedBy } from '../../../src/graph/plan/derived-field.ts';
 import { createProjection } from '../../../src/graph/plan/list-writer.ts';
-import { plannedFields } from '../../../src/graph/plan/planned-types.ts';
-import { createChains } from '../../../src/lookups/chains.ts';
-import { KNOWN_CHAINS } from '../../../src/lookups/known-chains.ts';
+import { createChains } from '../../../src/lookups/chains/chains.ts';
+import { KNOWN_CHAINS } from '../../../src/lookups/chains/known-chains.ts';
 import { schema } from '../../../src/schema.ts';
 import type { IndexedList } from '../../../src/upstream/kernel/compile-list.ts';
 import type {

@@ -1,5 +1,5 @@
 import fc, { type GeneratorValue } from 'fast-check';
-import type { AnyLookup } from '../../../src/upstream/list-lookup.ts';
+import type { AnyLookup } from '../../../src/upstream/lookup.ts';
 import { addressOf, type Fields, hashOf, timeAt } from '../upstream/builders.ts';
 import { sampleOf } from './samples.ts';
 

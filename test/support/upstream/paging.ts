@@ -1,6 +1,6 @@
 import { collectibles } from '../../../src/lookups/collectibles.ts';
 import { transactions } from '../../../src/lookups/transactions.ts';
-import type { AnyLookup } from '../../../src/upstream/list-lookup.ts';
+import type { AnyLookup } from '../../../src/upstream/lookup.ts';
 import { sampleOf } from '../lookups/samples.ts';
 import { type Fields, timeAt } from './builders.ts';
 import type { Answer, SeenRequest } from './fake-service.ts';

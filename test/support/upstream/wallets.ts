@@ -1,5 +1,5 @@
 import { lookups } from '../../../src/lookups/registry.ts';
-import type { AnyLookup } from '../../../src/upstream/list-lookup.ts';
+import type { AnyLookup } from '../../../src/upstream/lookup.ts';
 import { type Answer, startFakeService } from './fake-service.ts';
 import { serving } from './paging.ts';
 

@@ -1,9 +1,96 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { createRoundRobinScheduler } from '../../../lib/fair-slices.ts';
-import { SqliteReader } from '../reader.ts';
+import { createRoundRobinScheduler, type Steps } from '../../../lib/fair-slices.ts';
+import { messageOf } from '../../../lib/values.ts';
+import { areDifferent, Cursors } from '../../log/cursor.ts';
+import { LogOpenError } from '../../log/errors.ts';
+import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../../log/log.ts';
+import { type PageSource, readPage } from '../../log/page.ts';
+import { epochSeed, openForReading } from '../database.ts';
+import { SegmentSearch, SqliteSearch, TailSearch } from '../index/search.ts';
+import { LogFile, verify } from '../log-file.ts';
+import { Fingerprints, fingerprintIn, type Row, Rows, storedDelivery } from '../rows.ts';
 import { packPage } from './packing.ts';
 import { type ReaderMethods, serve } from './protocol.ts';
 import { ReconnectingDatabase } from './reconnecting.ts';
+
+/** Runs steps among those of other reads. */
+type RunSteps = <Result>(steps: Steps<Result>) => Promise<Result>;
+
+/** Reads a log over a connection of its own, while the writer writes. */
+export class SqliteReader {
+  readonly file: LogFile;
+  readonly #database: DatabaseSync;
+  readonly #cursors: Cursors;
+  readonly #rows: Rows;
+  readonly #fingerprints: Fingerprints;
+  readonly #search: SqliteSearch;
+  readonly #probe;
+
+  /** Throws LogOpenError. */
+  constructor(path: string) {
+    this.#database = openForReading(path);
+    try {
+      this.file = new LogFile(path);
+      this.#cursors = new Cursors(epochSeed(this.#database));
+      this.#rows = new Rows(this.#database);
+      this.#fingerprints = new Fingerprints(this.#database);
+      this.#search = new SqliteSearch(new SegmentSearch(this.#database), new TailSearch(this.#database));
+      this.#probe = this.#database.prepare('SELECT 1 FROM delivery ORDER BY id DESC LIMIT 1');
+    } catch (error) {
+      this.#database.close();
+      throw new LogOpenError(path, messageOf(error), error);
+    }
+  }
+
+  /** Throws when the log can't be read. */
+  checkReadable(): void {
+    this.file.check();
+    this.#probe.get();
+  }
+
+  /** Returns null when the log does not hold the delivery, or no longer. Throws InvalidCursorError. */
+  get(tenant: string, cursor: string): StoredDelivery | null {
+    this.file.check();
+    const place = this.#cursors.find(tenant, cursor);
+    const row = place && this.#rows.get(this.#rows.extent(tenant).id, place.sequence);
+    if (!row || areDifferent(place.fingerprint, fingerprintIn(row))) return null;
+    return storedDelivery(row, tenant, cursor);
+  }
+
+  /** Reads a page, in short steps that `run` schedules. Rejects as `readPage` does. */
+  page(tenant: string, range: DeliveryRange, run: RunSteps): Promise<DeliveryPage> {
+    this.file.check();
+    const { id, indexed, ...extent } = this.#rows.extent(tenant);
+    const fingerprintAt = (sequence: number) => this.#fingerprints.at(id, sequence);
+    const source: PageSource = {
+      extent,
+      resume: (cursor) => this.#cursors.sequence(tenant, cursor, extent, fingerprintAt),
+      find: (filter, sequences, maxScanned) =>
+        run(this.#search.find(id, indexed, filter, sequences, maxScanned)),
+      load: async (sequences, maxBytes) => {
+        const deliveryOf = (row: Row) => {
+          const place = { sequence: Number(row.sequence), fingerprint: fingerprintIn(row) };
+          return storedDelivery(row, tenant, this.#cursors.cursor(tenant, place));
+        };
+        const deliveries = await run(this.#rows.load(id, sequences, maxBytes, deliveryOf));
+        return { deliveries, floor: this.#rows.extent(tenant).floor };
+      },
+      cursorAt: (sequence) =>
+        this.#cursors.cursor(tenant, { sequence, fingerprint: fingerprintAt(sequence) }),
+    };
+    return readPage(source, range);
+  }
+
+  /** See `verify` in integrity.ts. */
+  verify(): Steps<void> {
+    return verify(this.#database);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
 
 // Entry of the thread that reads the log. Its connection is its own: no search delays a commit, and no commit a search.
 

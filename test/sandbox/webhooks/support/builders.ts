@@ -1,8 +1,8 @@
-import type { ChainReader } from '../../../../src/sandbox/chain-data.ts';
 import type {
   Approval,
   Block,
   Chain,
+  ChainReader,
   Hex,
   LogEntry,
   Swap,

@@ -1,0 +1,101 @@
+import { builder } from '../../graph/builder.ts';
+import { withCost } from '../../graph/cost/field-cost.ts';
+import { badUserInput } from '../../graph/errors.ts';
+import type { ChainLookup } from '../../upstream/parse/fields.ts';
+import type { Chain as ChainShape } from './known-chains.ts';
+
+const Lookup = builder.enumType('Lookup', {
+  description: 'What the service may offer for a chain.',
+  values: {
+    BALANCES: { description: '`Wallet.balances`, `Wallet.balance` and `Wallet.portfolio`.' },
+    ACTIVITY: { description: '`Wallet.activity`.' },
+    TRANSACTIONS: { description: '`Wallet.transactions`.' },
+    COLLECTIBLES: { description: '`Wallet.collectibles`.' },
+    TOKEN_INFO: { description: '`Token.market`.' },
+    TOKEN_HOLDERS: { description: '`Token.holders`.' },
+    DEFI_POSITIONS: { description: '`Wallet.defiPositions`.' },
+  } satisfies { readonly [Name in ChainLookup]: object },
+});
+
+export const Chain = builder.objectRef<ChainShape>('Chain').implement({
+  description: 'A chain that this gateway knows.',
+  fields: (t) => ({
+    chainId: t.expose('chainId', {
+      type: 'ChainId',
+      description: 'The id of the chain, for the arguments `chainIds`.',
+    }),
+    name: t.exposeString('name', {
+      description: "The service's name for the chain, as in `Transaction.chain`.",
+    }),
+    tags: t.exposeStringList('tags', {
+      description:
+        'The tags of the chain, for the arguments `chainTags`. A tag selects all chains that have it.',
+    }),
+    supports: t.field({
+      type: [Lookup],
+      nullable: true,
+      description:
+        "The lookups that the service offers for the chain. It costs nothing. Null when the service's list of chains can't be read, or does not say it.",
+      resolve: ({ supports = null }) => supports,
+    }),
+  }),
+});
+
+/** More than all lists have. */
+const MAX_LISTED_CHAINS = 250;
+
+builder.queryFields((t) => ({
+  chains: t.field({
+    type: [Chain],
+    description:
+      "The chains that this gateway knows, in the order of their ids: the values that `chainIds` and `chainTags` accept. They are the service's own list while it can be read, otherwise a built-in one; the setting EXTRA_CHAINS adds chains. The field costs nothing.",
+    extensions: withCost({ most: MAX_LISTED_CHAINS }),
+    resolve: (_root, _args, { chains }) => chains.all,
+  }),
+  chain: t.field({
+    type: Chain,
+    nullable: true,
+    description: 'The chain with this id. It costs nothing. Null for a chain that `chains` does not list.',
+    args: { chainId: t.arg({ type: 'ChainId', required: true, description: 'The id of the chain.' }) },
+    resolve: (_root, { chainId }, { chains }) => chains.find(chainId),
+  }),
+}));
+
+const MAX_CHAINS = 100;
+
+/** The arguments by which clients choose chains. */
+export const chainArguments = builder.args((t) => ({
+  chainIds: t.field({
+    type: ['ChainId'],
+    description: `Only these chains, each one that \`chains\` lists; at most ${MAX_CHAINS} ids and tags together. An empty list is no filter.`,
+  }),
+  chainTags: t.stringList({
+    description: `Only chains with one of these tags, each one that \`chains\` lists; at most ${MAX_CHAINS} ids and tags together. Default, without ids as well: \`default\`.`,
+  }),
+}));
+
+/** The values of `chainArguments`. */
+export type ChainArgs = {
+  readonly chainIds?: readonly number[] | null;
+  readonly chainTags?: readonly string[] | null;
+};
+
+/**
+ * Returns upstream's one parameter for chains from ids and tags. It has one order, whatever order the client uses, so
+ * equal filters share cached pages. Null, upstream's default tag, when both are missing or empty. Throws BAD_USER_INPUT.
+ */
+export const chainsParameter = (
+  chainIds: readonly number[] | null | undefined,
+  chainTags: readonly string[] | null | undefined,
+): string | null => {
+  const ids = [...new Set(chainIds)].toSorted((one, other) => one - other);
+  const tags = [...new Set(chainTags)].toSorted();
+  if (ids.length + tags.length > MAX_CHAINS)
+    throw badUserInput(`Expected at most ${MAX_CHAINS} chain ids and tags, got ${ids.length + tags.length}.`);
+  const unknownTag = tags.find((tag) => !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(tag));
+  if (unknownTag !== undefined)
+    throw badUserInput(
+      `Expected chainTags of a letter and at most 63 letters, digits, - and _, got ${JSON.stringify(unknownTag.slice(0, 80))}.`,
+    );
+  return [...ids, ...tags].join(',') || null;
+};

@@ -1,0 +1,219 @@
+import { badUserInput } from '../../graph/errors.ts';
+import type { Clock } from '../../lib/deadlines.ts';
+import { isObject } from '../../lib/json/exact-json.ts';
+import type { UpstreamClient } from '../../upstream/client/client.ts';
+import type { RequestScope } from '../../upstream/client/request.ts';
+import {
+  CHAIN_LOOKUPS,
+  type ChainLookup,
+  MalformedFieldError,
+  malformed,
+  readChainId,
+  readString,
+} from '../../upstream/parse/fields.ts';
+import { type Chain, KNOWN_CHAINS } from './known-chains.ts';
+
+/** The chains that this gateway knows, looked up by name and checked by id and tag. */
+export type Chains = {
+  /** In the order of their ids. */
+  readonly all: readonly Chain[];
+  /** The ids of all chains by upstream's names for them. */
+  readonly idsByName: ReadonlyMap<string, number>;
+  /** The chain with this id; null for an unknown one. */
+  find(chainId: number): Chain | null;
+  /** The id of the chain with upstream's name for it; null for an unknown name. */
+  idOf(name: string): number | null;
+  /** Throws BAD_USER_INPUT for an unknown id or tag, since a lookup by it would find nothing. */
+  assertKnown(
+    chainIds: readonly number[] | null | undefined,
+    chainTags?: readonly string[] | null | undefined,
+  ): void;
+  /** Throws BAD_USER_INPUT for a chain that the service does not offer a lookup for, before it is billed. */
+  assertSupported(lookup: ChainLookup, chainIds: readonly number[] | null | undefined): void;
+};
+
+/** The number of unknown ids that one error lists. */
+const MAX_LISTED = 5;
+
+/** Adds `extra` to the listed chains. An extra chain replaces the name and tags of the listed one with the same id. */
+export const createChains = (listed: readonly Chain[], extra: readonly Chain[]): Chains => {
+  const byId = new Map(listed.map((chain) => [chain.chainId, chain]));
+  for (const chain of extra) byId.set(chain.chainId, { ...byId.get(chain.chainId), ...chain });
+  const all = [...byId.values()].sort((one, other) => one.chainId - other.chainId);
+  const byName = new Map(all.map((chain) => [chain.name, chain]));
+  const idsByName = new Map(all.map(({ name, chainId }) => [name, chainId]));
+  const tags = [...new Set(all.flatMap((chain) => chain.tags))].sort();
+
+  const suggestIds = (chainIds: readonly number[]): string => {
+    const near = chainIds.map((id) =>
+      closestMatch(
+        String(id),
+        all.map(({ chainId }) => String(chainId)),
+      ),
+    );
+    const found = near.flatMap((id) => byId.get(Number(id)) ?? []);
+    return found.length === 0
+      ? '.'
+      : `: did you mean ${found.map(({ chainId, name }) => `${chainId} (${name})`).join(', ')}?`;
+  };
+  const suggestTag = (tag: string): string => {
+    const chain = byName.get(tag);
+    if (chain) return `: that is the name of a chain, which chainIds takes as ${chain.chainId}.`;
+    const near = closestMatch(tag, tags);
+    return near === null ? '.' : `: did you mean ${near}?`;
+  };
+
+  return {
+    all,
+    idsByName,
+    find: (chainId) => byId.get(chainId) ?? null,
+    idOf: (name) => idsByName.get(name) ?? null,
+    assertKnown(chainIds, chainTags) {
+      const ids = [...new Set(chainIds)].filter((id) => !byId.has(id)).slice(0, MAX_LISTED);
+      if (ids.length > 0)
+        throw badUserInput(
+          `Expected chainIds that the query { chains { chainId name } } lists, or that EXTRA_CHAINS adds, got ${ids.join(', ')}${suggestIds(ids)}`,
+        );
+      const tag = chainTags?.find((each) => !tags.includes(each));
+      if (tag !== undefined)
+        throw badUserInput(
+          `Expected chainTags among ${tags.join(', ')}, got ${JSON.stringify(tag)}${suggestTag(tag)}`,
+        );
+    },
+    assertSupported(lookup, chainIds) {
+      const unsupported = [...new Set(chainIds)].flatMap((id) => {
+        const chain = byId.get(id);
+        return chain?.supports && !chain.supports.includes(lookup) ? `${id} (${chain.name})` : [];
+      });
+      if (unsupported.length > 0)
+        throw badUserInput(
+          `Expected chains that the service supports for ${lookup}, as the query { chains { chainId supports } } lists them, got ${unsupported.slice(0, MAX_LISTED).join(', ')}.`,
+        );
+    },
+  };
+};
+
+/** Returns the candidate closest to `text`, at most two edits away (one for a text of up to 5 characters); else null. */
+const closestMatch = (text: string, candidates: readonly string[]): string | null => {
+  const allowed = text.length > 5 ? 2 : 1;
+  const [best] = candidates
+    .filter((candidate) => Math.abs(candidate.length - text.length) <= allowed)
+    .map((candidate) => ({ candidate, edits: editsBetween(text, candidate) }))
+    .filter(({ edits }) => edits <= allowed)
+    .sort((one, other) => one.edits - other.edits);
+  return best?.candidate ?? null;
+};
+
+/** The edits between two texts: insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+const editsBetween = (one: string, other: string): number => {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column += 1) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwap = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      current[column] = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwap ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[other.length] ?? 0;
+};
+
+/** For how long the service's list of chains is fresh. */
+const FRESH_MS = 3_600_000;
+/** For how long it stands in for one that can't be read. */
+const STALE_MS = 24 * FRESH_MS;
+/** The pause after a failed attempt. */
+const RETRY_MS = 60_000;
+
+/** The chains that this gateway knows at a moment. */
+export type ChainSource = { current(): Chains };
+
+type Options = {
+  /** Override chains of the list with the same ids, and add others. */
+  readonly extra: readonly Chain[];
+  /** Resolves with the service's list as it sends it; null where the built-in table is used. */
+  readonly read: (() => Promise<unknown>) | null;
+  readonly now: Clock;
+};
+
+/**
+ * Knows the service's own list of chains while it can be read, and the built-in table otherwise. The list is read in the
+ * background, for the first time at once: nobody waits for it.
+ */
+export const createChainSource = ({ extra, read, now }: Options): ChainSource => {
+  const builtIn = createChains(KNOWN_CHAINS, extra);
+  if (read === null) return { current: () => builtIn };
+  let listed: { readonly chains: Chains; readonly readAt: number } | null = null;
+  let readAgainAt = 0;
+
+  const refresh = async (): Promise<void> => {
+    // No other attempt starts while this one is under way: it takes less time than the pause.
+    readAgainAt = now() + RETRY_MS;
+    const chains = readList(await read());
+    listed = { chains: createChains(chains, extra), readAt: now() };
+    readAgainAt = now() + FRESH_MS;
+  };
+  const current = (): Chains => {
+    // The observer of upstream requests reports a failure.
+    if (now() >= readAgainAt) refresh().catch(() => {});
+    return listed !== null && now() - listed.readAt < STALE_MS ? listed.chains : builtIn;
+  };
+  current();
+  return { current };
+};
+
+/** Reads the list from upstream, which needs no key and bills nothing. */
+export const readChainsOf =
+  (client: UpstreamClient, scope: () => RequestScope): (() => Promise<unknown>) =>
+  async () => {
+    const { body } = await client.request(
+      {
+        resource: 'chains',
+        method: 'GET',
+        path: ['v1', 'evm', 'supported-chains'],
+        cost: 0,
+        withoutKey: true,
+      },
+      scope(),
+    );
+    return body;
+  };
+
+/** Reads the service's list. Leaves out what is no chain. Throws MalformedFieldError for a list without chains. */
+const readList = (body: unknown): readonly Chain[] => {
+  const items = isObject(body) ? body.chains : body;
+  const chains = Array.isArray(items) ? items.flatMap(readChain) : [];
+  if (chains.length === 0) throw malformed('chains', 'a list of chains', items);
+  // Another deployment's list does not say what it supports.
+  const saysSupport = chains.some(({ supports }) => supports?.length !== 0);
+  return saysSupport ? chains : chains.map((chain) => ({ ...chain, supports: null }));
+};
+
+const readChain = (item: unknown): readonly Chain[] => {
+  if (!isObject(item)) return [];
+  const { name, tags } = item;
+  try {
+    return [
+      {
+        chainId: readChainId(item.chain_id ?? item.id, 'chain_id'),
+        name: readString(name, 'name'),
+        tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
+        supports: CHAIN_LOOKUPS.filter((lookup) => {
+          const support = item[lookup.toLowerCase()];
+          return isObject(support) && support.supported === true;
+        }),
+      },
+    ];
+  } catch (error) {
+    if (error instanceof MalformedFieldError) return [];
+    throw error;
+  }
+};

@@ -1,0 +1,156 @@
+import { checksum } from 'ox/Address';
+import { address, asset, chainChoice, hoursAgo, limit, oneChain, Refused, single } from '../http/query.ts';
+import type { Chain, Hex, Holder } from '../types.ts';
+import { isoSeconds, knownAsset } from './assets.ts';
+import { priceHistory } from './balances.ts';
+import { type Lookup, paged, type Service, warnings } from './lookup.ts';
+
+/** A token in the format of token info. Amounts and values of the supply are those of ERC-20s alone. */
+const tokenItem = (service: Service, chain: Chain, token: Hex | null, hours: readonly number[] | null) => {
+  const { data, now } = service;
+  const known = knownAsset(data, chain, token, now());
+  const supply = token === null ? null : data.supply(chain.id, token);
+  if (known === null || (token !== null && supply === null)) throw new Refused(404, 'Token not found');
+  const { symbol, name, decimals, logo, priceUsd, poolSizeUsd } = known;
+  const value = priceUsd === null || supply === null ? null : (Number(supply) / 10 ** decimals) * priceUsd;
+  return {
+    chain: chain.name,
+    chain_id: chain.id,
+    ...(priceUsd !== null && { price_usd: priceUsd, ...priceHistory(service, chain, token, hours) }),
+    symbol,
+    name,
+    decimals,
+    ...(poolSizeUsd !== null && { pool_size: poolSizeUsd }),
+    ...(supply !== null && { total_supply: supply.toString() }),
+    ...(value !== null && { fully_diluted_value: value }),
+    ...(logo !== null && { logo }),
+  };
+};
+
+/** One token, native or ERC-20, on exactly one chain. */
+export const tokenInfo: Lookup = {
+  path: '/v1/evm/token-info/{address}',
+  errors: 'text',
+  numbers: 'fifteen digits',
+  computeUnits: (chains) => (chains === 0 ? 0 : 2),
+  answer(asked) {
+    const { data, path, query } = asked;
+    const token = asset(path.address, 'Invalid address: expected a hex-encoded address');
+    const { chains, unsupported } = oneChain(query, data.chains, 'token_info');
+    const [unknown] = unsupported.filter((each) => !data.chains.some(({ id }) => id === each));
+    if (unknown !== undefined) throw new Refused(400, `Invalid chain id: ${unknown}`);
+    const hours = hoursAgo(query);
+    const body = {
+      contract_address: token ?? 'native',
+      tokens: chains.map((chain) => tokenItem(asked, chain, token, hours)),
+      ...warnings('Tokens', unsupported, asked),
+    };
+    return { body, chains: chains.length };
+  },
+};
+
+const MAX_HOLDERS = 500;
+
+const byBalance = (one: Holder, other: Holder): number => {
+  if (one.amount !== other.amount) return one.amount > other.amount ? -1 : 1;
+  return one.account < other.account ? -1 : 1;
+};
+
+/** The service writes some addresses in the mixed case of EIP-55, and others in lower case. */
+const mixedCase = (account: Hex): string => (/[02468ace]$/.test(account) ? checksum(account) : account);
+
+/** The holders of one ERC-20, the greatest first. An offset is the last balance, so that pages shift with balances. */
+export const tokenHolders: Lookup = {
+  path: '/v1/evm/token-holders/{chain_id}/{address}',
+  errors: 'coded',
+  computeUnits: () => 2,
+  answer(asked) {
+    const { data, path, query } = asked;
+    const chain = data.chains.find(({ id }) => String(id) === path.chain_id);
+    if (chain === undefined || chain.unsupported.includes('token_holders'))
+      throw new Refused(400, `Unsupported chain id: ${path.chain_id}`);
+    const token = address(path.address, 'Invalid token address');
+    const count = limit(query, MAX_HOLDERS, MAX_HOLDERS);
+    const holders = data.holders(chain.id, token);
+    if (holders === null) throw new Refused(404, 'Token not found');
+    const { page, next } = paged(asked, ['holders', chain.id, token], [...holders].sort(byBalance), {
+      limit: count,
+      placeOf: ({ amount, account }) => [amount.toString(), account],
+      isAfter: ({ amount, account }, [balance = 0, last = '']) =>
+        amount < BigInt(balance) || (amount === BigInt(balance) && account > String(last)),
+    });
+    const items = page.map(({ account, amount, acquiredAt, hasSent }) => ({
+      wallet_address: mixedCase(account),
+      balance: amount.toString(),
+      first_acquired: isoSeconds(acquiredAt),
+      has_initiated_transfer: hasSent,
+    }));
+    return { body: { token_address: token, chain_id: chain.id, holders: items, ...next }, chains: 1 };
+  },
+};
+
+const SEARCH = { default: 10, most: 50, shortest: 3, likeness: 0.3 };
+
+const trigrams = (text: string): ReadonlySet<string> => {
+  const padded = `  ${text.toLowerCase()} `;
+  return new Set(Array.from({ length: padded.length - 2 }, (_, at) => padded.slice(at, at + 3)));
+};
+
+/** The part of all trigrams of two texts that both have, from 0 to 1. */
+const likeness = (one: ReadonlySet<string>, other: ReadonlySet<string>): number => {
+  const common = one.values().reduce((count, each) => count + (other.has(each) ? 1 : 0), 0);
+  return common / (one.size + other.size - common);
+};
+
+/** How well a text matches a query; 0 when it does not. A part of the text matches too. */
+const match = (query: string, wanted: ReadonlySet<string>, text: string): number => {
+  const alike = likeness(wanted, trigrams(text));
+  const contains = text.toLowerCase().includes(query.toLowerCase());
+  return contains || alike >= SEARCH.likeness ? alike + (contains ? 1 : 0) : 0;
+};
+
+/** The page size of a search, which is clamped at both ends. */
+const searchLimit = (query: URLSearchParams): number => {
+  const value = single(query, 'limit');
+  if (value === null) return SEARCH.default;
+  if (!/^-?\d+$/.test(value)) throw new Refused(400, 'Invalid limit: expected a whole number');
+  return Math.min(Math.max(Number(value), 1), SEARCH.most);
+};
+
+/** ERC-20s by their symbols and names. The answer is a bare list, the best match first. */
+export const searchTokens: Lookup = {
+  path: '/v1/evm/search/tokens',
+  errors: 'coded',
+  computeUnits: () => 2,
+  answer({ data, query }) {
+    const wanted = (single(query, 'query') ?? '').trim();
+    if (wanted === '') throw new Refused(400, 'Missing query: expected the symbol or the name of a token');
+    const { chains } = chainChoice(query, data.chains, null, 'all');
+    const count = searchLimit(query);
+    if (wanted.length < SEARCH.shortest) return { body: [], chains: chains.length };
+    const grams = trigrams(wanted);
+    const found = data
+      .tokens(new Set(chains.map(({ id }) => id)))
+      .map((token) => ({
+        token,
+        score: Math.max(match(wanted, grams, token.symbol), match(wanted, grams, token.name)),
+      }))
+      .filter(({ score }) => score > 0)
+      .sort(
+        (one, other) =>
+          other.score - one.score ||
+          one.token.chain.id - other.token.chain.id ||
+          (one.token.address < other.token.address ? -1 : 1),
+      );
+    const body = found.slice(0, count).map(({ token }) => ({
+      chain_id: token.chain.id,
+      address: token.address,
+      token_type: 'ERC20',
+      symbol: token.symbol,
+      name: token.name,
+      logo: data.logo(token.chain.id, token.address),
+      decimals: token.decimals,
+    }));
+    return { body, chains: chains.length };
+  },
+};

@@ -1,0 +1,315 @@
+import type { Clock } from '../lib/deadlines.ts';
+import type { RawObject } from '../lib/json/exact-json.ts';
+import type { CacheBudget, InvalidationBus } from './cache/entries.ts';
+import { createPageCache, type PageCache, type PageObserver } from './cache/page-cache.ts';
+import type { SharedPages } from './cache/single-flight.ts';
+import type { UpstreamClient } from './client/client.ts';
+import type { ChainPricing, RequestScope } from './client/request.ts';
+import type { IndexedList } from './kernel/compile-list.ts';
+import type { PageKernel } from './kernel/page-kernel.ts';
+import {
+  type AnyList,
+  createListLoader,
+  type Freshness,
+  type ListLoader,
+  type PageRef,
+  type ReadPage,
+  type WatchedLists,
+} from './list-loader.ts';
+import { type Details, namesIn } from './page.ts';
+import { type ChainLookup, MalformedFieldError } from './parse/fields.ts';
+import type { ListOrder } from './parse/list-order.ts';
+import { createItemParser, createPageParser, type PageParser } from './parse/page-parser.ts';
+import { type ListedRecord, type RecordTable, type RecordValue, readListed } from './parse/record.ts';
+import type { ReadLog } from './read-log.ts';
+
+/** What a request costs, whatever its page holds: for each request, or for each chain that it asks for. */
+type Price = { readonly perRequest: number } | { readonly perChain: number };
+
+/** What one list of the service is. Everything that concerns all lists is made of this: see `src/lookups/registry.ts`. */
+type ListDefinition<List extends AnyList, Table extends RecordTable, Subject extends string> = {
+  /** One word, for prices, cursors, cache keys, metrics, spans, log lines and variables. */
+  readonly name: string;
+  readonly path: (list: List) => readonly string[];
+  /** Parameters beside `limit`, `chain_ids` and `offset`. One that is undefined is not sent. */
+  readonly query?: (list: List, details: ReadonlySet<string>) => Readonly<Record<string, string | undefined>>;
+  /** The details that upstream adds on request, each with the fields that need it: selecting one anywhere below asks for it. */
+  readonly details: Readonly<Record<string, readonly string[]>>;
+  readonly price: Price;
+  /** Upstream's largest pages. The gateway never asks for less, since a request costs the same. */
+  readonly pageSizes: { readonly newest: number; readonly older: number };
+  /** The largest `first` of a client. */
+  readonly maxItems: number;
+  /**
+   * How many times CACHE_HEAD_MS its newest page is fresh, unless a variable named after the list says so: for `tokens` it
+   * is CACHE_TOKENS_MS. Default: CACHE_HEAD_MS itself, without a variable.
+   */
+  readonly timesHead?: number;
+  /** The lookup as long as whose newest page this one's is fresh. Default: this one. */
+  readonly freshAs?: string;
+  /** The type of webhook whose deliveries tell each change of the list. Default: none, and pages expire by age alone. */
+  readonly watchedBy?: 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
+  /** What the service calls it where it lists which chains it supports. Default: it supports all. */
+  readonly supportedAs?: ChainLookup;
+  /** Whether one answer holds all items, so that a filter never asks for more pages. Default: false. */
+  readonly isWhole?: boolean;
+  /** The member of a page that has the items. */
+  readonly itemsField: string;
+  /** How one item is read. */
+  readonly table: Table;
+  /**
+   * Reads an item that no table describes: the table then says what this returns, and pages are read from parsed JSON. Throws
+   * MalformedFieldError. Default: the table is how an item is read.
+   */
+  readonly read?: (raw: RawObject, subject: string) => ListedRecord<Table, Subject>;
+  /** With `read`: the member of a page that says more than its items, such as their sum. It becomes `Page.more`. */
+  readonly moreField?: string;
+  /** The property of an item that is what its list is of: the address of the wallet. The table does not have it. */
+  readonly subject: Subject;
+  /** The required properties that identify an item on whichever page it is. Four at most. */
+  readonly identity: readonly (keyof RecordValue<Table> & string)[];
+  /**
+   * For a list in which different items have equal `identity`, such as those of one transaction, and follow each other: what
+   * tells most of them apart. Equal ones are counted. Each may be null. Default: `identity` is of one item.
+   */
+  readonly content?: readonly (keyof RecordValue<Table> & string)[];
+  /** The order that upstream promises. */
+  readonly order: ListOrder<keyof RecordValue<Table> & string>;
+  /** Another name of a member of an item, by its own name, which some deployments send instead. */
+  readonly otherNames?: Readonly<Record<string, string>>;
+  /** The body that a 404 stands for: upstream says so that there is no such list. Default: none, and it is an error. */
+  readonly bodyOfAbsent?: string;
+};
+
+/** What requests the pages of a lookup. */
+type RequestDefinition<List extends AnyList> = Pick<
+  ListDefinition<List, RecordTable, string>,
+  'name' | 'path' | 'query' | 'price' | 'pageSizes' | 'freshAs' | 'watchedBy' | 'bodyOfAbsent'
+>;
+
+/** What is known of a lookup without its types. */
+export type AnyLookup = IndexedList & {
+  readonly name: string;
+  readonly details: Readonly<Record<string, readonly string[]>>;
+  readonly pageSizes: { readonly newest: number; readonly older: number };
+  readonly maxItems: number;
+  readonly timesHead?: number;
+  readonly watchedBy?: string;
+  readonly supportedAs?: ChainLookup;
+  readonly isWhole?: boolean;
+  readonly parser: PageParser<object>;
+  /** Compute units of the requests for a list's first items when upstream fills its pages. */
+  priceOf(items: number, chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number;
+};
+
+/** One list of the service, as a value. It keeps its own state of each gateway and of each operation. */
+export type ListLookup<List extends AnyList, Value> = AnyLookup & {
+  readonly parser: PageParser<Value>;
+  /** Reads the pages of a list. Reads of one operation that differ only in limit or details become one request. */
+  read(operation: OperationLookups, list: List, details: Details): ReadPage<Value>;
+  /** Whether a read of the newest page would cause no request: it is fresh in this gateway's memory, or on its way. */
+  isAtHand(operation: OperationLookups, list: List, details: Details): boolean;
+};
+
+/** What the lookups of one gateway share. */
+export type LookupParts = {
+  readonly client: UpstreamClient;
+  /** Null where the plain parser reads all pages. */
+  readonly kernel: PageKernel | null;
+  readonly pricing: ChainPricing;
+  readonly cacheBudget: CacheBudget;
+  readonly invalidation: InvalidationBus;
+  /** Null where no other gateway has pages. */
+  readonly sharedPages: SharedPages | null;
+  /** Null where the gateway can't know what is delivered to it. */
+  readonly watched: WatchedLists | null;
+  readonly freshnessOf: (lookup: string) => Freshness;
+  readonly observerOf: (lookup: string) => PageObserver;
+  readonly now: Clock;
+};
+
+/** What the lookups of one operation share. */
+export type OperationLookups = {
+  readonly gateway: LookupParts;
+  readonly scope: RequestScope;
+  /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
+  readonly cachePartition: string;
+  /** The pages that the operation has read so far. */
+  readonly reads: ReadLog<OperationLookups>;
+};
+
+export const listLookup = <
+  List extends AnyList,
+  const Table extends RecordTable,
+  const Subject extends string,
+>(
+  definition: ListDefinition<List, Table, Subject>,
+): ListLookup<List, ListedRecord<Table, Subject>> => {
+  type Value = ListedRecord<Table, Subject>;
+  const { table, subject, otherNames = {}, read: own } = definition;
+  const read = own ?? withOtherNames(otherNames, readListed(table, subject));
+  const parser = createPageParser<Value>(definition, { ...definition, read });
+  if (own === undefined) return lookupOf(definition, parser);
+  return lookupOf(definition, {
+    ...parser,
+    parseBody: (body, limit) => parser.parseBody(body, limit, null),
+  });
+};
+
+const withOtherNames = <Value>(
+  names: Readonly<Record<string, string>>,
+  read: (raw: RawObject, subject: string) => Value,
+): typeof read => {
+  const entries = Object.entries(names);
+  if (entries.length === 0) return read;
+  return (raw, subject) => {
+    const own = entries.flatMap(([name, other]) => (raw[name] == null ? [[name, raw[other]]] : []));
+    return read({ ...raw, ...Object.fromEntries(own) }, subject);
+  };
+};
+
+/** As `listLookup`, for a lookup whose answers have a parser of their own. */
+const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinition<List>>(
+  definition: Definition & RequestDefinition<List>,
+  parser: PageParser<Value>,
+) => {
+  const {
+    name,
+    path,
+    query,
+    pageSizes,
+    price,
+    freshAs = name,
+    watchedBy = null,
+    bodyOfAbsent = null,
+  } = definition;
+  const stores = new WeakMap<LookupParts, PageCache<Value>>();
+  const loaders = new WeakMap<OperationLookups, ListLoader<List, Value>>();
+
+  const priceOfRequest = (chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number =>
+    'perChain' in price ? pricing.priceOf(name, chains, price.perChain) : price.perRequest;
+
+  const storeOf = (gateway: LookupParts): PageCache<Value> => {
+    const { cacheBudget, invalidation, observerOf, now, sharedPages } = gateway;
+    const store =
+      stores.get(gateway) ??
+      createPageCache<Value>(cacheBudget, invalidation, observerOf(name), now, sharedPages !== null);
+    stores.set(gateway, store);
+    return store;
+  };
+
+  const loaderOf = (operation: OperationLookups): ListLoader<List, Value> => {
+    const known = loaders.get(operation);
+    if (known) return known;
+    const { gateway, scope, cachePartition, reads } = operation;
+    const { pricing } = gateway;
+    const loader = createListLoader<List, Value>(
+      {
+        ...gateway,
+        scope,
+        cachePartition,
+        store: storeOf(gateway),
+        freshness: gateway.freshnessOf(freshAs),
+        watchedBy: gateway.watched === null ? null : watchedBy,
+        onRead: (started, page, toStored) =>
+          reads.add(page, (other) => loaderOf(other).repeat(started), toStored),
+      },
+      {
+        name,
+        parser,
+        bodyOfAbsent,
+        pageSize: (offset) => (offset === null ? pageSizes.newest : pageSizes.older),
+        cost: ({ chains = null }) => priceOfRequest(chains, pricing),
+        request(list, { offset, limit, details }) {
+          const { chains = null } = list;
+          const parameters = {
+            limit: String(limit),
+            chain_ids: chains ?? undefined,
+            offset: offset ?? undefined,
+            ...query?.(list, new Set(namesIn(details))),
+          };
+          const sent = Object.entries(parameters).flatMap(([key, value]) =>
+            value === undefined ? [] : [[key, value]],
+          );
+          return { path: path(list), query: new URLSearchParams(sent) };
+        },
+        onBilled({ chains = null }, computeUnits) {
+          if ('perChain' in price) pricing.record(name, chains, computeUnits);
+        },
+      },
+    );
+    loaders.set(operation, loader);
+    return loader;
+  };
+
+  return {
+    ...definition,
+    parser,
+    priceOf(items: number, chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number {
+      const requests =
+        Math.min(1, items) + Math.ceil(Math.max(0, items - pageSizes.newest) / pageSizes.older);
+      return requests * priceOfRequest(chains, pricing);
+    },
+    read: (operation: OperationLookups, list: List, details: Details) =>
+      loaderOf(operation).read(list, details),
+    isAtHand: (operation: OperationLookups, list: List, details: Details) =>
+      loaderOf(operation).isAtHand(list, details),
+  };
+};
+
+/** What one lookup of the service is whose answer is one thing, such as what is known of a token. */
+type ItemDefinition<Key extends AnyList, Value> = Pick<
+  ListDefinition<Key, RecordTable, string>,
+  'name' | 'path' | 'timesHead' | 'supportedAs'
+> & {
+  /** All parameters of the request. One that is undefined is not sent. */
+  readonly query: (key: Key, details: ReadonlySet<string>) => Readonly<Record<string, string | undefined>>;
+  /** Compute units of one request. */
+  readonly price: number;
+  /**
+   * Reads the body of an answer. Returns null for one that says that there is no such thing, as the null does that stands
+   * for a 404. Throws MalformedFieldError.
+   */
+  readonly read: (body: unknown) => Value | null;
+};
+
+/** What is known of such a lookup without its types. */
+export type AnyItemLookup = {
+  readonly name: string;
+  readonly timesHead?: number;
+  readonly supportedAs?: ChainLookup;
+  readonly price: number;
+};
+
+/** One lookup whose answer is one thing. Answers are kept and shared as the pages of lists are. */
+export type ItemLookup<Key extends AnyList, Value> = AnyItemLookup & {
+  /** Resolves with null where there is no such thing. Reads of one operation that differ only in details become one request. */
+  read(operation: OperationLookups, key: Key, details: Details): Promise<Value | null>;
+};
+
+const ANSWER: PageRef = { offset: null, follows: null, freshness: 'head' };
+
+export const itemLookup = <Key extends AnyList, Value>(
+  definition: ItemDefinition<Key, Value>,
+): ItemLookup<Key, Value> => {
+  const { price, query, read } = definition;
+  const lookup = lookupOf(
+    {
+      ...definition,
+      query: (key: Key, details) => ({ limit: undefined, ...query(key, details) }),
+      price: { perRequest: price },
+      pageSizes: { newest: 1, older: 1 },
+      bodyOfAbsent: 'null',
+    },
+    createItemParser<Value>((body) => (body === null ? null : read(body))),
+  );
+  return {
+    ...definition,
+    async read(operation, key, details) {
+      const { items } = await lookup.read(operation, key, details)(ANSWER);
+      const value = items.length === 0 ? null : items.value(0);
+      if (value instanceof MalformedFieldError) throw value;
+      return value;
+    },
+  };
+};
