@@ -160,3 +160,84 @@ export const KNOWN_CHAINS: readonly Chain[] = [
   ...tagged(['testnet', 'omni'], [[164, 'omni_omega']]),
   ...tagged(['devnet', 'omni'], [[1223, 'omni_devnet']]),
 ];
+
+/**
+ * The chains' own currencies by the ids of their chains: the service's list of chains does not tell them. A currency that is
+ * not well known is left out rather than guessed.
+ */
+const NATIVE_CURRENCIES: Readonly<Record<string, readonly number[]>> = {
+  ETH: [
+    ...[
+      1, 10, 130, 169, 185, 255, 288, 300, 324, 360, 480, 690, 919, 1101, 1135, 1223, 1301, 1868, 1923, 1946,
+    ],
+    ...[2741, 2818, 4202, 4801, 5112, 5330, 6805, 7560, 8333, 8453, 11124, 17000, 31337, 33979, 34443, 42161],
+    ...[42170, 43111, 48900, 55244, 57073, 59141, 59144, 60808, 70700, 70701, 81457, 84532, 167000, 421614],
+    ...[
+      534351, 534352, 543210, 560048, 747474, 763373, 808813, 7777777, 11155111, 11155420, 168587773,
+      888888888,
+    ],
+    ...[999999999, 1313161554, 1380012617],
+  ],
+  APE: [33139],
+  ASTR: [592],
+  AVAX: [43113, 43114],
+  BERA: [80069, 80094],
+  BNB: [56, 204],
+  BTCN: [21000000],
+  CELO: [42220, 44787, 11142220],
+  CFX: [1030],
+  CORE: [1116],
+  CRO: [25],
+  DEGEN: [666666666],
+  FIL: [314],
+  FLOW: [747],
+  FLR: [14],
+  FTM: [250],
+  G: [1625],
+  GLMR: [1284],
+  HYPE: [998, 999],
+  IMX: [13371],
+  IP: [1514],
+  KAIA: [8217],
+  KAVA: [2222],
+  METIS: [1088],
+  MNT: [5000, 5003],
+  MON: [143, 10143],
+  MOVR: [1285],
+  OKB: [196],
+  OMNI: [164, 166],
+  ONE: [1666600000],
+  PALM: [11297108109],
+  PLS: [369],
+  PLUME: [98866],
+  POL: [137, 80002],
+  RBTC: [30],
+  RON: [2020],
+  S: [146],
+  SEI: [1328, 1329],
+  TIA: [984122],
+  TOPIA: [2911],
+  WEMIX: [1111],
+  XAI: [660279],
+  XDAI: [100, 10200],
+  XDC: [50],
+  XPL: [9745],
+  XTZ: [42793],
+  ZETA: [7000],
+  tBNB: [97],
+};
+
+const SYMBOLS: ReadonlyMap<number, string> = new Map(
+  Object.entries(NATIVE_CURRENCIES).flatMap(([symbol, ids]) => ids.map((id) => [id, symbol] as const)),
+);
+
+/** All of them count in units of 10^-18, as the EVM does. */
+const NATIVE_DECIMALS = 18;
+
+/** A chain's own currency, as far as it is known here: null for both of a chain that has none in the table. */
+export const nativeCurrencyOf = (
+  chainId: number,
+): { readonly symbol: string | null; readonly decimals: number | null } => {
+  const symbol = SYMBOLS.get(chainId) ?? null;
+  return { symbol, decimals: symbol === null ? null : NATIVE_DECIMALS };
+};

@@ -6,6 +6,7 @@ import { decodeGlobalId, type GlobalId } from '../../graph/global-id.ts';
 import { derivedField } from '../../graph/plan/derived-field.ts';
 import { globalIdOr, isNullOf, lowLiquidityOf } from '../../upstream/parse/derived.ts';
 import { Chain } from '../chains/chains-schema.ts';
+import { nativeCurrencyOf } from '../chains/known-chains.ts';
 
 const MAX_TOKENS = 100;
 
@@ -55,7 +56,7 @@ builder.node(Token, {
     extensions: ID.extensions,
     resolve: (token) => textOf(token),
   },
-  loadOne: (id) => tokenKeyIn(id),
+  loadOne: (id) => describedToken(tokenKeyIn(id)),
   fields: (t) => ({
     chain: t.exposeString('chain', {
       nullable: true,
@@ -122,8 +123,9 @@ builder.node(Token, {
 builder.objectField(Chain, 'nativeToken', (t) =>
   t.field({
     type: Token,
-    description: "The chain's own currency, such as ETH on Ethereum. It causes no request by itself.",
-    resolve: ({ chainId, name }) => ({ chainId, chain: name, address: null }),
+    description:
+      "The chain's own currency, such as ETH on Ethereum, with its symbol and decimals where the gateway knows them. It causes no request by itself.",
+    resolve: ({ chainId, name }) => ({ ...describedToken({ chainId, address: null }), chain: name }),
   }),
 );
 
@@ -170,6 +172,10 @@ export const tokenKeyIn = (text: string): TokenKey => {
   return key;
 };
 
+/** A token that no item describes: what is known is the currency of a chain. */
+const describedToken = (key: TokenKey): TokenRecord =>
+  key.address === null ? { ...key, ...nativeCurrencyOf(key.chainId) } : key;
+
 const globalIdOf = (input: TokenInputValue): GlobalId => ({
   typename: 'Token',
   id: textOf(tokenKeyOf(input)),
@@ -180,11 +186,11 @@ builder.queryFields((t) => ({
     type: Token,
     nullable: true,
     description:
-      'The token with this id, of this contract, or the native asset of this chain. It causes no request by itself: `market` and `holders` do. Its plain fields are null, since no item describes it. Null, with an error, for an id that is not one of a Token.',
+      'The token with this id, of this contract, or the native asset of this chain. It causes no request by itself: `market` and `holders` do. Its plain fields are null, since no item describes it; of a native asset the gateway knows the symbol and the decimals. Null, with an error, for an id that is not one of a Token.',
     authScopes: { wallets: true },
     args: { token: t.arg({ type: TokenInput, required: true, description: 'Names the token.' }) },
     extensions: withCost<{ token: TokenInputValue }>({ returns: ({ token }) => [globalIdOf(token)] }),
-    resolve: (_root, { token }) => tokenKeyOf(token),
+    resolve: (_root, { token }) => describedToken(tokenKeyOf(token)),
   }),
   tokens: t.field({
     type: [Token],
@@ -208,7 +214,7 @@ builder.queryFields((t) => ({
           `Expected at most ${MAX_TOKENS} tokens, got ${tokens.length}.`,
         );
       // Promises fail one by one.
-      return tokens.map(async (token) => tokenKeyOf(token));
+      return tokens.map(async (token) => describedToken(tokenKeyOf(token)));
     },
   }),
 }));
