@@ -49,6 +49,9 @@ const start = async ({ env = {}, envelope = {} }: Options = {}) => {
   };
 };
 
+const balanceId = (address: string, chain: number, token: string): string =>
+  Buffer.from(`Balance:${address}:${chain}:${token}`).toString('base64');
+
 const of = (token: string, alias = 'balance') =>
   `${alias}: balance(token: { contract: { chainId: 1, address: "${token}" } }) { id amount }`;
 
@@ -164,7 +167,7 @@ test('node(id:) refetches a balance as a list has it, with the details that it s
   const again = await node(over.gateway, String(first?.id));
   expect(again.data?.node).toEqual(first);
   expect(again.extensions.upstream.computeUnits).toBe(0);
-  const other = Buffer.from(`Balance:${over.address}:10:native`).toString('base64');
+  const other = balanceId(over.address, 10, 'native');
   expect((await node(over.gateway, other)).data?.node).toEqual(null);
   expect(over.asked().at(-1)).toEqual([
     `${over.address}/token/native`,
@@ -184,19 +187,44 @@ test.each([
   expect(over.fake.requests).toEqual([]);
 });
 
-test('each chain of each wallet counts once in the estimate, and each node', async () => {
+test.each([
+  [
+    'Wallet.balance',
+    (address: string) => `wallet(address: "${address}") { ${of(OTHER, 'a')} ${of(addressOf(0xbae), 'b')} }`,
+  ],
+  [
+    'nodes',
+    (address: string) =>
+      `nodes(ids: ${JSON.stringify([OTHER, addressOf(0xbae)].map((token) => balanceId(address, 1, token)))}) { id }`,
+  ],
+])(
+  '%s: tokens that the first page of their chain lacks cost no more than the estimate says',
+  async (_how, selection) => {
+    const ask = async (allowed: string) => {
+      await using over = await start({
+        env: { MAX_COMPUTE_UNITS: allowed },
+        envelope: { next_offset: 'more' },
+      });
+      over.fake.balances.set(addressOf(0xbae), () => ({ json: balancesEnvelope([]) }));
+      const { address } = over;
+      return over.gateway.query(`{ ${selection(address)} }`);
+    };
+    const { extensions } = await ask('100');
+    expect(extensions.upstream).toMatchObject({ requests: 3, computeUnits: 3 });
+    expect((await ask('2')).errors?.[0]?.extensions).toMatchObject({ estimatedComputeUnits: 3 });
+  },
+);
+
+test('each chain of each wallet counts in the estimate, and each node', async () => {
   await using over = await start({ env: { MAX_COMPUTE_UNITS: '1' } });
-  expect(
-    (await over.wallet(`${of(HELD[0])} other: ${of(HELD[1]).replace('balance: ', '')}`)).errors,
-  ).toBeUndefined();
+  const again = `${of(HELD[0])} again: ${of(HELD[0]).replace('balance: ', '')}`;
+  expect((await over.wallet(again)).errors).toBeUndefined();
   const refused = await over.wallet(`${of(HELD[0])} native: balance(token: { nativeOf: 10 }) { amount }`);
   expect(refused.errors?.[0]?.extensions).toMatchObject({
     code: 'OPERATION_TOO_COMPLEX',
     estimatedComputeUnits: 2,
   });
-  const ids = [1, 10].map((chain) =>
-    Buffer.from(`Balance:${over.address}:${chain}:native`).toString('base64'),
-  );
+  const ids = [1, 10].map((chain) => balanceId(over.address, chain, 'native'));
   const nodes = await over.gateway.query('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
   expect(nodes.errors?.[0]?.extensions).toMatchObject({
     code: 'OPERATION_TOO_COMPLEX',

@@ -19,7 +19,7 @@ const listed = (chainId: number, name: string, { without = [] as string[], tags 
 });
 
 const NEW = listed(4_242_424_242, 'brand_new', {
-  without: ['token_holders', 'collectibles', 'balances', 'activity'],
+  without: ['token_holders', 'collectibles', 'balances', 'activity', 'token_info'],
   tags: ['fresh'],
 });
 const CHAINS = [listed(1, 'ethereum', { tags: ['default', 'mainnet'] }), NEW];
@@ -68,7 +68,7 @@ test('a chain that the service adds works without a setting, and one that it dro
   expect(chain).toEqual({
     name: 'brand_new',
     tags: ['fresh'],
-    supports: ['TRANSACTIONS', 'TOKEN_INFO'],
+    supports: ['TRANSACTIONS'],
     nativeToken: {
       id: btoa(`Token:${NEW.chain_id}:native`),
       chain: 'brand_new',
@@ -97,25 +97,30 @@ test('the list is read once, without the key, and billed to nobody', async () =>
 test('a chain that a lookup does not support is refused by name, before it is billed', async () => {
   const gateway = await start();
   await untilListed(gateway);
-  const answer = await gateway.query(`{
+  const answer = await gateway.query<{ wallet: object; token: object; node: object | null }>(`{
     wallet(address: "${addressOf(1)}") {
       collectibles(chainIds: [1, ${NEW.chain_id}]) { nodes { name } }
       balances(chainIds: [${NEW.chain_id}]) { nodes { amount } }
       balance(token: { nativeOf: ${NEW.chain_id} }) { amount }
       portfolio(chainIds: [${NEW.chain_id}]) { totalUsd }
       activity(chainIds: [${NEW.chain_id}]) { nodes { type } }
+      defiPositions(chainIds: [${NEW.chain_id}]) { nodes { type } }
     }
-    token(token: { contract: { chainId: ${NEW.chain_id}, address: "${addressOf(2)}" } }) { holders { nodes { balance } } }
+    token(token: { contract: { chainId: ${NEW.chain_id}, address: "${addressOf(2)}" } }) {
+      holders { nodes { balance } }
+      market { priceUsd }
+    }
+    node(id: "${btoa(`Balance:${addressOf(1)}:${NEW.chain_id}:native`)}") { id }
   }`);
-  expect(answer.data).toEqual({
-    wallet: { collectibles: null, balances: null, balance: null, portfolio: null, activity: null },
-    token: { holders: null },
-  });
+  const [wallet, token] = [Object.values(answer.data?.wallet ?? {}), answer.data?.token];
+  expect(wallet).toEqual([null, null, null, null, null, null]);
+  expect([token, answer.data?.node]).toEqual([{ holders: null, market: null }, null]);
   expect(new Set(codesOf(answer))).toEqual(new Set(['BAD_USER_INPUT']));
   expect(answer.errors?.map(({ message }) => message).toSorted()).toEqual(
-    ['ACTIVITY', 'BALANCES', 'BALANCES', 'BALANCES', 'COLLECTIBLES', 'TOKEN_HOLDERS'].map((lookup) =>
-      expect.stringMatching(new RegExp(`${lookup}, .*4242424242 \\(brand_new\\)`)),
-    ),
+    [
+      ...['ACTIVITY', 'BALANCES', 'BALANCES', 'BALANCES', 'BALANCES', 'COLLECTIBLES', 'DEFI_POSITIONS'],
+      ...['TOKEN_HOLDERS', 'TOKEN_INFO'],
+    ].map((lookup) => expect.stringMatching(new RegExp(`${lookup}, .*4242424242 \\(brand_new\\)`))),
   );
   expect(fake.requests.filter((request) => !reads().includes(request))).toEqual([]);
 });
@@ -146,7 +151,7 @@ test('EXTRA_CHAINS still names chains and adds others', async () => {
   const gateway = await start({ EXTRA_CHAINS: `${NEW.chain_id}:renamed,5:mine` });
   await untilListed(gateway, ['ethereum', 'mine', 'renamed']);
   const chains = await chainsOf(gateway);
-  expect(chains.map(({ supports }) => supports?.length ?? null)).toEqual([6, null, 2]);
+  expect(chains.map(({ supports }) => supports?.length ?? null)).toEqual([6, null, 1]);
 });
 
 test('what is no chain is left out', async () => {

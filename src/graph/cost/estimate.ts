@@ -99,7 +99,11 @@ const NOTHING: OperationEstimate = {
 };
 
 /** The cost of one list of one object, and the field that reads it. */
-type LineItem = BilledLookup & { readonly path: string; readonly allDetails: readonly Details[] };
+type LineItem = BilledLookup & {
+  readonly path: string;
+  readonly allDetails: readonly Details[];
+  readonly wantedItems: ReadonlySet<string>;
+};
 
 /** The object with this key, or `times` objects whose ids are not known yet, such as the items of a list. */
 type BilledObject = { readonly key: string; readonly times: number };
@@ -304,11 +308,12 @@ class Estimator {
       const line = `${object.key}.${list}`;
       const known = this.#lineItems.get(line);
       const computeUnits = lookup.computeUnits * object.times;
-      const { details = NO_DETAILS } = lookup;
+      const { details = NO_DETAILS, item } = lookup;
       const allDetails = [...(known?.allDetails ?? []), ...(details === NO_DETAILS ? [] : [details])];
+      const wantedItems = new Set([...(known?.wantedItems ?? []), ...(item === undefined ? [] : [item])]);
       if (computeUnits > (known?.computeUnits ?? 0))
-        this.#lineItems.set(line, { ...lookup, path, computeUnits, allDetails });
-      else if (known) this.#lineItems.set(line, { ...known, allDetails });
+        this.#lineItems.set(line, { ...lookup, path, computeUnits, allDetails, wantedItems });
+      else if (known) this.#lineItems.set(line, { ...known, allDetails, wantedItems });
     }
   }
 
@@ -323,11 +328,15 @@ class Estimator {
   }
 }
 
-/** An item with the cost of all requests that the list takes: those that can't ask for all details at once are several. */
-const withRequests = (item: LineItem): LineItem => ({
-  ...item,
-  computeUnits: item.computeUnits * Math.max(1, requestsFor(item.allDetails, (details) => details).length),
-});
+/**
+ * A line item with the cost of all requests that the list takes: those that can't ask for all details at once are several, and
+ * so are those for single items that a page lacks.
+ */
+const withRequests = (line: LineItem): LineItem => {
+  const { size } = line.wantedItems;
+  const pages = Math.max(1, requestsFor(line.allDetails, (details) => details).length);
+  return { ...line, computeUnits: line.computeUnits * pages * (size > 1 ? 1 + size : 1) };
+};
 
 const totalOf = (items: readonly LineItem[]): Cost => {
   const fields = [...Map.groupBy(items, ({ path }) => path)].map(([path, ofField]) => ({

@@ -26,6 +26,11 @@ export type BilledLookup = {
   /** What the lookups of one list must merge to share a request: see `requestsFor`. Default: nothing. */
   readonly details?: Details;
   readonly computeUnits: number;
+  /**
+   * Names the one item of the list that this use wants. Where several items of one list are wanted, each may cost as much
+   * again: the list's page may lack it. Default: the list is wanted itself.
+   */
+  readonly item?: string;
   /** A sentence for a rejected client: how the lookup costs less. */
   readonly advice?: string;
 };

@@ -33,7 +33,10 @@ import {
 /** What a wallet holds of one token. The same type, with the same id, whether a list, a look-up or a delivery tells it. */
 export const Balance = builder.objectRef<BalanceRecord>('Balance');
 
-billNodes('Balance', 1);
+billNodes('Balance', 1, (id) => {
+  const { wallet, token } = balanceKeyIn(id);
+  return `${wallet} ${token.chainId}`;
+});
 
 const ID = derivedField(globalIdOr(NATIVE, 'Balance', 'owner', 'chainId', 'address'));
 
@@ -47,8 +50,11 @@ builder.node(Balance, {
     extensions: ID.extensions,
     resolve: (balance) => `${balance.owner}:${textOf(balance)}`,
   },
-  loadWithoutCache: (id, context, info) =>
-    readBalance(context, balanceKeyIn(id), selectedDetails(balancesLookup, info)).then(withHours(null)),
+  loadWithoutCache: (id, context, info) => {
+    const key = balanceKeyIn(id);
+    context.chains.assertSupported('BALANCES', [key.token.chainId]);
+    return readBalance(context, key, selectedDetails(balancesLookup, info)).then(withHours(null));
+  },
   fields: (t) => ({
     wallet: t.field({
       type: Wallet,
@@ -173,7 +179,7 @@ builder.objectField(Wallet, 'balance', (t) =>
     type: Balance,
     nullable: true,
     description:
-      'What the wallet holds of one token. It costs 1 compute unit; none where a fresh and complete page of `balances` covers the chain. Two or more tokens of one wallet and chain become one list of that chain, for 1 compute unit together. Null when the wallet does not hold the token, and with an error when the look-up fails.',
+      'What the wallet holds of one token. It costs 1 compute unit; none where a fresh and complete page of `balances` covers the chain. Two or more tokens of one wallet and chain become one list of that chain, for 1 compute unit together, and 1 for each that is not among the first 1,000. Null when the wallet does not hold the token, and with an error when the look-up fails.',
     authScopes: { wallets: true },
     args: {
       token: t.arg({ type: TokenInput, required: true, description: 'Names the token.' }),
@@ -182,6 +188,7 @@ builder.objectField(Wallet, 'balance', (t) =>
     extensions: withCost<BalanceArgs>({
       lookup: ({ token, priceHoursAgo }) => ({
         list: [tokenKeyOf(token).chainId],
+        item: textOf(tokenKeyOf(token)),
         details: detailsOfHours(priceHoursAgo),
         computeUnits: 1,
         advice: 'A balance costs one compute unit: name fewer chains, or fewer wallets.',
@@ -190,7 +197,6 @@ builder.objectField(Wallet, 'balance', (t) =>
     resolve: ({ address }, { token, priceHoursAgo }, context, info) => {
       const key = tokenKeyOf(token);
       context.chains.assertKnown([key.chainId]);
-      context.chains.assertSupported('BALANCES', [key.chainId]);
       context.chains.assertSupported('BALANCES', [key.chainId]);
       const details = unionOf([selectedDetails(balancesLookup, info), detailsOfHours(priceHoursAgo)]);
       return readBalance(context, { wallet: address, token: key }, details).then(
