@@ -33,6 +33,30 @@ export function readInt(p: usize, slot: usize): usize {
 
 const MAX_INT_LENGTH: usize = 9;
 
+/** A number of one or two digits. Other spellings of up to three digits are left to the host, and anything else is null. */
+export function readTokenDecimals(p: usize, slot: usize): usize {
+  if (byteAt(p) === QUOTE) return maybeTokenDecimals(p + 1) ? 0 : LEFT_OUT;
+  if (!isNumber(p)) return LEFT_OUT;
+  const end = numberEnd(p);
+  if (!Numeric.integer || byteAt(p) === MINUS) return 0;
+  const length = end - p;
+  if (length > MAX_DECIMALS_LENGTH) return length > MAX_DECIMALS_LENGTH + 1 ? LEFT_OUT : 0;
+  setSpan(slot, p, end);
+  return end;
+}
+
+const MAX_DECIMALS_LENGTH: usize = 2;
+
+/** Whether a string may be one to three digits: it may have them as escapes. */
+function maybeTokenDecimals(start: usize): bool {
+  let p = start;
+  while (isDigit(byteAt(p))) p += 1;
+  if (byteAt(p) === BACKSLASH) return true;
+  return byteAt(p) === QUOTE && p > start && p - start <= MAX_DECIMALS_LENGTH + 1;
+}
+
+const BACKSLASH: u32 = 0x5c;
+
 function readNumberAs(p: usize, slot: usize, style: u32): usize {
   const end = numberEnd(p);
   const from = Heap.top;
@@ -80,8 +104,15 @@ function pushZeros(count: usize): void {
   for (let left = count; left > 0; left -= 1) push(ZERO);
 }
 
-/** A number as a string, or a string that is a decimal number without an exponent. */
+/** A number as a string, or a string that is a decimal number without an exponent. A very long one is left to the host. */
 export function readDecimal(p: usize, slot: usize): usize {
+  const end = readDecimalOfAnyLength(p, slot);
+  return end - p > MAX_DECIMAL_LENGTH ? 0 : end;
+}
+
+const MAX_DECIMAL_LENGTH: usize = 1000;
+
+function readDecimalOfAnyLength(p: usize, slot: usize): usize {
   if (isNumber(p)) return readNumberAs(p, slot, DECIMAL);
   if (byteAt(p) !== QUOTE) return 0;
   let end = maybeDigits(byteAt(p + 1) === MINUS ? p + 2 : p + 1);

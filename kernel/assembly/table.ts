@@ -27,6 +27,7 @@ export enum Kind {
   texts,
   text,
   lenientString,
+  tokenDecimals,
   hexList,
   lenientObject,
   strict,

@@ -25,7 +25,7 @@ const ACTIVITY = {
       inline: {
         tokenSymbol: nullable('symbol', 'lenientString'),
         tokenName: nullable('name', 'lenientString'),
-        tokenDecimals: nullable('decimals', 'int'),
+        tokenDecimals: nullable('decimals', 'tokenDecimals'),
         tokenLogo: nullable('logo', 'lenientString'),
         tokenPriceUsd: nullable('price_usd', 'decimal'),
         tokenPoolSizeUsd: nullable('pool_size', 'decimal'),
@@ -38,7 +38,7 @@ const ACTIVITY = {
       inline: {
         soldSymbol: nullable('symbol', 'lenientString'),
         soldName: nullable('name', 'lenientString'),
-        soldDecimals: nullable('decimals', 'int'),
+        soldDecimals: nullable('decimals', 'tokenDecimals'),
         soldLogo: nullable('logo', 'lenientString'),
         soldPriceUsd: nullable('price_usd', 'decimal'),
         soldPoolSizeUsd: nullable('pool_size', 'decimal'),
@@ -51,7 +51,7 @@ const ACTIVITY = {
       inline: {
         boughtSymbol: nullable('symbol', 'lenientString'),
         boughtName: nullable('name', 'lenientString'),
-        boughtDecimals: nullable('decimals', 'int'),
+        boughtDecimals: nullable('decimals', 'tokenDecimals'),
         boughtLogo: nullable('logo', 'lenientString'),
         boughtPriceUsd: nullable('price_usd', 'decimal'),
         boughtPoolSizeUsd: nullable('pool_size', 'decimal'),

@@ -133,6 +133,17 @@ const shown = async (...items: Fields[]) => {
   return wallet.balances.nodes;
 };
 
+test('decimals that no token can have are null, and the balance is there', async () => {
+  const decimals = [0, 255, '18', 256, -1, 1e9, 1e12, 1.5, 'many', {}];
+  const nodes = await shown(
+    ...decimals.map((each, index) => balance({ address: addressOf(index + 1), decimals: each })),
+  );
+  expect(nodes.map((node) => (node?.token as Fields | undefined)?.decimals)).toEqual([
+    ...[0, 255, 18],
+    ...[null, null, null, null, null, null, null],
+  ]);
+});
+
 test('a field that the service omits, or sends as null, is null', async () => {
   const omitted = { symbol: undefined, name: undefined, decimals: undefined, price_usd: undefined };
   const [thin, nulls] = await shown(

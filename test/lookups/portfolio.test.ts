@@ -149,6 +149,24 @@ test('change compares what counts now at the prices of then, without those that 
   ]);
 });
 
+test('a value of a million digits is malformed: a quotient of two would take hours', async () => {
+  await using over = await start();
+  const { fake, gateway, address } = over;
+  const digits = '7'.repeat(1_000_000);
+  const items = [`${digits}.5`, `"${digits}"`, '3'].map(
+    (value, index) =>
+      `{ "chain_id": 1, "address": "${addressOf(index + 1)}", "amount": "1", "price_usd": 1, "value_usd": ${value} }`,
+  );
+  const headers = { 'content-type': 'application/json' };
+  fake.balances.set(address, () => ({ text: `{ "balances": [${items.join()}] }`, headers }));
+  const { wallet } = await gateway.data<Data>(documentOf('chainIds: [1]'), { address });
+  expect(wallet.portfolio).toMatchObject({
+    totalUsd: '3',
+    isComplete: false,
+    byChain: [{ chainId: 1, balances: 1, totalUsd: '3', share: '1' }],
+  });
+});
+
 test('decimals that no token can have make no number of billions of digits: such a balance has no price of then', async () => {
   const lies = [-(2 ** 31), 2 ** 31 - 1, -1, 256].map((decimals, index) =>
     balance({
@@ -170,6 +188,14 @@ test.each([
     'an error of a chain',
     { errors: { error_message: 'Some failed', token_errors: [{ chain_id: 10, address: 'native' }] } },
     [10],
+    false,
+  ],
+  [
+    'an error of tokens whose chain is none',
+    {
+      errors: { token_errors: [{ chain_id: null }, { chain_id: -1 }, { chain_id: '' }, { chain_id: true }] },
+    },
+    [],
     false,
   ],
   ['an error without a chain', { errors: { error_message: 'Some failed' } }, [], false],

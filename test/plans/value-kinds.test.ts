@@ -27,6 +27,7 @@ const KINDS: Readonly<Record<FieldKind, true>> = {
   json: true,
   integerOrSide: true,
   lenientString: true,
+  tokenDecimals: true,
   text: true,
   texts: true,
 };
@@ -93,7 +94,7 @@ describe.each(Object.keys(KINDS).filter(isKind))('a value of the kind %s', (kind
 
   test('has a scalar', () => {
     expect(accepted.length).toBeGreaterThan(0);
-    expect(accepted.some(({ name }) => name === 'Int')).toBe(kind === 'int');
+    expect(accepted.some(({ name }) => name === 'Int')).toBe(kind === 'int' || kind === 'tokenDecimals');
   });
 
   test.each(accepted)('is as %s what the executor makes of it', (scalar) => {

@@ -1,5 +1,6 @@
 import { plainDecimal } from '../../lib/decimal.ts';
 import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
+import { readTokenDecimals } from '../../upstream/parse/fields.ts';
 
 /** Lenient readers of single JSON fields: a value that can't be read is null, never an error. */
 
@@ -162,7 +163,7 @@ const tokenOf = (item: RawObject, names: Names): TokenFields => {
     address: addressOf(item[names.address]),
     symbol: textOf(details.symbol) ?? textOf(item[names.symbol]),
     name: textOf(details.name) ?? textOf(item[names.name]),
-    decimals: int32Of(details.decimals) ?? int32Of(item[names.decimals]),
+    decimals: readTokenDecimals(details.decimals) ?? readTokenDecimals(item[names.decimals]),
     logo: urlOf(details.logo) ?? urlOf(item[names.logo]),
     priceUsd: decimalOf(details.price_usd) ?? decimalOf(item[names.priceUsd]),
     poolSizeUsd: decimalOf(details.pool_size) ?? decimalOf(item[names.poolSizeUsd]),

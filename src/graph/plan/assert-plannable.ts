@@ -170,6 +170,7 @@ const SCALARS: { readonly [Kind in FieldKind]: readonly ScalarName[] } = {
   json: ['JSON'],
   integerOrSide: [...TEXT, 'BigInt', 'Decimal'],
   lenientString: [...TEXT, 'URL'],
+  tokenDecimals: ['Int', 'Float'],
   text: TEXT,
   texts: ['JSON'],
 };
@@ -180,6 +181,7 @@ const NULLABLE: ReadonlySet<FieldKind> = new Set([
   'addressOrNative',
   'integerOrSide',
   'lenientString',
+  'tokenDecimals',
   'json',
   'texts',
 ]);

@@ -181,8 +181,13 @@ export const troublesIn = (partialErrors: PartialErrors | null): Troubles => {
   const warned = listOf(warnings).map((warning) =>
     isObject(warning) && Array.isArray(warning.chain_ids) ? warning.chain_ids : [],
   );
-  const ids = [...failures, ...warned].map((group) => group.map(Number).filter(Number.isSafeInteger));
+  const ids = [...failures, ...warned].map((group) => group.flatMap(chainIdIn));
   return { chainIds: new Set(ids.flat()), isOfUnknownChain: ids.some((group) => group.length === 0) };
+};
+
+const chainIdIn = (value: unknown): readonly number[] => {
+  const id = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? [id] : [];
 };
 
 const listOf = (value: unknown): readonly unknown[] =>

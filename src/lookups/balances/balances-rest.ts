@@ -42,7 +42,7 @@ const BALANCE = {
     amount: required('amount', 'integer'),
     symbol: nullable('symbol', 'lenientString'),
     name: nullable('name', 'lenientString'),
-    decimals: nullable('decimals', 'int'),
+    decimals: nullable('decimals', 'tokenDecimals'),
     priceUsd: nullable('price_usd', 'decimal'),
     valueUsd: nullable('value_usd', 'decimal'),
     poolSizeUsd: nullable('pool_size', 'decimal'),

@@ -85,9 +85,6 @@ class Part {
   }
 }
 
-/** ERC-20 states decimals in 8 bits. */
-const isTrueDecimals = (decimals: number): boolean => decimals >= 0 && decimals <= 255;
-
 /** What balances were worth at an earlier hour, and what the same ones are worth now. */
 class Change {
   now = new Decimal(0);
@@ -95,8 +92,7 @@ class Change {
   unpriced = 0;
 
   add({ amount, decimals, valueUsd }: ListedBalance, priceUsd: string | null): void {
-    // Ten to the power of a lie would be a number of billions of digits.
-    if (priceUsd === null || decimals === null || !isTrueDecimals(decimals) || valueUsd === null) {
+    if (priceUsd === null || decimals === null || valueUsd === null) {
       this.unpriced += 1;
       return;
     }

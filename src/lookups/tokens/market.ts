@@ -22,7 +22,7 @@ const MARKET = {
   fields: {
     symbol: nullable('symbol', 'lenientString'),
     name: nullable('name', 'lenientString'),
-    decimals: nullable('decimals', 'int'),
+    decimals: nullable('decimals', 'tokenDecimals'),
     logo: nullable('logo', 'lenientString'),
     priceUsd: nullable('price_usd', 'decimal'),
     poolSizeUsd: nullable('pool_size', 'decimal'),

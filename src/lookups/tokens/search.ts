@@ -23,7 +23,7 @@ const FOUND = {
     symbol: nullable('symbol', 'lenientString'),
     name: nullable('name', 'lenientString'),
     logo: nullable('logo', 'lenientString'),
-    decimals: nullable('decimals', 'int'),
+    decimals: nullable('decimals', 'tokenDecimals'),
   },
 } as const satisfies RecordTable;
 

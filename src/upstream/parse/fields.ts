@@ -35,6 +35,8 @@ export type FieldKind =
   | 'integerOrSide'
   /** Null for anything but a string. */
   | 'lenientString'
+  /** An integer from 0 to 255, since ERC-20 states decimals in 8 bits; null for anything else. */
+  | 'tokenDecimals'
   /** A string as it is, any other JSON as its JSON text. */
   | 'text'
   /** Any JSON. Numbers and booleans become strings, even in lists of lists; objects stay unchanged. */
@@ -93,6 +95,14 @@ export const readInt: Reader<number> = (value, field) => {
   const number = readNumber(value, field);
   if (number === (number | 0)) return number;
   throw malformed(field, 'an integer from -2^31 to 2^31 - 1', value);
+};
+
+/** The decimals of a token. Null for what no token can have: nobody could show an amount by them. */
+export const readTokenDecimals = (value: unknown): number | null => {
+  const number = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value;
+  const isByte = typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= 255;
+  // JSON has a zero with a sign.
+  return isByte ? number + 0 : null;
 };
 
 /** A 20-byte address in lower case. */

@@ -17,6 +17,7 @@ import {
   readNumber,
   readString,
   readTime,
+  readTokenDecimals,
   TRANSACTION_SIDES,
 } from './fields.ts';
 
@@ -113,11 +114,13 @@ type KindValue<Kind extends FieldKind> = Kind extends 'addressOrEmpty' | 'addres
   ? string | null
   : Kind extends 'number' | 'int' | 'chainId'
     ? number
-    : Kind extends 'boolean'
-      ? boolean
-      : Kind extends 'json' | 'texts'
-        ? unknown
-        : string;
+    : Kind extends 'tokenDecimals'
+      ? number | null
+      : Kind extends 'boolean'
+        ? boolean
+        : Kind extends 'json' | 'texts'
+          ? unknown
+          : string;
 
 /** The value of a record of a list, which also says what the list is of. */
 export type ListedRecord<Table extends RecordTable, Subject extends string> = RecordValue<Table> & {
@@ -315,6 +318,7 @@ const READERS: { readonly [Kind in FieldKind]: Reader<unknown> } = {
   integerOrSide: (value, field) =>
     oneOf(TRANSACTION_SIDES, value) === null ? readInteger(value, field) : null,
   lenientString: (value) => (typeof value === 'string' ? value : null),
+  tokenDecimals: readTokenDecimals,
   text: (value, field) => (typeof value === 'string' ? value : JSON.stringify(readJson(value, field))),
   texts: (value, field) => asStrings(readJson(value, field)),
 };

@@ -48,6 +48,9 @@ export const VALUES: readonly unknown[] = [
     '9'.repeat(100),
     '9'.repeat(101),
     `-${'9'.repeat(99)}`,
+    // The longest decimal, and one that is too long.
+    '9'.repeat(1000),
+    '9'.repeat(1001),
     '1.5',
     '1e5',
   ],
@@ -99,6 +102,9 @@ export const VALUES: readonly unknown[] = [
   ...[
     '12345678901234567890',
     '9007199254740993',
+    '300',
+    `${'9'.repeat(998)}.5`,
+    `${'9'.repeat(999)}.5`,
     '1.0',
     '1e3',
     '0.17000',
