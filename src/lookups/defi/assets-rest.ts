@@ -1,5 +1,6 @@
 import { Decimal, plainDecimal } from '../../lib/decimal.ts';
 import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
+import { readTokenDecimals } from '../../upstream/parse/fields.ts';
 import { nullable, type RecordTable, type RecordValue, required } from '../../upstream/parse/record.ts';
 
 /** The tokens of positions, whose types say the same of them in different words. */
@@ -13,7 +14,7 @@ export const ASSET = {
     address: nullable('address', 'address'),
     symbol: nullable('symbol', 'string'),
     name: nullable('name', 'string'),
-    decimals: nullable('decimals', 'int'),
+    decimals: nullable('decimals', 'tokenDecimals'),
     amount: nullable('amount', 'decimal'),
     priceUsd: nullable('price_usd', 'decimal'),
     valueUsd: nullable('value_usd', 'decimal'),
@@ -67,17 +68,13 @@ export const asset = (
 ): DefiAsset | null => {
   const at = address(token?.address);
   if (token === null || (at === null && text(token.symbol) === null)) return null;
-  const { decimals } = token;
   return {
     role,
     chainId,
     address: at === null || NATIVE.includes(at) ? null : at,
     symbol: text(token.symbol),
     name: text(token.name),
-    decimals:
-      typeof decimals === 'number' && Number.isInteger(decimals) && Math.abs(decimals) < 2 ** 31
-        ? decimals
-        : null,
+    decimals: readTokenDecimals(token.decimals),
     amount: decimal(amount),
     priceUsd: decimal(price),
     valueUsd: decimal(value),

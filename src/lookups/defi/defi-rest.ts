@@ -79,6 +79,10 @@ type Row = {
   readonly assets: (raw: RawObject, chainId: number) => readonly (DefiAsset | null)[];
 };
 
+/** What is supplied where the token alone says it. */
+const suppliedIn = (token: RawObject | null, chainId: number): DefiAsset | null =>
+  token?.holdings === undefined ? null : holdings('SUPPLIED', chainId, token);
+
 const pool: Row = {
   kind: 'POOL',
   contract: ['pool'],
@@ -107,8 +111,9 @@ const lending = (others: Partial<Row> = {}): Row => ({
   contract: ['token'],
   assets: (raw, chainId) => {
     const token = tokenIn(raw, 'underlying_token');
+    const hasLegs = isObject(raw.supply) || isObject(raw.borrow);
     return [
-      leg('SUPPLIED', chainId, token, raw.supply),
+      hasLegs ? leg('SUPPLIED', chainId, token, raw.supply) : suppliedIn(token, chainId),
       leg('BORROWED', chainId, token, raw.borrow),
       ...objects(raw.collateral).map((each) => leg('COLLATERAL', chainId, tokenIn(each, 'asset'), each)),
       ...objects(raw.claimable_rewards).map((each) =>
