@@ -18,9 +18,13 @@ import { Usage } from './upstream/client/request.ts';
 import type { LookupParts, OperationLookups } from './upstream/lookup.ts';
 import { ReadLog } from './upstream/read-log.ts';
 import type { DeliveredAddresses } from './webhooks/delivered-addresses.ts';
-import { createWebhookSession } from './webhooks/session.ts';
+import {
+  createVerifiedKeys,
+  createWebhookSession,
+  type SharedKeys,
+  type VerifiedKeys,
+} from './webhooks/session.ts';
 import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
-import { createVerifiedKeys, type SharedKeys, type VerifiedKeys } from './webhooks/verified-keys.ts';
 import { createWatchedWallets } from './webhooks/watched-wallets.ts';
 
 /** The parts that all operations share. */

@@ -1,7 +1,6 @@
 import process from 'node:process';
 import type { App } from './app.ts';
-import { describeFailure } from './cli/failure.ts';
-import { describeConfiguration, HELP, readCommand, readVersion } from './cli/options.ts';
+import { describeConfiguration, describeFailure, HELP, readCommand, readVersion } from './cli/options.ts';
 import { readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
 import { SHUTDOWN_MS } from './lib/deadlines.ts';

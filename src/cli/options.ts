@@ -3,18 +3,19 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { ConfigError, readConfig } from '../config/config.ts';
 import { type Environment, unknownVariables } from '../config/environment.ts';
-import { type Setting, settingsOf } from '../config/report.ts';
+import { createLog, type LogFormat } from '../lib/log.ts';
 import { messageOf } from '../lib/values.ts';
+import { type Setting, settingsOf } from './report.ts';
 
 /** What the gateway's program is asked to do. */
 export type Command = 'start' | 'check' | 'help' | 'version';
 
 /** What is wrong with the arguments. */
-export class UsageError extends Error {
+class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export const USAGE = `\
+const USAGE = `\
 Usage: npm start -- [--check | --help | --version]            in a checkout
        evm-graphql-gateway [--check | --help | --version]     of a package`;
 
@@ -113,3 +114,34 @@ const unknownIn = (env: Environment): string => {
 
 const CLOSING = `The configuration has no problems. Only the environment and the file of TRUSTED_DOCUMENTS were read.
 No port was opened, no file was written, and neither the service nor Redis was asked.`;
+
+/**
+ * Describes why the program ends: as a line of the log for a supervisor that reads it, or for a person. `env` is searched
+ * for variables that the gateway does not know, because a missing one may be there under a misspelled name.
+ */
+export const describeFailure = (error: unknown, format: LogFormat, env: Environment): string =>
+  format === 'json' ? lineOf(error, env) : `${textOf(error, env)}\n`;
+
+const lineOf = (error: unknown, env: Environment): string => {
+  let line = '';
+  const log = createLog('error', (text) => {
+    line = text;
+  });
+  if (error instanceof ConfigError)
+    log.error('the configuration has problems', { problems: error.problems, unknown: unknownVariables(env) });
+  else if (error instanceof UsageError) log.error(error.message, { usage: USAGE });
+  else log.error('start failed', { error: stackOf(error) });
+  return line;
+};
+
+const textOf = (error: unknown, env: Environment): string => {
+  if (error instanceof UsageError) return `${error.message}\n${USAGE}`;
+  if (!(error instanceof ConfigError)) return stackOf(error);
+  const names = unknownVariables(env);
+  return names.length > 0
+    ? `${error.message}\nUnknown environment variables: ${names.join(', ')}`
+    : error.message;
+};
+
+const stackOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

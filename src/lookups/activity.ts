@@ -1,7 +1,7 @@
 import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { badUserInput } from '../graph/errors.ts';
-import { derivedField, viewField } from '../graph/plan/derived-field.ts';
+import { derivedField, viewField } from '../graph/plan/plannable.ts';
 import { contentId, wordOf } from '../upstream/parse/derived.ts';
 import {
   ACTIVITY_TYPE_VALUES,

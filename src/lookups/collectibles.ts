@@ -1,6 +1,6 @@
 import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
-import { derivedField } from '../graph/plan/derived-field.ts';
+import { derivedField } from '../graph/plan/plannable.ts';
 import { globalId, wordOf } from '../upstream/parse/derived.ts';
 import { chainArguments } from './chains/chains-schema.ts';
 import {

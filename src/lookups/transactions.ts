@@ -1,6 +1,6 @@
 import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
-import { derivedField } from '../graph/plan/derived-field.ts';
+import { derivedField } from '../graph/plan/plannable.ts';
 import type { RawObject } from '../lib/json/exact-json.ts';
 import { chainIdOf, globalId, unlistedWord } from '../upstream/parse/derived.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';

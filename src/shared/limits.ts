@@ -2,7 +2,7 @@ import { type RedisScript, readScript } from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
 import type { ClientBudgets } from '../server/graphql/limits/compute-units.ts';
 import type { SharedCooldowns, SharedRate } from '../upstream/client/limits.ts';
-import type { SharedKeys } from '../webhooks/verified-keys.ts';
+import type { SharedKeys } from '../webhooks/session.ts';
 import { createHashName, type HashName } from './names.ts';
 import { createRunShared, type RunShared, type SharedObserver } from './run.ts';
 

@@ -18,12 +18,6 @@ import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 import { combine } from './combine.ts';
 import {
-  createIngestMetrics,
-  createLogMetrics,
-  createReaderMetrics,
-  createRetentionMetrics,
-} from './delivery-metrics.ts';
-import {
   createConnectionLines,
   createIngestLines,
   createLogLines,
@@ -38,7 +32,11 @@ import {
   createConnectionMetrics,
   createEventMetrics,
   createHttpMetrics,
+  createIngestMetrics,
+  createLogMetrics,
   createOperationMetrics,
+  createReaderMetrics,
+  createRetentionMetrics,
   createSocketMetrics,
 } from './server-metrics.ts';
 import type { Traces } from './start-traces.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createDeadline } from '../../src/lib/deadlines.ts';
-import { createVerifiedKeys } from '../../src/webhooks/verified-keys.ts';
+import { createVerifiedKeys } from '../../src/webhooks/session.ts';
 import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
 import { codesOf, nowhere, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';

@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { withPlannedLists } from '../../src/graph/plan/compile.ts';
-import { derivedField } from '../../src/graph/plan/derived-field.ts';
+import { derivedField } from '../../src/graph/plan/plannable.ts';
 import { lookups } from '../../src/lookups/registry.ts';
 import { schema as ownSchema } from '../../src/schema.ts';
 import type { IndexedList } from '../../src/upstream/kernel/compile-list.ts';

@@ -4,10 +4,17 @@ import { messageOf } from '../../lib/values.ts';
 import { fingerprintOf, identityOf, UNKNOWN } from '../log/cursor.ts';
 import { LogOpenError, UnstorableError } from '../log/errors.ts';
 import type { KeptTime } from '../log/retention.ts';
-import { epochSeed, inTransaction, MAX_SEQUENCE, MAX_TENANT, openForWriting } from './database.ts';
+import {
+  checkIntegrity,
+  epochSeed,
+  inTransaction,
+  LogFile,
+  MAX_SEQUENCE,
+  MAX_TENANT,
+  openForWriting,
+} from './database.ts';
 import { Indexer } from './index/indexer.ts';
 import { maxTermsOf } from './index/segment-builder.ts';
-import { checkIntegrity, LogFile } from './log-file.ts';
 import { keptTime, SqliteTrimmer } from './retention.ts';
 import { Fingerprints } from './rows.ts';
 import type { Placement, UnpackedDelivery } from './threads/packing.ts';

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { type BigIntStats, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import type { Steps } from '../../lib/fair-slices.ts';
 import { messageOf } from '../../lib/values.ts';
-import { LogOpenError } from '../log/errors.ts';
+import { LogDamagedError, LogOpenError } from '../log/errors.ts';
+import { checkBody } from './rows.ts';
 
 /**
  * Pages in the `-wal` file at which SQLite copies them into the log's file: 16 MB, four times its default. Pages that change
@@ -166,3 +170,140 @@ const SCHEMA = `
     even INTEGER NOT NULL
   ) STRICT;
 `;
+
+const SQLITE_BUSY = 5;
+
+/**
+ * Locks the directory for this process, until the returned function is called or the process ends, however it ends. The
+ * lock is the operating system's, on a database of its own that stays empty. Throws LogOpenError.
+ */
+export const lockDirectory = (directory: string): (() => void) => {
+  const path = join(directory, 'deliveries.lock');
+  let database: DatabaseSync | undefined;
+  try {
+    const lock = new DatabaseSync(path, { timeout: 0 });
+    database = lock;
+    lock.exec('BEGIN EXCLUSIVE');
+    return () => lock.close();
+  } catch (error) {
+    database?.close();
+    const isBusy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+    const problem = isBusy ? 'the delivery log is in use by another process' : messageOf(error);
+    throw new LogOpenError(path, problem, error);
+  }
+};
+
+/** SQLite's own file, and the two that it has beside it while it is open. */
+const SUFFIXES = ['', '-wal', '-shm'];
+
+/**
+ * Watches the files of an open log. SQLite does not notice when they are deleted, replaced or cut: what it writes after
+ * that is lost. A check takes a few microseconds.
+ */
+export class LogFile {
+  readonly #path: string;
+  readonly #known = new Map<string, BigIntStats>();
+
+  /** Must be made right after SQLite has opened the log: the files at `path` are taken to be the log's. */
+  constructor(path: string) {
+    this.#path = path;
+    this.check();
+  }
+
+  /** Throws LogDamagedError when a file was deleted or replaced, or the log's own file was cut. */
+  check(): void {
+    for (const suffix of SUFFIXES) this.#check(suffix);
+  }
+
+  /**
+   * Throws LogDamagedError when the log must not be opened again by its path. The newest deliveries are in the `-wal` file
+   * and belong to the first file: SQLite would write them into any other file in its place.
+   */
+  checkBeforeReopening(): void {
+    const [found, wal] = ['', '-wal'].map((suffix) => statOf(this.#path + suffix));
+    if (found?.ino !== this.#known.get('')?.ino && (wal?.size ?? 0n) > 0n)
+      throw new LogDamagedError(
+        `another file is in the place of ${this.#path}, beside what was still to be written to the first: stop the gateway`,
+      );
+  }
+
+  #check(suffix: string): void {
+    const path = this.#path + suffix;
+    const found = statOf(path);
+    const known = this.#known.get(suffix);
+    if (known !== undefined) {
+      if (found === undefined) throw new LogDamagedError(`${path} is gone`);
+      if (found.ino !== known.ino || found.dev !== known.dev)
+        throw new LogDamagedError(`another file is in the place of ${path}`);
+      // The log's own file never shrinks; the two beside it may.
+      if (suffix === '' && found.size < known.size)
+        throw new LogDamagedError(`${path} was cut from ${known.size} to ${found.size} bytes`);
+    }
+    if (found !== undefined) this.#known.set(suffix, found);
+  }
+}
+
+const statOf = (path: string): BigIntStats | undefined =>
+  statSync(path, { bigint: true, throwIfNoEntry: false });
+
+/** SQLite checks about 500 MB a second: the check of a bigger log would delay the gateway's start for too long. */
+const CHECK_ALL_BYTES = 512 * 1024 * 1024;
+
+const OF_TENANT = `delivery.id BETWEEN tenant.id << 40 AND (tenant.id << 40 | ${MAX_SEQUENCE})`;
+
+const COUNT = `(SELECT count(*) FROM delivery WHERE ${OF_TENANT})`;
+
+/**
+ * Finds a tenant whose sequences are not those from floor + 1 to head, without a hole. If `counting`, it counts them, which
+ * reads the whole table. Otherwise it compares the first and the last, which takes almost no time.
+ */
+const wrongTenantSql = (counting: boolean) => `
+  SELECT *, ${counting ? COUNT : 'highest - lowest + 1'} AS count FROM (
+    SELECT id, name, floor, head,
+      (SELECT min(id) FROM delivery WHERE ${OF_TENANT}) & 0xFFFFFFFFFF AS lowest,
+      (SELECT max(id) FROM delivery WHERE ${OF_TENANT}) & 0xFFFFFFFFFF AS highest
+    FROM tenant
+  ) AS tenant
+  WHERE ifnull(count, 0) <> head - floor OR lowest <= floor OR highest > head
+  LIMIT 1`;
+
+/**
+ * Checks the log at `path` before it is used. Throws LogDamagedError when a tenant lacks a delivery, or has one that it
+ * should not have. In a file up to 512 MB it also checks all pages and counts all deliveries. In a bigger one it checks
+ * each tenant's first and last delivery; a read finds a broken page then.
+ */
+export const checkIntegrity = (database: DatabaseSync, path: string): void => {
+  const checksAll = statSync(path).size <= CHECK_ALL_BYTES;
+  if (checksAll) {
+    const found = database.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+    if (found !== 'ok') throw damaged(String(found));
+  }
+  const wrong = database.prepare(wrongTenantSql(checksAll)).get();
+  if (wrong)
+    throw damaged(
+      `of ${wrong.name} it should hold ${Number(wrong.floor) + 1} to ${wrong.head}, ` +
+        `found ${wrong.count} from ${wrong.lowest} to ${wrong.highest}`,
+    );
+};
+
+const damaged = (problem: string) =>
+  new LogDamagedError(
+    `the delivery log is damaged (${problem}). Nothing of it was changed; restore a copy, or move the file away to start an empty log`,
+  );
+
+const VERIFY_DELIVERIES = 'SELECT sequence, webhook, identity, body FROM delivery ORDER BY id';
+
+/** In the other tables it is enough to read each row: that finds all pages that can't be read. */
+const VERIFY_OTHERS = ['log', 'tenant', 'trimmed', 'identity', 'segment', 'posting', 'time', 'time_jump'].map(
+  (table) => `SELECT 1 FROM ${table}`,
+);
+
+/** Reads the whole log, one row a step. Throws when a part can't be read, or a body is not the one that was stored. */
+export function* verify(database: DatabaseSync): Steps<void> {
+  for (const sql of [VERIFY_DELIVERIES, ...VERIFY_OTHERS]) {
+    for (const row of database.prepare(sql).iterate()) {
+      if ('body' in row) checkBody(row);
+      yield;
+    }
+  }
+}

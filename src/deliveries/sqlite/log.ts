@@ -20,7 +20,7 @@ import type {
 } from '../log/log.ts';
 import type { LogObserver } from '../log/observer.ts';
 import { RetentionClock, startTrimming } from '../log/retention.ts';
-import { lockDirectory } from './log-file.ts';
+import { lockDirectory } from './database.ts';
 import { LogThreads, type StartThread, startThread } from './threads/log-threads.ts';
 import { type Placement, packDeliveries, unpackPage, unpackPlacements } from './threads/packing.ts';
 import type { Head, Opened } from './threads/protocol.ts';

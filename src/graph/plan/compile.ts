@@ -10,8 +10,15 @@ import {
 import type { IndexedList } from '../../upstream/kernel/compile-list.ts';
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
 import { collectFields, type OperationInfo } from '../cost/operation-info.ts';
-import { assertOpen, assertPlain, assertPlannable, exposedProperty, unwritable } from './assert-plannable.ts';
-import { derivedOf, viewedBy } from './derived-field.ts';
+import {
+  assertOpen,
+  assertPlain,
+  assertPlannable,
+  derivedOf,
+  exposedProperty,
+  unwritable,
+  viewedBy,
+} from './plannable.ts';
 
 /** The part of an operation that decides which fields it selects. */
 export type SelectionInfo = Pick<OperationInfo, 'schema' | 'fragments' | 'variableValues'>;

@@ -3,7 +3,7 @@ import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import { billNodes } from '../../graph/node.ts';
-import { derivedField, viewField } from '../../graph/plan/derived-field.ts';
+import { derivedField, viewField } from '../../graph/plan/plannable.ts';
 import { parseAddress } from '../../graph/scalars.ts';
 import { unionOf } from '../../upstream/page.ts';
 import { type Derived, globalIdOr, lowLiquidityOf } from '../../upstream/parse/derived.ts';

@@ -1,6 +1,6 @@
 import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
-import { derivedField, viewField } from '../../graph/plan/derived-field.ts';
+import { derivedField, viewField } from '../../graph/plan/plannable.ts';
 import { NO_DETAILS } from '../../upstream/page.ts';
 import { contentId, jsonOf, oneWordOf } from '../../upstream/parse/derived.ts';
 import { chainArguments } from '../chains/chains-schema.ts';

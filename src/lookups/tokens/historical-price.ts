@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { badUserInput } from '../../graph/errors.ts';
-import { derivedField } from '../../graph/plan/derived-field.ts';
+import { derivedField } from '../../graph/plan/plannable.ts';
 import { changeRatio } from '../../lib/decimal.ts';
 import { type Details, detailsOf, hourDetail, MAX_HOURS, NO_DETAILS } from '../../upstream/page.ts';
 

@@ -1,5 +1,5 @@
 import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
-import { viewField } from '../../graph/plan/derived-field.ts';
+import { viewField } from '../../graph/plan/plannable.ts';
 import { listLookup } from '../../upstream/lookup.ts';
 import { descendingBy } from '../../upstream/parse/list-order.ts';
 import { type ListedRecord, nullable, type RecordTable, required } from '../../upstream/parse/record.ts';

@@ -3,7 +3,7 @@ import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { decodeGlobalId, type GlobalId } from '../../graph/global-id.ts';
-import { derivedField } from '../../graph/plan/derived-field.ts';
+import { derivedField } from '../../graph/plan/plannable.ts';
 import { globalIdOr, isNullOf, lowLiquidityOf } from '../../upstream/parse/derived.ts';
 import { Chain } from '../chains/chains-schema.ts';
 import { nativeCurrencyOf } from '../chains/known-chains.ts';

@@ -22,16 +22,17 @@ import type {
 } from '../types.ts';
 import {
   BlockBuilder,
+  blockHash,
   blockRandom,
   COUNTERPARTIES,
   heightAt,
+  type MinedTransaction,
   planBlock,
   planHistory,
 } from './block-builder.ts';
 import { defiPositions, PROTOCOLS } from './defi.ts';
 import { Holdings, type Ledger } from './ledger.ts';
 import { priceAt } from './prices.ts';
-import { blockHash, type MinedTransaction } from './transaction.ts';
 
 export type ChainSimulatorOptions = {
   readonly seed: string;

@@ -1,13 +1,12 @@
 import type { Operation } from '../http/http.ts';
 import { pictures } from '../http/pictures.ts';
 import { CHAIN_LOOKUPS } from '../types.ts';
-import { activity } from './activity.ts';
 import { balance, balances, stablecoins } from './balances.ts';
 import { collectibles } from './collectibles.ts';
 import { defiPositions, supportedProtocols } from './defi.ts';
+import { activity, transactions } from './history.ts';
 import { type Lookup, operationOf, type Service } from './lookup.ts';
 import { searchTokens, tokenHolders, tokenInfo } from './tokens.ts';
-import { transactions } from './transactions.ts';
 
 /** The chains and what each supports. The list needs no key and costs nothing. */
 const supportedChains: Lookup = {

@@ -2,7 +2,7 @@ import type { TokenContract } from '../chain/ledger.ts';
 import { demoAddress } from '../demo-wallets.ts';
 import { erc20 } from '../evm/abi.ts';
 import type { Contracts } from '../evm/contracts.ts';
-import { DUST_TOKENS, dustAddress } from '../evm/odd-tokens.ts';
+import { DUST_TOKENS, dustAddress } from '../evm/contracts.ts';
 import { addressOf, ZERO_ADDRESS } from '../evm/random.ts';
 import type { Approval, Hex, Token } from '../types.ts';
 import { callUnknown } from './edge-cases.ts';

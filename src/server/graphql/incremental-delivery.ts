@@ -8,11 +8,11 @@ import {
 import { inOrderOfData, serializeData } from '../../graph/answer/serialize.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import { asksForParts, incrementalUses, withoutParts } from '../../graph/incremental.ts';
+import type { CorsHeaders } from '../browsers/origin-policy.ts';
 import { headersOf } from '../http/exchange.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
 import { toFormattedError } from '../subscriptions/frame.ts';
 import { acceptedBy, type PartFormat } from './answers/accept.ts';
-import type { CorsHeaders } from './cross-origin.ts';
 import { MAX_ERRORS, maskErrors, withRequestId } from './errors.ts';
 import type { OperationArgs, OperationContext, OperationPlugin } from './operation-plugin.ts';
 import { HttpPartWriter, type LastPart, type PartedAnswer, type PartWriter } from './part-writer.ts';

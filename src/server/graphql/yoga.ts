@@ -2,13 +2,12 @@ import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { assembleJson, SerializedData } from '../../graph/answer/serialize.ts';
 import { createGraphiQLPage, graphiqlOptions } from '../browsers/graphiql.ts';
-import type { BrowserPolicy } from '../browsers/origin-policy.ts';
+import { type BrowserPolicy, bodyOf, type CorsHeaders } from '../browsers/origin-policy.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
 import type { EventStreams } from '../subscriptions/event-stream.ts';
 import { acceptedBy } from './answers/accept.ts';
 import type { Receive } from './answers/request.ts';
 import type { SendResult } from './answers/response.ts';
-import { type CorsHeaders, useCors } from './cross-origin.ts';
 import type {
   HttpContext,
   OperationArgs,
@@ -130,5 +129,29 @@ const useUnsentLimit = ({ wrote }: UnsentLimit): ServerPlugin => ({
   onResponse({ serverContext: { res } }) {
     // The response is written after this hook.
     setImmediate(() => wrote(res.socket));
+  },
+});
+
+/**
+ * Answers preflights, and adds the headers for browsers to the responses of Yoga. A rejected preflight says why, because
+ * the page's browser shows neither the preflight nor the reason.
+ */
+const useCors = (
+  corsHeaders: CorsHeaders,
+  { rejectionOf }: Pick<BrowserPolicy, 'rejectionOf'>,
+): ServerPlugin => ({
+  onRequest({ request, endResponse, fetchAPI }) {
+    // Without a length of 0, Safari waits for a body.
+    if (request.method === 'OPTIONS')
+      endResponse(new fetchAPI.Response(null, { status: 204, headers: { 'content-length': '0' } }));
+  },
+  onResponse({ request: { method, headers }, response, setResponse, fetchAPI }) {
+    const rejection = method === 'OPTIONS' && headers.has('origin') ? rejectionOf(headers) : null;
+    if (rejection === null) {
+      for (const [name, value] of Object.entries(corsHeaders(headers))) response.headers.set(name, value);
+      return;
+    }
+    const responseHeaders = { 'content-type': 'application/json', vary: 'Origin' };
+    setResponse(new fetchAPI.Response(bodyOf(rejection), { status: 403, headers: responseHeaders }));
   },
 });

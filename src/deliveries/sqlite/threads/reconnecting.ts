@@ -6,7 +6,7 @@ import {
   LogUnavailableError,
   ReadAbortedError,
 } from '../../log/errors.ts';
-import type { LogFile } from '../log-file.ts';
+import type { LogFile } from '../database.ts';
 import { isDamage } from './protocol.ts';
 
 /**

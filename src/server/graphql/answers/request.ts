@@ -3,9 +3,9 @@ import type { GraphQLError } from 'graphql';
 import { badUserInput, clientError } from '../../../graph/errors.ts';
 import { collectBody } from '../../../lib/buffers.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
+import type { CheckHeaders } from '../../browsers/origin-policy.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
 import { headersOf, traceOf } from '../../http/exchange.ts';
-import type { CheckHeaders } from '../cross-origin.ts';
 import type { Documents } from '../limits/documents.ts';
 import {
   type BodyLimit,

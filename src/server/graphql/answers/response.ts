@@ -10,11 +10,11 @@ import { jsonParts, SerializedData } from '../../../graph/answer/serialize.ts';
 import { createSecretFinder } from '../../../graph/authorization.ts';
 import { totalLength } from '../../../lib/buffers.ts';
 import type { MaybePromise } from '../../../lib/values.ts';
+import type { CorsHeaders } from '../../browsers/origin-policy.ts';
 import type { Compress, ContentCoding } from '../../http/compressor.ts';
 import { headersOf, writeHeaderBlock } from '../../http/exchange.ts';
 import type { UnsentLimit } from '../../http/unsent-limit.ts';
 import { toFormattedError } from '../../subscriptions/frame.ts';
-import type { CorsHeaders } from '../cross-origin.ts';
 import type { HttpContext, OperationPlugin, ServerContext, Validity } from '../operation-plugin.ts';
 import type { MediaType } from './accept.ts';
 

@@ -1,6 +1,6 @@
-import type { Config } from './config.ts';
-import { type Environment, LOOKUP_VARIABLES, VARIABLES, type Variable } from './environment.ts';
-import type { SamplerConfig, TracesConfig } from './traces.ts';
+import type { Config } from '../config/config.ts';
+import { type Environment, LOOKUP_VARIABLES, VARIABLES, type Variable } from '../config/environment.ts';
+import type { SamplerConfig, TracesConfig } from '../config/traces.ts';
 
 type TracesVariable = Extract<Variable, `OTEL_${string}`>;
 
