@@ -4,20 +4,28 @@ import { openInGraphiQL } from './api/graphiql.ts';
 import { html } from './components.ts';
 import { CostMeter, CostView } from './cost.ts';
 import { LiveView } from './live-view.ts';
+import { hrefOf, route, VIEWS, type View } from './route.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';
-import { credentials, hrefOf, isSignedIn, ledger, route, useStore, VIEWS, type View } from './state.ts';
+import { credentials, isSignedIn, ledger, useStore } from './state.ts';
 import { WalletView } from './wallet/wallet-view.ts';
 import { WebhooksView } from './webhooks/webhooks-view.ts';
 
 const TITLES: Readonly<Record<View, string>> = {
+  home: 'Start',
   wallet: 'Wallet',
   live: 'Live',
   webhooks: 'Webhooks',
   cost: 'Cost',
 };
 
-const COMPONENTS = { wallet: WalletView, live: LiveView, webhooks: WebhooksView, cost: CostView };
+const COMPONENTS = {
+  home: WalletView,
+  wallet: WalletView,
+  live: LiveView,
+  webhooks: WebhooksView,
+  cost: CostView,
+};
 
 /** Opens GraphiQL on the operation that the page has sent last. */
 const onApi = (event: Event) => {
@@ -29,7 +37,7 @@ const onApi = (event: Event) => {
 
 const Navigation = ({ current }: { current: View }) =>
   html`<nav aria-label="Views">
-    ${VIEWS.map((view) => html`<a key=${view} href=${hrefOf(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
+    ${VIEWS.filter((view) => view !== 'home').map((view) => html`<a key=${view} href=${hrefOf(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
     ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener" onClick=${onApi}>API</a>`}
   </nav>`;
 

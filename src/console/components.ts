@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import type { Paged } from './api/use-connection.ts';
 import { formatCount, shorten, shortHex } from './format.ts';
+import { hrefOf } from './route.ts';
 import { nameOf } from './settings.ts';
-import { hrefOf } from './state.ts';
 
 /** A template as elements: text stays text, so that no value of the service becomes markup. */
 export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;

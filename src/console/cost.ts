@@ -1,8 +1,9 @@
 import { openInGraphiQL } from './api/graphiql.ts';
 import { BarChart, Empty, html } from './components.ts';
 import { formatCount, formatTime } from './format.ts';
+import { hrefOf } from './route.ts';
 import { settings } from './settings.ts';
-import { hrefOf, type LedgerEntry, ledger, useStore } from './state.ts';
+import { type LedgerEntry, ledger, useStore } from './state.ts';
 
 /** What the visit has cost so far, and its last answer. */
 export const CostMeter = () => {

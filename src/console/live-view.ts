@@ -20,8 +20,9 @@ import {
   nativeSymbol,
   shorten,
 } from './format.ts';
+import { hrefOf, isAddress, navigate, route } from './route.ts';
 import { settings } from './settings.ts';
-import { hrefOf, isAddress, navigate, route, useStore } from './state.ts';
+import { useStore } from './state.ts';
 
 const minutesAgo = (index: number, count: number): string => {
   const minutes = count - 1 - index;

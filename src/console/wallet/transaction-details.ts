@@ -9,8 +9,8 @@ import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
 import { Address, Bytes, Facts, Hash, html } from '../components.ts';
 import { formatCount, formatTime, formatUnits, inWords, shorten, shortHex } from '../format.ts';
+import { isAddress } from '../route.ts';
 import { nameOf } from '../settings.ts';
-import { isAddress } from '../state.ts';
 import { DetailsState } from './list.ts';
 import { useDetails } from './use-wallet-list.ts';
 

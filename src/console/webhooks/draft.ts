@@ -7,7 +7,7 @@ import type {
   WebhookType,
 } from '../__generated__/operations.ts';
 import { formatCount, shorten } from '../format.ts';
-import { isAddress } from '../state.ts';
+import { isAddress } from '../route.ts';
 import type { Webhook } from './webhook-words.ts';
 
 /** What a text with addresses holds. */

@@ -4,7 +4,7 @@ import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/o
 import { useChains } from '../chain-filter.ts';
 import { Dialog, Hash, html } from '../components.ts';
 import { formatAge, formatTime, shorten } from '../format.ts';
-import { hrefOf } from '../state.ts';
+import { hrefOf } from '../route.ts';
 import { FaultNotice, type Outcome, sendChange, useChange } from './change.ts';
 import { chainsOf, destinationOf, filtersOf, titleOf, typeOf, type Webhook } from './webhook-words.ts';
 
