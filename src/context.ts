@@ -2,6 +2,7 @@ import type { FeedCache } from './deliveries/feed/cache.ts';
 import type { ChangeNotifier } from './deliveries/feed/change-notifier.ts';
 import type { ReaderObserver } from './deliveries/feed/feed.ts';
 import type { DeliveryUrls } from './deliveries/ingress/delivery-url.ts';
+import type { RefusedDeliveries } from './deliveries/ingress/refused.ts';
 import type { DeliveryLog } from './deliveries/log/log.ts';
 import { SearchLimiter } from './deliveries/log/read-limits.ts';
 import { createTenantDeliveries } from './deliveries/tenant-deliveries.ts';
@@ -42,6 +43,7 @@ export type ContextParts = {
     readonly feedCache: FeedCache;
     readonly readerObserver: ReaderObserver;
     readonly deliveryUrls: DeliveryUrls;
+    readonly refused: RefusedDeliveries;
   };
   readonly settings: {
     readonly answers: Answers;

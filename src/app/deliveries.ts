@@ -8,6 +8,7 @@ import {
   loadDeliverySecret,
   loadIdentity,
 } from '../deliveries/ingress/delivery-url.ts';
+import { RefusedDeliveries } from '../deliveries/ingress/refused.ts';
 import { LogOpenError } from '../deliveries/log/errors.ts';
 import { observeLog } from '../deliveries/log/observer.ts';
 import { closeToOthers } from '../lib/folders.ts';
@@ -39,6 +40,7 @@ export const startDeliveries = async (startup: Startup, redis: Redis | null): Pr
     feedCache: new FeedCache(FEED_CACHE_BYTES),
     readerObserver: startup.telemetry.readers,
     deliveryUrls: createDeliveryUrls(secrets, startup.config.deliveries.urlVersions),
+    refused: new RefusedDeliveries(),
     identity,
     checks,
   };

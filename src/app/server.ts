@@ -179,6 +179,7 @@ export const startServer = async (
         subscribed.find({ cachePartition: cachePartitionOf(mode, tenant), webhookId }, happenedAt),
       onReceived: invalidating.received,
       onStored: invalidating.stored,
+      onRefused: (tenant, refused) => deliveries.refused.record(tenant, refused),
       observer: telemetry.ingest,
       traceOf,
       writeHead: writeHeaderBlock,

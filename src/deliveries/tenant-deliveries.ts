@@ -6,6 +6,7 @@ import type { ChangeNotifier } from './feed/change-notifier.ts';
 import type { ReaderObserver } from './feed/feed.ts';
 import { createDeliverySource } from './feed/feed.ts';
 import type { DeliveryUrls } from './ingress/delivery-url.ts';
+import type { RefusedDeliveries, RefusedDelivery } from './ingress/refused.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log/log.ts';
 import { ByteBudget, createOperationReads, limitReads, type SearchLimiter } from './log/read-limits.ts';
 
@@ -18,6 +19,8 @@ export type TenantDeliveries = {
   url(webhookId: string | null): string;
   /** Returns all such URLs that are accepted, the current one first: see `DeliveryUrls`. */
   urls(webhookId: string | null): readonly string[];
+  /** The newest requests in the webhook's name that this process refused, the newest first. */
+  refused(webhookId: string): readonly RefusedDelivery[];
   /**
    * Reads a page. Its bodies come to about a third of the largest answer, and those of all pages of one operation to about
    * 32 MB: a page ends early at either limit. Once the 32 MB are used up, this and the following methods reject with
@@ -50,6 +53,7 @@ type Parts = {
   readonly feedCache: FeedCache;
   readonly readerObserver: ReaderObserver;
   readonly deliveryUrls: DeliveryUrls;
+  readonly refused: RefusedDeliveries;
   readonly publicUrl: string;
   readonly tenant: string;
   /** The limit of one page's bodies: an answer has memory for both payload and events of each. */
@@ -67,6 +71,7 @@ export const createTenantDeliveries = ({
   feedCache: cache,
   readerObserver: observer,
   deliveryUrls,
+  refused,
   publicUrl,
   tenant,
   maxPageBytes,
@@ -81,6 +86,7 @@ export const createTenantDeliveries = ({
   return {
     url: (webhookId) => deliveryUrls.urlOf(publicUrl, tenant, webhookId),
     urls: (webhookId) => deliveryUrls.urlsOf(publicUrl, tenant, webhookId),
+    refused: (webhookId) => refused.of(tenant, webhookId),
     read,
     get,
     payload: (delivery) => bodyReader.payload(delivery),

@@ -5,6 +5,7 @@ import { earliestTime, summarize } from '../events/events.ts';
 import { LogUnavailableError } from '../log/errors.ts';
 import type { DeliveryLog, NewDelivery } from '../log/log.ts';
 import { cacheByConnection, type DeliveryUrls } from './delivery-url.ts';
+import type { RefusedDelivery } from './refused.ts';
 import {
   type BodyLimits,
   type BodyResources,
@@ -57,6 +58,8 @@ export type IngressParts = {
   readonly onReceived?: ((delivery: NewDelivery) => void) | undefined;
   /** Called when a delivery that is not a duplicate is durable, before its sender is answered. */
   readonly onStored?: OnDelivery | undefined;
+  /** Called when a request to a tenant's URL that names a webhook was refused. */
+  readonly onRefused?: ((tenant: string, refused: RefusedDelivery) => void) | undefined;
   readonly observer?: IngestObserver | undefined;
   /** Returns the trace of the request that a response answers. Default: none. */
   readonly traceOf?: ((response: ServerResponse) => Trace) | undefined;
@@ -89,11 +92,12 @@ export const createIngress = (parts: IngressParts): Ingress => {
     // The sender has disconnected: no answer can reach it.
     request.on('error', ignore);
     const startedAt = performance.now();
+    let tenant: string | null = null;
     const report = (outcome: DeliveryOutcome) =>
       parts.observer?.answered?.(outcome, performance.now() - startedAt);
     try {
       // The URL comes first: a client without a valid one learns nothing else, not even the allowed methods.
-      const tenant = tenantOf(request, segments);
+      tenant = tenantOf(request, segments);
       if (tenant === null) throw new IngressError(404, 'not found');
       if (request.method !== 'POST')
         throw new IngressError(405, `expected POST, got ${request.method}`, { allow: 'POST' });
@@ -107,6 +111,7 @@ export const createIngress = (parts: IngressParts): Ingress => {
       sendError(request, response, refusal, writeHead);
       report(refusal.status);
       if (refusal instanceof OutOfMemoryError) parts.observer?.outOfMemory?.();
+      if (tenant !== null) reportRefused(parts, tenant, request, refusal);
     }
   };
 };
@@ -178,6 +183,25 @@ const store = async (
   if (result === undefined) throw new LogUnavailableError('the log returned no result for a delivery');
   if (!result.duplicate) onStored?.(tenant, delivery.addresses, delivery.webhookId);
   return result.duplicate;
+};
+
+/** A webhook's owner can see why its deliveries fail. */
+const reportRefused = (
+  { onRefused, now = Date.now, signature }: IngressParts,
+  tenant: string,
+  request: IncomingMessage,
+  { status, message }: IngressError,
+): void => {
+  const headers = readHeaders(request.headers, signature?.header);
+  const webhookId = headers.webhookId ?? webhookOf(request);
+  if (webhookId !== null)
+    onRefused?.(tenant, {
+      webhookId,
+      refusedAt: now(),
+      status,
+      reason: message,
+      attempt: headers.attempt,
+    });
 };
 
 const webhookOf = ({ url }: IncomingMessage): string | null => {

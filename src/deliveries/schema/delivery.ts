@@ -6,6 +6,7 @@ import { Activity } from '../../lookups/activity.ts';
 import { readDeliveredTransaction, Transaction } from '../../lookups/transactions.ts';
 import { WebhookType } from '../../webhooks/schema/webhook.ts';
 import { type ActivityEvent, type BalanceChangeEvent, MAX_EVENTS, type ReadEvent } from '../events/events.ts';
+import type { RefusedDelivery as RefusedDeliveryShape } from '../ingress/refused.ts';
 import {
   BudgetExceededError,
   CursorExpiredError,
@@ -82,6 +83,24 @@ builder.node(WebhookDelivery, {
       description: `The body as the service sent it. An integer beyond 2^53 is a string. A body of more than 200 levels, 250,000 JSON values or 50,000 shapes of objects is its text, a string, and has no events. ${RESELECTION}`,
       extensions: withCost({ bytes: 1500 }),
       resolve: (delivery, _args, { deliveries }) => mapErrorsAsync(deliveries.payload(delivery)),
+    }),
+  }),
+});
+
+export const RefusedDelivery = builder.objectRef<RefusedDeliveryShape>('RefusedDelivery').implement({
+  description:
+    'A request in the name of a webhook that this gateway refused: nothing of it is stored. The service repeats it.',
+  fields: (t) => ({
+    refusedAt: t.field({
+      type: 'DateTime',
+      description: 'The time at which it was answered.',
+      resolve: ({ refusedAt }) => isoTime(refusedAt),
+    }),
+    status: t.exposeInt('status', { description: 'The HTTP status of the answer, such as 401.' }),
+    reason: t.exposeString('reason', { description: 'What was wrong with it.' }),
+    attempt: t.exposeInt('attempt', {
+      nullable: true,
+      description: 'The number of the attempt, 0 for the first. Null when the service omits it.',
     }),
   }),
 });

@@ -8,7 +8,7 @@ import { Wallet } from '../../lookups/wallet.ts';
 import { Webhook, WebhookType } from '../../webhooks/schema/webhook.ts';
 import type { DeliveryPage, DeliveryType, DeliveryFilter as LogFilter, StoredDelivery } from '../log/log.ts';
 import type { TenantDeliveries } from '../tenant-deliveries.ts';
-import { mapErrorsAsync, toClientError, WebhookDelivery } from './delivery.ts';
+import { mapErrorsAsync, RefusedDelivery, toClientError, WebhookDelivery } from './delivery.ts';
 
 builder.queryFields((t) => ({
   deliveries: t.field({
@@ -58,6 +58,18 @@ builder.objectField(Webhook, 'deliveries', (t) =>
     extensions: withCost<Range>({ count: countOf }),
     resolve: ({ webhookId }, range, { deliveries }) =>
       deliveriesPage(deliveries, range, { webhookIds: [webhookId] }),
+  }),
+);
+
+builder.objectField(Webhook, 'refusedDeliveries', (t) =>
+  t.field({
+    type: [RefusedDelivery],
+    nullable: true,
+    description:
+      'The deliveries in its name that this gateway refused, newest first: at most 20. A gateway remembers its own only, until it stops. Null, with an error, for a token without the scope deliveries.',
+    authScopes: { deliveries: true },
+    extensions: withCost({ count: () => 20 }),
+    resolve: ({ webhookId }, _args, { deliveries }) => [...deliveries.refused(webhookId)],
   }),
 );
 
