@@ -42,6 +42,8 @@ export type WebhookClient = {
    */
   update(webhookId: string, changes: rest.WebhookChanges): Promise<rest.Webhook>;
   delete(webhookId: string): Promise<void>;
+  /** Resolves when upstream has accepted to send it: it may arrive later, or never. */
+  sendTestEvent(webhookId: string): Promise<void>;
   updateAddresses(webhookId: string, changes: rest.AddressChanges): Promise<void>;
   replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
 };
@@ -154,6 +156,9 @@ export const createWebhookClient = ({ client, scope }: Parts): WebhookClient => 
     },
     async delete(webhookId) {
       await sendDetecting(rest.deleteWebhook(webhookId));
+    },
+    async sendTestEvent(webhookId) {
+      await sendDetecting(rest.sendTestEvent(webhookId));
     },
     async updateAddresses(webhookId, changes) {
       await sendDetecting(rest.updateAddresses(webhookId, changes));

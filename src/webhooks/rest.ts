@@ -160,6 +160,13 @@ export const deleteWebhook = (webhookId: string): Operation => ({
   ignoresBody: true,
 });
 
+/** Makes upstream post an event that did not happen to the webhook's url. No public deployment is known to have it. */
+export const sendTestEvent = (webhookId: string): Operation => ({
+  ...onOne('send a test event', webhookId, 'test'),
+  method: 'POST',
+  ignoresBody: true,
+});
+
 export const listAddresses = (
   webhookId: string,
   offset: string | null,

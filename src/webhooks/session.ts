@@ -36,6 +36,7 @@ export type WebhookSession = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> 
   create(webhook: NewWebhook): Promise<Webhook>;
   update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
   delete(webhookId: string): Promise<void>;
+  sendTestEvent(webhookId: string): Promise<void>;
   updateAddresses(webhookId: string, changes: AddressChanges): Promise<void>;
   replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
 };
@@ -106,6 +107,7 @@ export const createWebhookSession = (parts: Parts): WebhookSession => {
         await verifiedKeys.verify(cachePartition, deadline, upstream.verifyKey);
     },
     requestKeyVerification: upstream.verifyKey,
+    sendTestEvent: upstream.sendTestEvent,
     listAll: upstream.listAll,
     async create(creation) {
       const webhook = await upstream.create(creation);

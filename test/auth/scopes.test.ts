@@ -32,6 +32,7 @@ const NEEDED: Record<string, string> = {
   'Mutation.updateWebhookAddresses': 'webhooks',
   'Mutation.replaceWebhookAddresses': 'webhooks',
   'Mutation.connectWebhook': 'webhooks',
+  'Mutation.sendTestEvent': 'webhooks',
   'Query.watchedWallets': 'watch',
   'Mutation.watchWallet': 'watch',
   'Mutation.unwatchWallet': 'watch',

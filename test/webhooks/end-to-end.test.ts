@@ -117,6 +117,30 @@ describe.each(Object.keys(FILTERS) as (keyof typeof FILTERS)[])('a session with 
     }
   });
 
+  test('a test event arrives, whatever the filters, and is refused as long as nothing could arrive', async () => {
+    await using managed = await startManaged();
+    const { gateway } = managed;
+    const webhookId = await createdId(gateway, { ...base, assetType: 'ERC1155' });
+    expect(await change(gateway, 'sendTestEvent', { webhookId })).toMatchObject({ webhookId });
+    await managed.sandbox.webhooks.settled();
+    expect(await arrived(gateway, webhookId)).toEqual([expect.stringMatching(/^0x74657374/)]);
+
+    for (const [settings, message] of [
+      [{ active: false }, 'is not active'],
+      [{ active: true, url: null }, 'has no url'],
+    ] as const) {
+      await change(gateway, 'updateWebhook', { webhookId, ...settings });
+      const answer = await change(gateway, 'sendTestEvent', { webhookId });
+      expect(answer).toMatchObject({ code: 'REJECTED', message: expect.stringContaining(message) });
+    }
+    await change(gateway, 'connectWebhook', { webhookId });
+    await change(gateway, 'replaceWebhookAddresses', { webhookId, addresses: [] });
+    expect(await change(gateway, 'sendTestEvent', { webhookId })).toMatchObject({
+      code: 'REJECTED',
+      message: expect.stringContaining('has no addresses'),
+    });
+  });
+
   test('addresses are removed first, then added, in one request', async () => {
     await using managed = await startManaged();
     const { gateway } = managed;

@@ -68,6 +68,15 @@ describe.each(ABSENT)('a deployment that answers a missing operation with %s', (
     }
   });
 
+  test('can send no test event, which is an answer and no error', async () => {
+    await using service = await startFakeService({ other });
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+    expect(await change(gateway, 'sendTestEvent', inputOf('sendTestEvent', KNOWN))).toMatchObject({
+      code: 'UNSUPPORTED',
+      message: expect.stringContaining('no operation to send a test event'),
+    });
+  });
+
   test('still updates', async () => {
     await using service = await startFakeService({ other });
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });

@@ -187,7 +187,9 @@ export type WebhookErrorCode =
   /** The service refused the change for another reason, which message states. */
   | 'REJECTED'
   /** A filter does not belong to the webhook's type. */
-  | 'TYPE_MISMATCH';
+  | 'TYPE_MISMATCH'
+  /** This service has no such operation, as with sendTestEvent. */
+  | 'UNSUPPORTED';
 
 /** What a webhook delivers. */
 export type WebhookType =

@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { ZERO_ADDRESS } from '../evm/random.ts';
 import { type Activity, activitiesOf } from '../lookups/activity-items.ts';
 import { type EventAsset, isoSeconds, knownAsset, NATIVE, usdValue } from '../lookups/assets.ts';
-import type { Block, ChainReader, Hex, Transaction, Transfer } from '../types.ts';
+import type { Block, Chain, ChainReader, Hex, Transaction, Transfer } from '../types.ts';
 import type { Store } from './store.ts';
 import type { Filters, Side, Webhook, WebhookType } from './webhook.ts';
 
@@ -219,6 +220,59 @@ export const deliveriesOf = (
     chainId: block.chain.id,
     body: JSON.stringify({ [BODY_KEY[type]]: received }),
   }));
+};
+
+/** `test` in ASCII begins the hash of a test event's transaction, and its token's address. */
+const TEST = '0x74657374';
+const TEST_TOKEN: Hex = `${TEST}${'0'.repeat(32)}`;
+
+/** An address mints one unit of a token that nobody has, so that no balance changes that a reader knows. */
+const testTransaction = (chain: Chain, address: Hex, time: number): Transaction => ({
+  chain,
+  blockHash: `0x${randomBytes(32).toString('hex')}`,
+  blockNumber: 0,
+  blockTime: time,
+  index: 0,
+  hash: `${TEST}${randomBytes(28).toString('hex')}`,
+  from: address,
+  to: TEST_TOKEN,
+  value: 0n,
+  data: '0x',
+  nonce: 0,
+  gasPrice: 0n,
+  gasUsed: 0n,
+  effectiveGasPrice: 0n,
+  type: 2,
+  success: true,
+  logs: [],
+  effects: [
+    {
+      ...{ kind: 'transfer', asset: 'erc20', token: TEST_TOKEN, tokenId: null },
+      ...{ from: ZERO_ADDRESS, to: address, value: 1n },
+      ...{ fromBefore: 0n, fromAfter: 0n, toBefore: 0n, toAfter: 1n },
+    },
+  ],
+});
+
+/** A delivery of one event of the webhook's type, on its first chain. Its filters by asset, side or counterparty do not count. */
+export const testDelivery = (
+  { id, type, chain_ids }: Webhook,
+  address: Hex,
+  simulator: ChainReader,
+  time: number,
+): Delivery => {
+  const chains = simulator.chains.filter(({ webhooks }) => webhooks);
+  const chain = chains.find(({ id: chainId }) => chain_ids?.includes(chainId)) ?? chains[0];
+  if (chain === undefined) throw new Error('Expected a chain that webhooks support, got none.');
+  const event = eventsOf(simulator, testTransaction(chain, address, time)).find(
+    (each) => each.type === type && each.address === address,
+  );
+  return {
+    webhookId: id,
+    type,
+    chainId: chain.id,
+    body: JSON.stringify({ [BODY_KEY[type]]: [event?.item()] }),
+  };
 };
 
 /** Whether an event passes all filters of a webhook that is subscribed to the event's address. */

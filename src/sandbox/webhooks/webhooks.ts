@@ -1,7 +1,7 @@
 import { json, type Route, type SandboxRequest, type SandboxResponse, text } from '../http/http.ts';
 import type { Block, Chain, ChainReader, Hex } from '../types.ts';
 import { createDispatcher, createSender, type Log } from './dispatcher.ts';
-import { deliveriesOf } from './events.ts';
+import { deliveriesOf, testDelivery } from './events.ts';
 import {
   checkChains,
   checkFiltersFit,
@@ -17,7 +17,7 @@ import {
   writeOffset,
 } from './requests.ts';
 import { canonicalUuid, createStore, type Store, type Subscription, uuidProblem } from './store.ts';
-import { NO_FILTERS, resource, type WebhookType } from './webhook.ts';
+import { NO_FILTERS, resource, type Webhook, type WebhookType } from './webhook.ts';
 
 /** The webhooks that exist from the first block, one of each type. Their ids are the same at every start. */
 export const DEMO_WEBHOOKS = [
@@ -81,7 +81,13 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   });
 
   return {
-    route: createRoutes({ store, chains: simulator.chains, cancelDeliveries: dispatcher.cancel }),
+    route: createRoutes({
+      store,
+      chains: simulator.chains,
+      cancelDeliveries: dispatcher.cancel,
+      sendTestEvent: (webhook, address) =>
+        dispatcher.deliver(testDelivery(webhook, address, simulator, now())),
+    }),
     handleBlock(block) {
       if (!block.chain.webhooks) return;
       for (const delivery of deliveriesOf(block, simulator, store)) dispatcher.deliver(delivery);
@@ -104,7 +110,9 @@ const ROOT = '/beta/evm/subscriptions/webhooks';
 /** The path of an operation on webhooks with its id in braces; null for any other path. */
 export const webhookPath = (path: string): string | null => {
   if (path === ROOT) return ROOT;
-  const match = /^\/[^/]+(?<rest>\/addresses)?$/.exec(path.startsWith(ROOT) ? path.slice(ROOT.length) : '');
+  const match = /^\/[^/]+(?<rest>\/(?:addresses|test))?$/.exec(
+    path.startsWith(ROOT) ? path.slice(ROOT.length) : '',
+  );
   return match === null ? null : `${ROOT}/{webhookId}${match.groups?.rest ?? ''}`;
 };
 
@@ -118,6 +126,8 @@ type RouteParts = {
   readonly chains: readonly Chain[];
   /** Called after a webhook was paused or deleted, to cancel its pending deliveries. */
   readonly cancelDeliveries: (id: string) => void;
+  /** Sends a test event to a webhook's url. Returns before it is delivered. */
+  readonly sendTestEvent: (webhook: Webhook, address: Hex) => void;
 };
 
 const collection = ({ store, chains }: RouteParts): Methods => ({
@@ -181,6 +191,19 @@ const addresses = ({ store }: RouteParts): Methods => ({
   },
 });
 
+/** An operation of the sandbox's own, which the service's contract does not have. */
+const test = ({ store, sendTestEvent }: RouteParts): Methods => ({
+  POST(_, id) {
+    const { webhook, addresses } = findOrThrow(store, id);
+    const [address] = addresses.values();
+    if (!webhook.active) throw new HttpError(422, `Webhook ${id} is not active`);
+    if (webhook.url === null) throw new HttpError(422, `Webhook ${id} has no url`);
+    if (address === undefined) throw new HttpError(422, `Webhook ${id} has no addresses`);
+    sendTestEvent(webhook, address);
+    return { status: 202, computeUnits: 0 };
+  },
+});
+
 /** The id in a path, in canonical form. Throws a 400 when it is no UUID. */
 const readId = (segment: string): string => {
   let id: string;
@@ -196,7 +219,9 @@ const readId = (segment: string): string => {
 
 /** The route of all operations on webhooks and their addresses. A refused request changes nothing. */
 const createRoutes = (parts: RouteParts): Route => {
-  const resources = { collection: collection(parts), single: single(parts), addresses: addresses(parts) };
+  const all = collection(parts);
+  const one = single(parts);
+  const partsOfOne: Readonly<Record<string, Methods>> = { addresses: addresses(parts), test: test(parts) };
 
   const answer = (methods: Methods, request: SandboxRequest, segment?: string): SandboxResponse => {
     const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
@@ -213,11 +238,11 @@ const createRoutes = (parts: RouteParts): Route => {
   };
 
   return (request) => {
-    if (request.path === ROOT) return answer(resources.collection, request);
+    if (request.path === ROOT) return answer(all, request);
     if (!request.path.startsWith(`${ROOT}/`)) return null;
     const [segment = '', part, ...rest] = request.path.slice(ROOT.length + 1).split('/');
     if (segment === '' || rest.length > 0) return null;
-    if (part === undefined) return answer(resources.single, request, segment);
-    return part === 'addresses' ? answer(resources.addresses, request, segment) : null;
+    const methods = part === undefined ? one : Object.hasOwn(partsOfOne, part) ? partsOfOne[part] : undefined;
+    return methods === undefined ? null : answer(methods, request, segment);
   };
 };

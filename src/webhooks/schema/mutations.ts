@@ -3,7 +3,7 @@ import { withCost } from '../../graph/cost/field-cost.ts';
 import { TransactionDirection } from '../../lookups/transactions.ts';
 import { connectToGateway, createForGateway } from '../watched-wallets.ts';
 import * as payloads from './payloads.ts';
-import { asUserError, mutationResult } from './payloads.ts';
+import { asUserError, mutationResult, orUnsupported } from './payloads.ts';
 import { ActivityType, AssetType, WebhookType } from './webhook.ts';
 
 builder.mutationFields((t) => ({
@@ -110,6 +110,17 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input: { webhookId } }, { webhooks, deliveries }) =>
       asUserError(payloads.payloadOf(connectToGateway(webhooks, webhookId, deliveries))),
   }),
+  sendTestEvent: t.field({
+    type: mutationResult('SendTestEvent', payloads.SendTestEventPayload),
+    description:
+      "Makes the service send an event that did not happen to the webhook's url, whatever its filters. It arrives among deliveries, or in refusedDeliveries. Where the service has no such operation, the result is a WebhookError with the code UNSUPPORTED.",
+    authScopes: { webhooks: true },
+    args: {
+      input: t.arg({ type: SendTestEventInput, required: true, description: 'The webhook to test.' }),
+    },
+    resolve: (_root, { input: { webhookId } }, { webhooks }) =>
+      asUserError(orUnsupported(webhooks.sendTestEvent(webhookId).then(() => ({ webhookId })))),
+  }),
 }));
 
 /** Removes duplicates and preserves the order. Null and undefined stay as they are. */
@@ -195,5 +206,10 @@ const ReplaceWebhookAddressesInput = builder.inputType('ReplaceWebhookAddressesI
 
 const ConnectWebhookInput = builder.inputType('ConnectWebhookInput', {
   description: 'The webhook whose url to point at this gateway.',
+  fields: (t) => ({ webhookId: t.field(webhookId) }),
+});
+
+const SendTestEventInput = builder.inputType('SendTestEventInput', {
+  description: 'The webhook to test.',
   fields: (t) => ({ webhookId: t.field(webhookId) }),
 });

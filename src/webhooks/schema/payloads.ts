@@ -127,7 +127,14 @@ export const ReplaceWebhookAddressesPayload = builder
     }),
   });
 
-type Code = 'NOT_FOUND' | 'TYPE_MISMATCH' | 'REJECTED';
+export const SendTestEventPayload = builder.objectRef<Named>('SendTestEventPayload').implement({
+  description: 'The service sends a test event, or has sent it.',
+  fields: (t) => ({
+    webhookId: t.expose('webhookId', { type: 'UUID', description: 'The id of the webhook.' }),
+  }),
+});
+
+type Code = 'NOT_FOUND' | 'TYPE_MISMATCH' | 'REJECTED' | 'UNSUPPORTED';
 
 /** A mistake that the caller can correct, as data of the mutation's result. */
 class WebhookUserError {
@@ -146,6 +153,7 @@ const WebhookErrorCode = builder.enumType('WebhookErrorCode', {
     NOT_FOUND: { description: 'There is no such webhook.' },
     TYPE_MISMATCH: { description: "A filter does not belong to the webhook's type." },
     REJECTED: { description: 'The service refused the change for another reason, which message states.' },
+    UNSUPPORTED: { description: 'This service has no such operation, as with sendTestEvent.' },
   } satisfies Record<Code, object>,
 });
 
@@ -187,6 +195,16 @@ export const asUserError = async <Answer>(change: Promise<Answer>): Promise<Answ
       code,
       serviceMessage || `The service refused the change with status ${status}.`,
     );
+  }
+};
+
+/** Resolves with a WebhookError where the deployment lacks the operation, as most lack it. */
+export const orUnsupported = async <Answer>(change: Promise<Answer>): Promise<Answer | WebhookUserError> => {
+  try {
+    return await change;
+  } catch (error) {
+    if (error instanceof UnsupportedOperationError) return new WebhookUserError('UNSUPPORTED', error.message);
+    throw error;
   }
 };
 

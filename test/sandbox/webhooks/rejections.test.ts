@@ -55,6 +55,7 @@ describe('an unknown webhook, a wrong method, a foreign path', () => {
       ['DELETE', ''],
       ['GET', '/addresses'],
       ['PATCH', '/addresses'],
+      ['POST', '/test'],
     ] as const)
       expect(service.ask(method, `/${id}${path}`, {})).toMatchObject({ status: 404, headers: PLAIN });
     expect(service.ask('PUT', `/${id}/addresses`, { addresses: [] }).status).toBe(404);
@@ -66,6 +67,7 @@ describe('an unknown webhook, a wrong method, a foreign path', () => {
     ['/ID', 'PUT', 'GET, PATCH, DELETE'],
     ['/ID/addresses', 'DELETE', 'GET, PUT, PATCH'],
     ['/ID/addresses', 'constructor', 'GET, PUT, PATCH'],
+    ['/ID/test', 'GET', 'POST'],
   ])('%s does not allow %s', async (path, method, allow) => {
     await using service = startService();
     const response = service.ask(method, path.replace('ID', service.create()), {});

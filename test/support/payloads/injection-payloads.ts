@@ -47,6 +47,7 @@ const tricky = (trick: string): Row[] => {
     change('UpdateWebhookInput', 'updateWebhook', { webhookId: uuid, name: 'x' }),
     change('DeleteWebhookInput', 'deleteWebhook', { webhookId: uuid }),
     change('ConnectWebhookInput', 'connectWebhook', { webhookId: uuid }),
+    change('SendTestEventInput', 'sendTestEvent', { webhookId: uuid }),
     change('UpdateWebhookAddressesInput', 'updateWebhookAddresses', {
       webhookId: UUID,
       addAddresses: [trick],

@@ -47,6 +47,7 @@ const SELECTIONS = {
   deleteWebhook: 'webhookId deletedId',
   updateWebhookAddresses: 'webhookId added removed addedEdges { cursor node { id } } removedIds',
   replaceWebhookAddresses: 'webhookId addresses',
+  sendTestEvent: 'webhookId',
 };
 
 export type Mutation = keyof typeof SELECTIONS;

@@ -20,6 +20,7 @@ export const inputOf = (mutation: Mutation, webhookId = UNKNOWN_ID): Variables =
       return { webhookId, addresses: [ADDRESS] };
     case 'deleteWebhook':
     case 'connectWebhook':
+    case 'sendTestEvent':
       return { webhookId };
   }
 };
