@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { startGateway } from '../support/gateway/start.ts';
+import { startFakeService } from '../support/upstream/fake-service.ts';
+import { idOf, restWebhook } from '../webhooks/support/rest.ts';
 
 /** The view of webhooks, in a real browser, over the sandbox's own webhooks. */
 
@@ -52,6 +54,21 @@ test('a webhook is created, edited to null, pointed here and deleted', async (co
     .click();
   await expect.poll(async () => (await find('mine'))?.deliversHere).toBe(true);
 
+  // An empty URL means this gateway, as it does for a new webhook.
+  const edit = async (field: RegExp, value: string) => {
+    await rowOf('mine').getByRole('button', { name: /^edit/i }).click();
+    await dialog.getByLabel(field).fill(value);
+    await dialog.getByRole('button', { name: /^save/i }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  const here = await find('mine');
+  await edit(/^Token address/, BOB);
+  expect(await find('mine')).toEqual({ ...here, tokenAddress: BOB });
+  await edit(/^url/i, 'https://elsewhere.example/again');
+  expect(await find('mine')).toMatchObject({ deliversHere: false, url: 'https://elsewhere.example/again' });
+  await edit(/^url/i, '');
+  expect(await find('mine')).toEqual({ ...here, tokenAddress: BOB });
+
   await rowOf('mine')
     .getByRole('button', { name: /^pause/i })
     .click();
@@ -86,6 +103,126 @@ test('what can’t be an address, and what the service refuses, is said at its f
   await dialog.getByLabel(/^url/i).fill('ftp://elsewhere.example');
   await dialog.getByRole('button', { name: /^create/i }).click();
   await expect.poll(() => dialog.getByLabel(/^url/i).getAttribute('aria-invalid')).toBe('true');
+});
+
+test('why a webhook fails is said in its row, and how to mend it', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({
+    SANDBOX_BLOCK_MS: '3600000',
+    // The sandbox signs nothing.
+    DELIVERY_SIGNATURE_SECRET: 'another secret',
+  });
+  const { webhooks } = await gateway.data<Listed['data']>(WEBHOOKS);
+  const [refused, moved, lost] = webhooks.nodes.map(({ webhookId }) => String(webhookId));
+  const update = (webhookId: string | undefined, settings: string) =>
+    gateway.query(
+      `mutation { updateWebhook(input: { webhookId: "${webhookId}", ${settings} }) { __typename } }`,
+    );
+  const own = new URL(String(webhooks.nodes[0]?.url));
+  await update(moved, `url: "https://old.example${own.pathname}"`);
+  await update(lost, `url: "${own.origin}/deliveries/another/token"`);
+
+  await using opened = await openPage(`${gateway.url}/#/webhooks`);
+  const { page } = opened;
+  const rowOf = (webhookId = '') => page.locator(`[data-webhook="${webhookId}"]`);
+  await rowOf(moved).getByText('PUBLIC_URL now says').waitFor();
+  await rowOf(lost).getByText('DELIVERY_SECRET has changed').waitFor();
+  expect(await page.locator('[data-state="failing"]').count()).toBe(2);
+
+  await rowOf(refused)
+    .getByRole('button', { name: /^Send test event/ })
+    .click();
+  await rowOf(refused).getByText('The last delivery was refused: 401, expected a valid signature').waitFor();
+  await rowOf(refused).getByText('must be the secret that the service signs with').waitFor();
+  expect(await rowOf(refused).getAttribute('data-state')).toBe('failing');
+  await rowOf(refused)
+    .getByRole('button', { name: /^Deliveries/ })
+    .click();
+  const attempt = rowOf(refused).getByRole('listitem').first();
+  expect(await attempt.innerText()).toMatch(/401\s.*expected a valid signature/s);
+  // The link keeps what is open.
+  await page.reload();
+  await rowOf(refused).getByRole('listitem').first().waitFor();
+
+  await rowOf(lost)
+    .getByRole('button', { name: /^Point here/ })
+    .click();
+  await rowOf(lost).getByText('does not reach').waitFor();
+  await update(refused, 'active: false');
+  await update(moved, 'url: null');
+  await update(lost, 'chainIds: []');
+  await page.reload();
+  await rowOf(refused).getByText('until the webhook is resumed').waitFor();
+  await rowOf(moved).getByText('It has no URL, so nothing can be delivered').waitFor();
+  await rowOf(lost).getByText('list of chains is empty').waitFor();
+  expect(opened.faults).toEqual([]);
+});
+
+test('a test event arrives, with its payload; a service that can send none is said to', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await using opened = await openPage(`${gateway.url}/#/webhooks`);
+  const { page } = opened;
+  const row = page.locator('[data-webhook]').filter({ hasText: 'Demo: activities' });
+  expect(await row.getAttribute('data-state')).toBe('waiting');
+  await row.getByRole('button', { name: /^Send test event/ }).click();
+  await row.getByText('a delivery has arrived').waitFor();
+  await row.getByText('1 in 24 h').waitFor();
+  expect(await row.getAttribute('data-state')).toBe('delivering');
+  await row.getByRole('button', { name: /^Deliveries/ }).click();
+  await row.getByRole('button', { name: 'Payload' }).click();
+  await row.getByLabel('Payload').getByText('"tx_hash": "0x74657374').waitFor();
+  expect(opened.faults).toEqual([]);
+
+  const webhook = restWebhook({ id: idOf(1), name: 'mine' });
+  await using service = await startFakeService({
+    other: ({ method, path }) =>
+      method === 'POST'
+        ? { status: 405 }
+        : { json: path.includes(idOf(1)) ? webhook : { webhooks: [webhook] } },
+  });
+  await using other = await startGateway({ UPSTREAM_URL: service.url });
+  await page.goto(`${other.url}/#/webhooks`);
+  await page.getByRole('button', { name: /^Send test event to mine/ }).click();
+  await page.getByText('This service can’t send test events.').waitFor();
+});
+
+test('a watch is one row: it says what is left of it, repairs it and ends it', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await gateway.query(`mutation { watchWallet(input: { address: "${ALICE}" }) { __typename } }`);
+  const watchedTypes = async () => {
+    const { watchedWallets } = await gateway.data<{ watchedWallets: { nodes: { types: string[] }[] } }>(
+      '{ watchedWallets { nodes { types } } }',
+    );
+    return watchedWallets.nodes.map(({ types }) => types);
+  };
+  await using opened = await openPage(`${gateway.url}/#/webhooks`);
+  const { page } = opened;
+  const dialog = page.getByRole('dialog');
+  const watch = page.locator(`[data-watch="${ALICE}"]`);
+  await watch.waitFor();
+  expect(await page.locator('[data-webhook], [data-watch]').count()).toBe(4);
+  expect(await watch.getAttribute('data-state')).toBe('waiting');
+
+  await watch.getByRole('button', { name: /^Its 3 webhooks/ }).click();
+  const part = watch.locator('[data-webhook]').filter({ hasText: 'Balance changes' });
+  await part.getByRole('button', { name: /^Delete/ }).click();
+  await dialog.getByText('Without it, the wallet is watched for transactions and activities only.').waitFor();
+  await dialog.getByRole('button', { name: /^Delete/ }).click();
+  await part.waitFor({ state: 'detached' });
+  await watch.getByText('It delivers transactions and activities, not balance changes.').waitFor();
+  expect(await watchedTypes()).toEqual([['TRANSACTIONS', 'ACTIVITIES']]);
+
+  await watch.getByRole('button', { name: /^Watch for everything/ }).click();
+  await part.waitFor();
+  expect(await watchedTypes()).toEqual([['TRANSACTIONS', 'ACTIVITIES', 'BALANCES']]);
+
+  await watch.getByRole('button', { name: /^Stop watching/ }).click();
+  await dialog.getByRole('button', { name: /^Stop watching/ }).click();
+  await watch.waitFor({ state: 'detached' });
+  expect(await watchedTypes()).toEqual([]);
+  expect(opened.faults).toEqual([]);
 });
 
 test('addresses are added and removed', async (context) => {

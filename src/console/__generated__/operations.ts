@@ -106,6 +106,12 @@ export type ReplaceWebhookAddressesInput = {
   readonly webhookId: string;
 };
 
+/** The webhook to test. */
+export type SendTestEventInput = {
+  /** The service's id of the webhook. */
+  readonly webhookId: string;
+};
+
 /** A signal that contributes to the spam score. */
 export type SpamFeature =
   /** Whether third parties flagged the collection. */
@@ -314,15 +320,80 @@ export type UnwatchWalletMutation = { readonly unwatchWallet:
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
    };
 
-export type WebhookPartsFragment = { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null };
+export type WebhookPartsFragment = { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null };
+
+export type DeliveryHeadFragment = { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null };
 
 export type WebhooksQueryVariables = Exact<{
+  first: number;
+}>;
+
+
+export type WebhooksQuery = { readonly webhooks: { readonly edges: ReadonlyArray<{ readonly node: { readonly id: string, readonly webhookId: string, readonly name: string | null } | null } | null> } | null };
+
+export type WebhookListQueryVariables = Exact<{
   first: number;
   after?: string | null | undefined;
 }>;
 
 
-export type WebhooksQuery = { readonly webhooks: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null };
+export type WebhookListQuery = { readonly deliveryUrl: string, readonly webhooks: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null };
+
+export type WebhookQueryVariables = Exact<{
+  webhookId: string;
+}>;
+
+
+export type WebhookQuery = { readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } | null };
+
+export type DeliveryTimesQueryVariables = Exact<{
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type DeliveryTimesQuery = { readonly deliveries: { readonly head: string, readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null>, readonly pageInfo: { readonly hasPreviousPage: boolean, readonly startCursor: string | null, readonly hasNextPage: boolean, readonly endCursor: string | null } } | null };
+
+export type DeliveryRowFragment = { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null, readonly events: ReadonlyArray<
+    | { readonly __typename: 'Activity' }
+    | { readonly __typename: 'BalanceChange' }
+    | { readonly __typename: 'TransactionEvent' }
+  > };
+
+export type WebhookDeliveriesQueryVariables = Exact<{
+  webhookIds: ReadonlyArray<string> | string;
+  last: number;
+  before?: string | null | undefined;
+}>;
+
+
+export type WebhookDeliveriesQuery = { readonly deliveries: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null, readonly events: ReadonlyArray<
+          | { readonly __typename: 'Activity' }
+          | { readonly __typename: 'BalanceChange' }
+          | { readonly __typename: 'TransactionEvent' }
+        > } } | null>, readonly pageInfo: { readonly hasPreviousPage: boolean, readonly startCursor: string | null } } | null };
+
+export type DeliveryPayloadQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type DeliveryPayloadQuery = { readonly node:
+    | { readonly __typename: 'Balance' }
+    | { readonly __typename: 'Token' }
+    | { readonly __typename: 'Wallet' }
+    | { readonly __typename: 'Webhook' }
+    | { readonly __typename: 'WebhookDelivery', readonly id: string, readonly payload: unknown }
+   | null };
+
+export type DeliveryUrlQueryVariables = Exact<{
+  webhookId: string;
+}>;
+
+
+export type DeliveryUrlQuery = { readonly deliveryUrl: string };
 
 export type WebhookAddressesQueryVariables = Exact<{
   webhookId: string;
@@ -339,7 +410,7 @@ export type CreateWebhookMutationVariables = Exact<{
 
 
 export type CreateWebhookMutation = { readonly createWebhook:
-    | { readonly __typename: 'CreateWebhookPayload', readonly webhookEdge: { readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null } | null } }
+    | { readonly __typename: 'CreateWebhookPayload', readonly webhookEdge: { readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } | null } }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
    };
 
@@ -349,7 +420,7 @@ export type UpdateWebhookMutationVariables = Exact<{
 
 
 export type UpdateWebhookMutation = { readonly updateWebhook:
-    | { readonly __typename: 'UpdateWebhookPayload', readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null } }
+    | { readonly __typename: 'UpdateWebhookPayload', readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
    };
 
@@ -359,7 +430,7 @@ export type ConnectWebhookMutationVariables = Exact<{
 
 
 export type ConnectWebhookMutation = { readonly connectWebhook:
-    | { readonly __typename: 'ConnectWebhookPayload', readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null } }
+    | { readonly __typename: 'ConnectWebhookPayload', readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
    };
 
@@ -390,6 +461,16 @@ export type ReplaceWebhookAddressesMutationVariables = Exact<{
 
 export type ReplaceWebhookAddressesMutation = { readonly replaceWebhookAddresses:
     | { readonly __typename: 'ReplaceWebhookAddressesPayload', readonly addresses: ReadonlyArray<string> }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type SendTestEventMutationVariables = Exact<{
+  input: SendTestEventInput;
+}>;
+
+
+export type SendTestEventMutation = { readonly sendTestEvent:
+    | { readonly __typename: 'SendTestEventPayload', readonly webhookId: string }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
    };
 
@@ -447,7 +528,7 @@ fragment CollectibleParts on Collectible {
 
 export const ConnectWebhook: Operation<ConnectWebhookMutation, ConnectWebhookMutationVariables> = {
   name: 'ConnectWebhook',
-  hash: '5f34500d21582f972270756a9d89c9225633086b7536adcaa3b123c69e24c77a',
+  hash: 'a3d51b462b9298f941d6f03390dfe791a6963b047b4e58f8caf8fcb6b5e88e21',
   text: `mutation ConnectWebhook($input: ConnectWebhookInput!) {
   connectWebhook(input: $input) {
     __typename
@@ -479,12 +560,33 @@ fragment WebhookParts on Webhook {
   counterparty
   createdAt
   updatedAt
+  deliveries(last: 1) {
+    nodes {
+      ...DeliveryHead
+    }
+  }
+  refusedDeliveries {
+    refusedAt
+    status
+    reason
+    attempt
+  }
+}
+
+fragment DeliveryHead on WebhookDelivery {
+  id
+  webhookId
+  type
+  chainId
+  receivedAt
+  dispatchedAt
+  attempt
 }`,
 };
 
 export const CreateWebhook: Operation<CreateWebhookMutation, CreateWebhookMutationVariables> = {
   name: 'CreateWebhook',
-  hash: 'b62069cb65a70bac5b8785b4245bb7f0cb8a081aec62d820235d3704b4ab6226',
+  hash: 'd7b29170a79380d3b1b4ba71f2a1841c865923706fa20330afffe0c7fee8cef0',
   text: `mutation CreateWebhook($input: CreateWebhookInput!) {
   createWebhook(input: $input) {
     __typename
@@ -519,6 +621,27 @@ fragment WebhookParts on Webhook {
   counterparty
   createdAt
   updatedAt
+  deliveries(last: 1) {
+    nodes {
+      ...DeliveryHead
+    }
+  }
+  refusedDeliveries {
+    refusedAt
+    status
+    reason
+    attempt
+  }
+}
+
+fragment DeliveryHead on WebhookDelivery {
+  id
+  webhookId
+  type
+  chainId
+  receivedAt
+  dispatchedAt
+  attempt
 }`,
 };
 
@@ -637,6 +760,57 @@ fragment DeliveryParts on WebhookDelivery {
       valueUsdDelta
     }
   }
+}`,
+};
+
+export const DeliveryPayload: Operation<DeliveryPayloadQuery, DeliveryPayloadQueryVariables> = {
+  name: 'DeliveryPayload',
+  hash: '1e9a7c5862899254a1b286800faa3652f8844802deb6be512387ea68c2d586f6',
+  text: `query DeliveryPayload($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on WebhookDelivery {
+      id
+      payload
+    }
+  }
+}`,
+};
+
+export const DeliveryTimes: Operation<DeliveryTimesQuery, DeliveryTimesQueryVariables> = {
+  name: 'DeliveryTimes',
+  hash: 'e4b94c7b2859e00bc2b35be01f1d5747d339fd6a29a184f3f03371699e284779',
+  text: `query DeliveryTimes($last: Int, $before: String, $first: Int, $after: String) {
+  deliveries(last: $last, before: $before, first: $first, after: $after) {
+    head
+    nodes {
+      ...DeliveryHead
+    }
+    pageInfo {
+      hasPreviousPage
+      startCursor
+      hasNextPage
+      endCursor
+    }
+  }
+}
+
+fragment DeliveryHead on WebhookDelivery {
+  id
+  webhookId
+  type
+  chainId
+  receivedAt
+  dispatchedAt
+  attempt
+}`,
+};
+
+export const DeliveryUrl: Operation<DeliveryUrlQuery, DeliveryUrlQueryVariables> = {
+  name: 'DeliveryUrl',
+  hash: 'cb4f76139ef5211c1d75e837cc2ac2647c8f9920146ca408efb7c071d4e75958',
+  text: `query DeliveryUrl($webhookId: UUID!) {
+  deliveryUrl(webhookId: $webhookId)
 }`,
 };
 
@@ -760,6 +934,23 @@ export const ReplaceWebhookAddresses: Operation<ReplaceWebhookAddressesMutation,
 }`,
 };
 
+export const SendTestEvent: Operation<SendTestEventMutation, SendTestEventMutationVariables> = {
+  name: 'SendTestEvent',
+  hash: 'd76bf937ac62b70b770250dee1822c722d97fa14d5777371e31008a7fc8d20bf',
+  text: `mutation SendTestEvent($input: SendTestEventInput!) {
+  sendTestEvent(input: $input) {
+    __typename
+    ... on SendTestEventPayload {
+      webhookId
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}`,
+};
+
 export const TransactionDetails: Operation<TransactionDetailsQuery, TransactionDetailsQueryVariables> = {
   name: 'TransactionDetails',
   hash: 'ed6ce165e7b214cb77b5624682734beccf9dafca472b53f4d184554f3e396fb1',
@@ -820,7 +1011,7 @@ export const UnwatchWallet: Operation<UnwatchWalletMutation, UnwatchWalletMutati
 
 export const UpdateWebhook: Operation<UpdateWebhookMutation, UpdateWebhookMutationVariables> = {
   name: 'UpdateWebhook',
-  hash: 'c199493d0aaf321e354c6bac957574fce321834fe359f478aec4675fa6978b48',
+  hash: '1ae0f9393ef60795a22965d93ebdf43ac92e57443159673b3f47553d60d7336a',
   text: `mutation UpdateWebhook($input: UpdateWebhookInput!) {
   updateWebhook(input: $input) {
     __typename
@@ -852,6 +1043,27 @@ fragment WebhookParts on Webhook {
   counterparty
   createdAt
   updatedAt
+  deliveries(last: 1) {
+    nodes {
+      ...DeliveryHead
+    }
+  }
+  refusedDeliveries {
+    refusedAt
+    status
+    reason
+    attempt
+  }
+}
+
+fragment DeliveryHead on WebhookDelivery {
+  id
+  webhookId
+  type
+  chainId
+  receivedAt
+  dispatchedAt
+  attempt
 }`,
 };
 
@@ -1027,6 +1239,55 @@ fragment WatchedWalletParts on WatchedWallet {
 }`,
 };
 
+export const Webhook: Operation<WebhookQuery, WebhookQueryVariables> = {
+  name: 'Webhook',
+  hash: 'ab7c1bcb70f0d25fba7d6a7944dcf3d53d81e8c7f58fe8d9789e0b7a6cd92525',
+  text: `query Webhook($webhookId: UUID!) {
+  webhook(webhookId: $webhookId) {
+    ...WebhookParts
+  }
+}
+
+fragment WebhookParts on Webhook {
+  id
+  webhookId
+  name
+  type
+  active
+  url
+  deliversHere
+  chainIds
+  tokenAddress
+  assetType
+  activityType
+  transactionType
+  counterparty
+  createdAt
+  updatedAt
+  deliveries(last: 1) {
+    nodes {
+      ...DeliveryHead
+    }
+  }
+  refusedDeliveries {
+    refusedAt
+    status
+    reason
+    attempt
+  }
+}
+
+fragment DeliveryHead on WebhookDelivery {
+  id
+  webhookId
+  type
+  chainId
+  receivedAt
+  dispatchedAt
+  attempt
+}`,
+};
+
 export const WebhookAddresses: Operation<WebhookAddressesQuery, WebhookAddressesQueryVariables> = {
   name: 'WebhookAddresses',
   hash: 'd4560d4c20ad135df519e59e012f2f56f8b4259bb6564c3e93b76a5a53f8526d',
@@ -1050,10 +1311,47 @@ export const WebhookAddresses: Operation<WebhookAddressesQuery, WebhookAddresses
 }`,
 };
 
-export const Webhooks: Operation<WebhooksQuery, WebhooksQueryVariables> = {
-  name: 'Webhooks',
-  hash: '07988edc4b66201a2bf49448901392df1217aaedaa6a8db40c5ff0296b2f92cd',
-  text: `query Webhooks($first: Int!, $after: String) {
+export const WebhookDeliveries: Operation<WebhookDeliveriesQuery, WebhookDeliveriesQueryVariables> = {
+  name: 'WebhookDeliveries',
+  hash: 'a60fd101bf5e4149037700579a748a49f87d5d26f6c0e324c503bb84c8640106',
+  text: `query WebhookDeliveries($webhookIds: [UUID!]!, $last: Int!, $before: String) {
+  deliveries(last: $last, before: $before, filter: { webhookIds: $webhookIds }) {
+    edges {
+      cursor
+      node {
+        ...DeliveryRow
+      }
+    }
+    pageInfo {
+      hasPreviousPage
+      startCursor
+    }
+  }
+}
+
+fragment DeliveryHead on WebhookDelivery {
+  id
+  webhookId
+  type
+  chainId
+  receivedAt
+  dispatchedAt
+  attempt
+}
+
+fragment DeliveryRow on WebhookDelivery {
+  ...DeliveryHead
+  events {
+    __typename
+  }
+}`,
+};
+
+export const WebhookList: Operation<WebhookListQuery, WebhookListQueryVariables> = {
+  name: 'WebhookList',
+  hash: '23933653073685aecf529aab515b67fba44c6b2a0ec25fce2b832dc09c65de91',
+  text: `query WebhookList($first: Int!, $after: String) {
+  deliveryUrl
   webhooks(first: $first, after: $after) {
     edges {
       cursor
@@ -1084,5 +1382,42 @@ fragment WebhookParts on Webhook {
   counterparty
   createdAt
   updatedAt
+  deliveries(last: 1) {
+    nodes {
+      ...DeliveryHead
+    }
+  }
+  refusedDeliveries {
+    refusedAt
+    status
+    reason
+    attempt
+  }
+}
+
+fragment DeliveryHead on WebhookDelivery {
+  id
+  webhookId
+  type
+  chainId
+  receivedAt
+  dispatchedAt
+  attempt
+}`,
+};
+
+export const Webhooks: Operation<WebhooksQuery, WebhooksQueryVariables> = {
+  name: 'Webhooks',
+  hash: 'acc0f5d969445f3ffc68aab2653f319ff24886002008f981627f2439d0ac9aec',
+  text: `query Webhooks($first: Int!) {
+  webhooks(first: $first) {
+    edges {
+      node {
+        id
+        webhookId
+        name
+      }
+    }
+  }
 }`,
 };

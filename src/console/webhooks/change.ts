@@ -9,8 +9,12 @@ import { fieldOf } from './webhook-words.ts';
 /** What has become of a change. */
 export type Outcome<Value> =
   | { readonly kind: 'done'; readonly value: Value }
-  /** The caller can correct it. `isGone`: there is no such webhook. */
-  | { readonly kind: 'refused'; readonly messages: readonly string[]; readonly isGone: boolean }
+  /** The caller can correct it. The code is null where the gateway refused the input itself. */
+  | {
+      readonly kind: 'refused';
+      readonly messages: readonly string[];
+      readonly code: WebhookErrorCode | null;
+    }
   /** It may have been made all the same, as when the service took too long. */
   | { readonly kind: 'failed'; readonly problem: Problem };
 
@@ -44,11 +48,11 @@ export const sendChange = async <Data, Variables, Result extends { readonly __ty
   if (data !== null) {
     const result = resultOf(data);
     if (!isRefusal(result)) return { kind: 'done', value: result as Exclude<Result, Refusal> };
-    return { kind: 'refused', messages: [result.message], isGone: result.code === 'NOT_FOUND' };
+    return { kind: 'refused', messages: [result.message], code: result.code };
   }
   const [problem = NOTHING] = problems;
   if (problem.code !== 'BAD_USER_INPUT') return { kind: 'failed', problem };
-  return { kind: 'refused', messages: problems.map(({ message }) => message), isGone: false };
+  return { kind: 'refused', messages: problems.map(({ message }) => message), code: null };
 };
 
 /** Why the last change was not made: at its fields, of no field, or a problem that no input corrects. */
@@ -101,7 +105,7 @@ export const useChange = (onStale: () => void) => {
     if (outcome.kind === 'done') return outcome.value;
     const isRefused = outcome.kind === 'refused';
     setFault(isRefused ? refused(outcome.messages, fields) : { ...NO_FAULT, problem: outcome.problem });
-    if (!isRefused || outcome.isGone) onStale();
+    if (!isRefused || outcome.code === 'NOT_FOUND') onStale();
     return null;
   };
 

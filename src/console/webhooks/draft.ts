@@ -65,6 +65,7 @@ export const countOf = ({ addresses, wrong, duplicates }: PastedAddresses): stri
 /** A webhook's settings as they are typed. An empty text is null. */
 export type Settings = {
   readonly name: string;
+  /** Empty: this gateway. */
   readonly url: string;
   /** Null means any chain. An empty list, which the service may hold, matches nothing. */
   readonly chainIds: readonly number[] | null;
@@ -98,7 +99,7 @@ export const NEW_WEBHOOK: Creation = {
 
 export const draftOf = (webhook: Webhook): Settings => ({
   name: webhook.name ?? '',
-  url: webhook.url ?? '',
+  url: webhook.deliversHere ? '' : (webhook.url ?? ''),
   chainIds: webhook.chainIds,
   tokenAddress: webhook.tokenAddress ?? '',
   assetType: webhook.assetType ?? '',
@@ -116,10 +117,15 @@ const asKey = (value: Settings[Setting]): string =>
 /** The changed settings, with emptied ones as null. Null if nothing has changed. */
 export const changesOf = (
   draft: Settings,
-  before: Settings,
-  settings: readonly Setting[],
+  webhook: Webhook,
 ): Omit<UpdateWebhookInput, 'webhookId'> | null => {
-  const changed = settings.filter((setting) => asKey(draft[setting]) !== asKey(before[setting]));
+  const before = draftOf(webhook);
+  const isChanged = (setting: Setting) => asKey(draft[setting]) !== asKey(before[setting]);
+  // One without a URL looks like one that delivers here.
+  const isPointedHere = draft.url.trim() === '' && !webhook.deliversHere;
+  const changed = settingsOf(webhook.type).filter(
+    (setting) => isChanged(setting) || (setting === 'url' && isPointedHere),
+  );
   if (changed.length === 0) return null;
   return Object.fromEntries(changed.map((setting) => [setting, settingValue(draft[setting])]));
 };

@@ -1,31 +1,41 @@
 import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/operations.ts';
 import { useChains } from '../chain-filter.ts';
-import { Dialog, Hash, html } from '../components.ts';
-import { formatAge, formatTime, shorten } from '../format.ts';
-import { hrefOf } from '../route.ts';
+import { Sparkline } from '../charts.ts';
+import { Dialog, Hash, html, useNow } from '../components.ts';
+import { formatAge, formatCount, formatTime, shorten } from '../format.ts';
+import { useParam } from '../route.ts';
 import { FaultNotice, type Outcome, sendChange, useChange } from './change.ts';
+import { Deliveries } from './deliveries.ts';
+import { type Health, healthOf, lastArrival, STATES } from './health.ts';
+import type { LastDay } from './last-day.ts';
+import { sendTestEvent } from './test-event.ts';
 import { chainsOf, destinationOf, filtersOf, titleOf, typeOf, type Webhook } from './webhook-words.ts';
 
 export type RowDialog = 'edit' | 'addresses' | 'delete';
 
 type Props = {
   webhook: Webhook;
+  lastDay: LastDay | null;
+  /** The delivery URL of this gateway; null if the caller may not see it. */
+  ownUrl: string | null;
   onOpen: (dialog: RowDialog) => void;
   /** `status` says what has happened. */
   onChanged: (webhook: Webhook, status: string) => void;
   onStale: () => void;
+  /** Whether it is shown below the watch that it is of. */
+  isPart: boolean;
 };
 
 const Facts = ({ webhook }: { webhook: Webhook }) => {
   const { webhookId, createdAt } = webhook;
   const chains = chainsOf(webhook, useChains());
-  return html`<p class="quiet">${destinationOf(webhook)} · ${chains} · ${filtersOf(webhook)}</p>
-    <p class="quiet">
-      ${createdAt !== null && html`created <time datetime=${createdAt} title=${formatTime(createdAt)}>${formatAge(createdAt, Date.now())}</time> · `}
-      id <${Hash} value=${webhookId} label="webhook id" />
-    </p>`;
+  return html`<p class="quiet">
+    ${destinationOf(webhook)} · ${chains} · ${filtersOf(webhook)}
+    ${createdAt !== null && html`${' · '}created <time datetime=${createdAt} title=${formatTime(createdAt)}>${formatAge(createdAt, Date.now())}</time>`}
+    ${' · '}id <${Hash} value=${webhookId} label="webhook id" />
+  </p>`;
 };
 
 type ActionProps = {
@@ -36,15 +46,54 @@ type ActionProps = {
   children: ComponentChildren;
 };
 
-const Action = ({ of, onClick, disabled, kind = '', children }: ActionProps) =>
+export const Action = ({ of, onClick, disabled, kind = '', children }: ActionProps) =>
   html`<button type="button" class=${kind} disabled=${disabled} onClick=${onClick}>${children}<span class="visually-hidden"> ${of}</span></button>`;
 
-/** A webhook in words, with what can be done with it. */
-export const WebhookRow = ({ webhook, onOpen, onChanged, onStale }: Props) => {
+type ToggleProps = { of: string; isOpen: boolean; onToggle: () => void; children: ComponentChildren };
+
+/** A button that opens what is below the row. */
+export const Toggle = ({ of, isOpen, onToggle, children }: ToggleProps) =>
+  html`<button type="button" class="toggle" aria-expanded=${isOpen} onClick=${onToggle}>${children}<span class="visually-hidden"> ${of}</span></button>`;
+
+export const StateTag = ({ state }: Pick<Health, 'state'>) =>
+  html`<span class=${`tag ${STATES[state].tone}`}>${STATES[state].word}</span>`;
+
+type DayProps = { of: string; lastDay: LastDay | null; last: string | null };
+
+/** The deliveries of the last day as a line, and when the last one came. */
+export const Day = ({ of, lastDay, last }: DayProps) => {
+  const now = useNow();
+  const newest = [last, lastDay?.newest?.receivedAt ?? null]
+    .filter((time) => time !== null)
+    .toSorted()
+    .at(-1);
+  const count = lastDay?.perHour.reduce((sum, value) => sum + value, 0) ?? 0;
+  return html`<div class="webhook-day">
+    ${
+      lastDay !== null &&
+      html`<${Sparkline} label=${`Deliveries of ${of} an hour, of the last ${lastDay.hours} hours`} values=${lastDay.perHour} />
+        <span class="quiet">${formatCount(count)} in ${lastDay.hours} h</span>`
+    }
+    <span class="quiet">${newest ? html`last <time datetime=${newest} title=${formatTime(newest)}>${formatAge(newest, now)}</time>` : 'none yet'}</span>
+  </div>`;
+};
+
+export const Reasons = ({ state, reasons }: Health) =>
+  reasons.length > 0 &&
+  html`<p class=${state === 'failing' ? 'webhook-reasons bad' : 'webhook-reasons quiet'}>${reasons.join(' ')}</p>`;
+
+/** A webhook in words: whether its events arrive, or why not, and what can be done with it. */
+export const WebhookRow = (props: Props) => {
+  const { webhook, lastDay, ownUrl, onOpen, onChanged, onStale, isPart } = props;
   const { webhookId, active, deliversHere, url } = webhook;
   const actions = useRef<HTMLDivElement>(null);
   const { running, fault, run } = useChange(onStale);
-  const title = titleOf(webhook);
+  const [tested, setTested] = useState('');
+  const [isTesting, setTesting] = useState(false);
+  const [open, setOpen] = useParam('open');
+  const isOpen = open === webhookId;
+  const title = isPart ? `${titleOf(webhook)}, ${typeOf(webhook)}` : titleOf(webhook);
+  const health = healthOf(webhook, ownUrl);
 
   const toggle = async () => {
     const input = { webhookId, active: !active };
@@ -63,25 +112,38 @@ export const WebhookRow = ({ webhook, onOpen, onChanged, onStale }: Props) => {
     // The button with the focus is gone.
     requestAnimationFrame(() => actions.current?.querySelector('button')?.focus());
   };
+  const test = async () => {
+    if (isTesting) return;
+    setTesting(true);
+    await sendTestEvent(webhook, { say: setTested, onChanged: (changed) => onChanged(changed, '') });
+    setTesting(false);
+  };
   const toggling = active ? 'Pausing…' : 'Resuming…';
   const common = { of: title, disabled: running !== null };
 
-  return html`<li class="webhook stack">
-    <div class="bar">
-      <h3>${title}</h3>
-      <span class="tag">${typeOf(webhook)}</span>
-      <span class=${`tag ${active ? 'is-good' : 'is-warn'}`}>${active ? 'active' : 'paused'}</span>
+  return html`<li class="webhook stack" data-webhook=${webhookId} data-state=${health.state}>
+    <div class="webhook-head">
+      <div class="bar">
+        <${isPart ? 'h4' : 'h3'} class="webhook-title">${isPart ? typeOf(webhook) : title}<//>
+        ${!isPart && html`<span class="tag">${typeOf(webhook)}</span>`}
+        <${StateTag} state=${health.state} />
+      </div>
+      <${Day} of=${title} lastDay=${lastDay} last=${lastArrival(webhook)} />
     </div>
-    <div><${Facts} webhook=${webhook} /></div>
-    <div class="bar" ref=${actions}>
+    <${Reasons} ...${health} />
+    <${Facts} webhook=${webhook} />
+    <div class="bar webhook-actions" ref=${actions}>
+      <${Toggle} of=${`of ${title}`} isOpen=${isOpen} onToggle=${() => setOpen(isOpen ? '' : webhookId)}>Deliveries<//>
+      <button type="button" aria-disabled=${isTesting} onClick=${test}>Send test event<span class="visually-hidden"> to ${title}</span></button>
       <${Action} ...${common} onClick=${() => onOpen('edit')}>Edit<//>
       <${Action} ...${common} onClick=${() => onOpen('addresses')}>Addresses<//>
       <${Action} ...${common} kind="webhook-toggle" onClick=${toggle}>${running === 'toggle' ? toggling : active ? 'Pause' : 'Resume'}<//>
       ${!deliversHere && html`<${Action} ...${common} onClick=${connect}>${running === 'connect' ? 'Pointing…' : 'Point here'}<//>`}
-      <a class="button" href=${hrefOf('live', [], { webhook: webhookId })}>Events<span class="visually-hidden"> of ${title}</span></a>
       <${Action} ...${common} kind="danger" onClick=${() => onOpen('delete')}>Delete<//>
     </div>
+    <p class="webhooks-status" role="status">${tested}</p>
     <${FaultNotice} fault=${fault} />
+    ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ webhook: webhookId }} />`}
   </li>`;
 };
 
@@ -119,16 +181,19 @@ export const ConfirmDialog = <Value>(props: ConfirmDialogProps<Value>) => {
 
 type DeleteDialogProps = {
   webhook: Webhook;
+  /** What of a watch is left without it; null if it is not of a watch. */
+  left: string | null;
   onDeleted: () => void;
   onStale: () => void;
   onClose: () => void;
 };
 
-export const DeleteDialog = ({ webhook, onDeleted, onStale, onClose }: DeleteDialogProps) => {
+export const DeleteDialog = ({ webhook, left, onDeleted, onStale, onClose }: DeleteDialogProps) => {
   const { webhookId } = webhook;
   const remove = () => sendChange(DeleteWebhook, { input: { webhookId } }, (data) => data.deleteWebhook);
   return html`<${ConfirmDialog} title="Delete this webhook?" action="Delete" busy="Deleting…" save=${remove} onDone=${onDeleted} onStale=${onStale} onClose=${onClose}>
     <p class="webhook-name"><strong>${titleOf(webhook)}</strong> (${typeOf(webhook)}, <code>${webhookId}</code>)</p>
     <p>It and its list of addresses are deleted, and can’t be brought back. Its past deliveries stay.</p>
+    ${left !== null && html`<p>${left}</p>`}
   <//>`;
 };

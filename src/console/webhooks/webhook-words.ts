@@ -45,11 +45,11 @@ export const titleOf = ({ name }: Webhook): string => (name?.trim() ? shorten(na
 export const typeOf = ({ type }: Webhook): string => (type === null ? 'unknown type' : TYPES[type]);
 
 /** A URL's host. The rest of it may hold a secret. */
-const hostOf = (url: string): string => shorten(URL.parse(url)?.host || url, 80);
+export const hostOf = (url: string): string => shorten(URL.parse(url)?.host || url, 80);
 
 export const destinationOf = ({ deliversHere, url }: Webhook): string => {
   if (deliversHere) return 'delivers here';
-  return url === null ? 'delivers nothing: it has no URL' : `delivers to ${hostOf(url)}`;
+  return url === null ? 'no URL' : `delivers to ${hostOf(url)}`;
 };
 
 export const chainsOf = ({ chainIds }: Webhook, known: ChainsQuery['chains']): string => {
@@ -63,8 +63,20 @@ export const chainsOf = ({ chainIds }: Webhook, known: ChainsQuery['chains']): s
   return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
-/** Its filters except for the chains. */
-export const filtersOf = (webhook: Webhook): string => {
+const WATCHES = /^watchWallet (0x[\da-f]{40})$/i;
+
+/** The wallet that the gateway watches with this webhook, by the name and the URL that it gives it; null for any other. */
+export const watchedBy = ({ name, deliversHere }: Webhook): string | null =>
+  (deliversHere && WATCHES.exec(name ?? '')?.[1]?.toLowerCase()) || null;
+
+/** `transactions, activities and balance changes`. */
+export const inTypes = (types: readonly WebhookType[]): string =>
+  inList.format(types.map((type) => TYPES[type].toLowerCase()));
+
+const inList = new Intl.ListFormat('en-GB');
+
+/** Its filters except for the chains, in words. */
+const filterWordsOf = (webhook: Webhook): readonly string[] => {
   const { tokenAddress, assetType, activityType, transactionType, counterparty } = webhook;
   const filters = [
     activityType && ACTIVITIES[activityType],
@@ -72,7 +84,15 @@ export const filtersOf = (webhook: Webhook): string => {
     counterparty && `with ${shortHex(counterparty)}`,
     assetType && ASSETS[assetType],
     tokenAddress && `token ${shortHex(tokenAddress)}`,
-  ].filter((filter) => filter !== null);
+  ];
+  return filters.filter((filter) => filter !== null);
+};
+
+/** How many filters it has, except for the chains. */
+export const filterCountOf = (webhook: Webhook): number => filterWordsOf(webhook).length;
+
+export const filtersOf = (webhook: Webhook): string => {
+  const filters = filterWordsOf(webhook);
   return filters.length === 0 ? 'no other filter' : `only ${filters.join(', ')}`;
 };
 

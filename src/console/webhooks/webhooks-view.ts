@@ -1,32 +1,22 @@
 import { useRef, useState } from 'preact/hooks';
-import { CreateWebhook, UpdateWebhook, Webhooks } from '../__generated__/operations.ts';
+import { WebhookList } from '../__generated__/operations.ts';
 import { type Problem, send } from '../api/client.ts';
 import { type Item, type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
-import { Dialog, Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
+import { Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
 import { settings } from '../settings.ts';
 import { AddressesDialog } from './addresses.ts';
-import { eachOnce, FaultNotice, sendChange } from './change.ts';
-import {
-  type Creation,
-  changesOf,
-  countOf,
-  creationOf,
-  draftOf,
-  NEW_WEBHOOK,
-  parseAddresses,
-  type Settings,
-  settingsOf,
-  wrongCreation,
-  wrongSettings,
-} from './draft.ts';
-import { Choice, FilterFields, FormButtons, TextField, useForm } from './form-fields.ts';
+import { eachOnce } from './change.ts';
+import { CreateDialog, EditDialog } from './form-dialogs.ts';
+import { lastArrival } from './health.ts';
+import { useLastDay } from './last-day.ts';
+import { leftWithout, WatchRow } from './watch-row.ts';
 import { DeleteDialog, type RowDialog, WebhookRow } from './webhook-row.ts';
-import { TYPES, titleOf, typeOf, type Webhook } from './webhook-words.ts';
+import { titleOf, type Webhook, watchedBy } from './webhook-words.ts';
 
 /** The dialog that is open. */
 type Opened = { readonly dialog: 'create' } | { readonly dialog: RowDialog; readonly webhook: Webhook };
 
-/** The key's webhooks, and all that can be done with them. */
+/** The key's webhooks: whether their events arrive, and all that can be done with them. */
 export const WebhooksView = () => {
   const list = useWebhooks();
   const [opened, setOpened] = useState<Opened | null>(null);
@@ -48,9 +38,14 @@ export const WebhooksView = () => {
     onChanged(webhook, `${titleOf(webhook)} was saved.`);
     close();
   };
+  const leftOf = (webhook: Webhook): string | null => {
+    const address = watchedBy(webhook);
+    const watch = list.items.map(({ node }) => node).filter((each) => watchedBy(each) === address);
+    return address === null ? null : leftWithout(watch, webhook);
+  };
   const onDeleted = (webhook: Webhook) => {
     list.deleted(webhook);
-    setStatus(`${titleOf(webhook)} was deleted. Its past deliveries stay.`);
+    setStatus(`${titleOf(webhook)} was deleted. Its past deliveries stay. ${leftOf(webhook) ?? ''}`);
     close();
     // The focused button is gone with its row.
     requestAnimationFrame(() => heading.current?.focus());
@@ -63,7 +58,7 @@ export const WebhooksView = () => {
     if (dialog === 'edit')
       return html`<${EditDialog} ...${common} webhook=${webhook} onChanged=${onEdited} />`;
     if (dialog === 'addresses') return html`<${AddressesDialog} webhook=${webhook} onClose=${close} />`;
-    return html`<${DeleteDialog} ...${common} webhook=${webhook} onDeleted=${() => onDeleted(webhook)} />`;
+    return html`<${DeleteDialog} ...${common} webhook=${webhook} left=${leftOf(webhook)} onDeleted=${() => onDeleted(webhook)} />`;
   };
 
   return html`<section class="stack webhooks" aria-labelledby="webhooks-title">
@@ -71,17 +66,13 @@ export const WebhooksView = () => {
       <h2 id="webhooks-title" ref=${heading} tabindex="-1">Webhooks</h2>
       ${!isOutOfScope(list) && html`<button type="button" class="primary push" onClick=${() => setOpened({ dialog: 'create' })}>New webhook</button>`}
     </div>
-    <p class="quiet">Each delivers the events of its addresses to a URL. Those that deliver here are seen under Live.</p>
-    <p class="webhooks-status" role="status">${status}</p>
-    <${WebhookList} list=${list} onOpen=${(dialog: RowDialog, webhook: Webhook) => setOpened({ dialog, webhook })} onChanged=${onChanged} />
+    <div class="webhooks-intro">
+      <p class="quiet">Each delivers the events of its addresses to a URL. Those that deliver here are seen under Live.</p>
+      <p class="webhooks-status" role="status">${status}</p>
+    </div>
+    <${Rows} list=${list} onOpen=${(dialog: RowDialog, webhook: Webhook) => setOpened({ dialog, webhook })} onChanged=${onChanged} onSaid=${setStatus} />
     ${opened !== null && dialogOf(opened)}
   </section>`;
-};
-
-type Props = {
-  list: Paged<Webhook>;
-  onOpen: (dialog: RowDialog, webhook: Webhook) => void;
-  onChanged: (webhook: Webhook, status: string) => void;
 };
 
 /** Whether the token lacks the scope. A key that may not list webhooks is refused by the service, and has no scopes. */
@@ -95,21 +86,40 @@ const NeedsScope = ({ message }: { message: string }) =>
     <p class="quiet">${message}</p>
   </div>`;
 
-const WebhookList = ({ list, onOpen, onChanged }: Props) => {
-  const { items, isLoading, problem, malformed, reload } = list;
+type Props = {
+  list: List;
+  onOpen: (dialog: RowDialog, webhook: Webhook) => void;
+  onChanged: (webhook: Webhook, status: string) => void;
+  onSaid: (status: string) => void;
+};
+
+/** A row for each webhook, and one for all that watch a wallet, in the place of the first. */
+const Rows = ({ list, onOpen, onChanged, onSaid }: Props) => {
+  const { items, ownUrl, isLoading, problem, malformed, reload } = list;
+  const lastDayOf = useLastDay(
+    items
+      .map(({ node }) => lastArrival(node) ?? '')
+      .toSorted()
+      .at(-1) ?? '',
+  );
   if (items.length === 0) {
     if (problem !== null && isOutOfScope(list)) return html`<${NeedsScope} message=${problem.message} />`;
     if (problem !== null) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
     if (isLoading) return html`<div class="webhooks-loading"><${Skeleton} rows=${3} /></div>`;
     return html`<${Empty} title="No webhooks yet">Create one: the events of its addresses appear under Live.<//>`;
   }
+  const rowOf = (isPart: boolean) => (webhook: Webhook) =>
+    html`<${WebhookRow} key=${webhook.id} webhook=${webhook} isPart=${isPart} ownUrl=${ownUrl} lastDay=${lastDayOf([webhook.webhookId])} onOpen=${(dialog: RowDialog) => onOpen(dialog, webhook)} onChanged=${onChanged} onStale=${reload} />`;
+  const watchRowOf = (address: string, webhooks: readonly Webhook[]) =>
+    html`<${WatchRow} key=${address} address=${address} webhooks=${webhooks} ownUrl=${ownUrl} lastDay=${lastDayOf(webhooks.map(({ webhookId }) => webhookId))} rowOf=${rowOf(true)} onStale=${reload} onSaid=${onSaid} />`;
+  const groups = Map.groupBy(
+    items.map(({ node }) => node),
+    (webhook) => watchedBy(webhook) ?? webhook,
+  );
   return html`
     ${malformed > 0 && html`<p class="quiet">Of what the service sent, ${malformed} can’t be read and ${malformed === 1 ? 'is' : 'are'} left out.</p>`}
     <ul class="rows panel" aria-label="Webhooks">
-      ${items.map(
-        ({ node }) =>
-          html`<${WebhookRow} key=${node.id} webhook=${node} onOpen=${(dialog: RowDialog) => onOpen(dialog, node)} onChanged=${onChanged} onStale=${reload} />`,
-      )}
+      ${[...groups].map(([group, webhooks]) => (typeof group === 'string' ? watchRowOf(group, webhooks) : rowOf(false)(group)))}
     </ul>
     <${LoadMore} list=${list} what="webhooks" />`;
 };
@@ -123,13 +133,9 @@ const NO_LIST: Problem = {
   retryAfterMs: null,
 };
 
-const load: LoadPage<Webhook> = async (after, signal) => {
-  const { data, problems } = await send(Webhooks, { first: PAGE, after }, signal);
-  const connection = data?.webhooks ?? null;
-  return { connection, problems: connection === null && problems.length === 0 ? [NO_LIST] : problems };
-};
-
 type List = Paged<Webhook> & {
+  /** The delivery URL of this gateway; null until it is known, and for a caller that may not see it. */
+  readonly ownUrl: string | null;
   created(webhook: Webhook | null): void;
   changed(webhook: Webhook): void;
   deleted(webhook: Webhook): void;
@@ -137,9 +143,12 @@ type List = Paged<Webhook> & {
 
 /** The list of webhooks, with the changes of this page in it. */
 const useWebhooks = (): List => {
+  const [ownUrl, setOwnUrl] = useState<string | null>(null);
+  const [load] = useState(() => loadWith(setOwnUrl));
   const list = useConnection(load);
   return {
     ...list,
+    ownUrl,
     items: eachOnce(list.items, ({ id }) => id),
     created(node) {
       if (node === null) list.reload();
@@ -157,79 +166,11 @@ const useWebhooks = (): List => {
   };
 };
 
-type FormDialogsProps = {
-  /** Null when the service created it and the gateway could not read it. */
-  onCreated: (webhook: Webhook | null) => void;
-  onStale: () => void;
-  onClose: () => void;
-};
-
-const CreateDialog = ({ onCreated, onStale, onClose }: FormDialogsProps) => {
-  const form = useForm<Creation>(NEW_WEBHOOK, onStale);
-  const { element, draft, fault, isSaving, bind, submit } = form;
-  const onSubmit = async (event: Event) => {
-    event.preventDefault();
-    if (isSaving) return;
-    const fields = [...settingsOf(draft.type), 'type', 'addresses'] as const;
-    const created = await submit(wrongCreation(draft), fields, () =>
-      sendChange(CreateWebhook, { input: creationOf(draft) }, (data) => data.createWebhook),
-    );
-    if (created) onCreated(created.webhookEdge.node);
+const loadWith =
+  (setOwnUrl: (url: string) => void): LoadPage<Webhook> =>
+  async (after, signal) => {
+    const { data, problems } = await send(WebhookList, { first: PAGE, after }, signal);
+    if (data) setOwnUrl(data.deliveryUrl);
+    const connection = data?.webhooks ?? null;
+    return { connection, problems: connection === null && problems.length === 0 ? [NO_LIST] : problems };
   };
-  return html`<${Dialog} title="New webhook" onClose=${onClose}>
-    <form ref=${element} class="stack webhook-form" novalidate onSubmit=${onSubmit}>
-      <${FaultNotice} fault=${fault} />
-      <${TextField} ...${bind('name')} label="Name" hint="What you know it by." isFirst />
-      <${Choice} ...${bind('type')} label="What it delivers" options=${TYPES} hint="This can’t be changed later." />
-      <${TextField} ...${bind('addresses')} label="Addresses" rows=${4} hint=${countOf(parseAddresses(draft.addresses))} />
-      <${TextField} ...${bind('url')} label="URL" hint="Where it delivers. Empty: this gateway, so that its events appear under Live." />
-      <${FilterFields} form=${form} type=${draft.type} />
-      <${FormButtons} action="Create" busy="Creating…" isSaving=${isSaving} onClose=${onClose} />
-    </form>
-  <//>`;
-};
-
-/** The gateway finds the webhooks of a watched wallet by this name and by their URL. */
-const WATCHES = 'watchWallet ';
-
-const WatchHint = ({ webhook }: { webhook: Webhook }) =>
-  webhook.deliversHere && webhook.name?.startsWith(WATCHES)
-    ? html`<p class="notice">The gateway watches a wallet with this webhook. Another name or URL ends that.</p>`
-    : null;
-
-type EditDialogProps = {
-  webhook: Webhook;
-  onChanged: (webhook: Webhook) => void;
-  onStale: () => void;
-  onClose: () => void;
-};
-
-const EditDialog = ({ webhook, onChanged, onStale, onClose }: EditDialogProps) => {
-  const { webhookId, type } = webhook;
-  const [before] = useState(() => draftOf(webhook));
-  const form = useForm<Settings>(before, onStale);
-  const { element, draft, fault, isSaving, bind, submit } = form;
-  const settings = settingsOf(type);
-  const changes = changesOf(draft, before, settings);
-  const onSubmit = async (event: Event) => {
-    event.preventDefault();
-    if (isSaving) return;
-    if (changes === null) return onClose();
-    const changed = settings.filter((setting) => setting in changes);
-    const updated = await submit(wrongSettings(draft, changed), settings, () =>
-      sendChange(UpdateWebhook, { input: { webhookId, ...changes } }, (data) => data.updateWebhook),
-    );
-    if (updated) onChanged(updated.webhook);
-  };
-  return html`<${Dialog} title=${`Edit ${titleOf(webhook)}`} onClose=${onClose}>
-    <form ref=${element} class="stack webhook-form" novalidate onSubmit=${onSubmit}>
-      <${FaultNotice} fault=${fault} />
-      <dl class="facts"><dt>Delivers</dt><dd>${typeOf(webhook)} (can’t be changed)</dd></dl>
-      <${WatchHint} webhook=${webhook} />
-      <${TextField} ...${bind('name')} label="Name" hint="Empty: no name (null)." isFirst />
-      <${TextField} ...${bind('url')} label="URL" hint="Empty: none (null), so that it delivers nothing." />
-      <${FilterFields} form=${form} type=${type} />
-      <${FormButtons} action="Save" busy="Saving…" isSaving=${isSaving} onClose=${onClose} />
-    </form>
-  <//>`;
-};

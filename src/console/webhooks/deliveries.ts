@@ -1,0 +1,161 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { DeliveryPayload, type DeliveryRowFragment, WebhookDeliveries } from '../__generated__/operations.ts';
+import { type Problem, send } from '../api/client.ts';
+import { type LoadPage, useConnection } from '../api/use-connection.ts';
+import { useChains } from '../chain-filter.ts';
+import { CopyButton, Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
+import { formatAge, formatCount, formatTime, inWords, shorten } from '../format.ts';
+import { hrefOf } from '../route.ts';
+import type { Refused } from './health.ts';
+import { TYPES, type Webhook } from './webhook-words.ts';
+
+type Delivery = DeliveryRowFragment;
+
+const PAGE = 20;
+
+const NO_LOG: Problem = {
+  code: 'LOG_UNAVAILABLE',
+  message: 'The gateway answered without the deliveries.',
+  path: [],
+  retryAfterMs: null,
+};
+
+/** The log's pages go back from its end: the next page of the list is the one before. */
+const load =
+  (webhookIds: readonly string[]): LoadPage<Delivery> =>
+  async (before, signal) => {
+    const { data, problems } = await send(WebhookDeliveries, { webhookIds, last: PAGE, before }, signal);
+    const page = data?.deliveries;
+    if (!page) return { connection: null, problems: problems.length === 0 ? [NO_LOG] : problems };
+    const { hasPreviousPage, startCursor } = page.pageInfo;
+    return {
+      connection: {
+        edges: page.edges.toReversed(),
+        pageInfo: { hasNextPage: hasPreviousPage, endCursor: startCursor },
+      },
+      problems,
+    };
+  };
+
+type Props = {
+  /** Whose deliveries are shown: one webhook, or those of a watch. */
+  webhooks: readonly Webhook[];
+  /** The newest delivery that is known: a button shows it if the list begins with an older one. */
+  newest: string | null;
+  /** The filter of the live events of the same webhooks. */
+  live: Readonly<Record<string, string>>;
+};
+
+/** What was delivered here and what was refused, the newest first, with each body. */
+export const Deliveries = ({ webhooks, newest, live }: Props) => {
+  const key = webhooks.map(({ webhookId }) => webhookId).join();
+  const list = useConnection(useMemo(() => load(key.split(',')), [key]));
+  const { items, isLoading, problem, hasMore, reload } = list;
+  const deliveries = items.map(({ node }) => node);
+  const oldest = hasMore ? (deliveries.at(-1)?.receivedAt ?? '') : '';
+  const refused = webhooks
+    .flatMap(({ refusedDeliveries }) => refusedDeliveries ?? [])
+    .filter(({ refusedAt }) => refusedAt >= oldest);
+
+  if (items.length + refused.length === 0) {
+    if (problem !== null) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
+    if (isLoading) return html`<${Skeleton} rows=${3} />`;
+    return html`<${Empty} title="No delivery has arrived here">Send a test event, or wait for an event of its addresses.<//>`;
+  }
+  const rows = [
+    ...deliveries.map((delivery) => ({
+      at: delivery.receivedAt,
+      row: html`<${Stored} key=${delivery.id} delivery=${delivery} showsType=${webhooks.length > 1} />`,
+    })),
+    ...refused.map((each, index) => ({
+      at: each.refusedAt,
+      row: html`<${NotStored} key=${`${each.refusedAt} ${index}`} refused=${each} />`,
+    })),
+  ].toSorted((one, other) => (one.at < other.at ? 1 : -1));
+  const isBehind = newest !== null && !isLoading && newest > (deliveries[0]?.receivedAt ?? '');
+  return html`
+    <div class="bar">
+      ${isBehind && html`<button type="button" onClick=${reload}>Show newer deliveries</button>`}
+      <a class="push" href=${hrefOf('live', [], live)}>Follow them live</a>
+    </div>
+    <ol class="rows attempts" aria-label="Deliveries">${rows.map(({ row }) => row)}</ol>
+    ${items.length > 0 && html`<${LoadMore} list=${list} what="deliveries" />`}`;
+};
+
+const When = ({ time }: { time: string }) =>
+  html`<time datetime=${time} title=${formatTime(time)}>${formatAge(time, Date.now())}</time>`;
+
+const attemptOf = (attempt: number | null): string => (attempt ? `attempt ${attempt + 1}` : '');
+
+const NotStored = ({ refused }: { refused: Refused }) =>
+  html`<li class="attempt">
+    <div class="bar">
+      <span class="tag is-bad">${refused.status}</span>
+      <${When} time=${refused.refusedAt} />
+      <span>refused: ${refused.reason}</span>
+      <span class="quiet">${attemptOf(refused.attempt)}</span>
+    </div>
+  </li>`;
+
+/** Milliseconds from the dispatch to the arrival; clocks may differ. */
+const delayOf = ({ dispatchedAt, receivedAt }: Delivery): string => {
+  const ms = dispatchedAt === null ? -1 : Date.parse(receivedAt) - Date.parse(dispatchedAt);
+  if (ms < 0) return '';
+  return ms < 1000 ? `after ${ms} ms` : `after ${(ms / 1000).toFixed(1)} s`;
+};
+
+type StoredProps = { delivery: Delivery; showsType: boolean };
+
+const Stored = ({ delivery, showsType }: StoredProps) => {
+  const { id, type, chainId, receivedAt, attempt, events } = delivery;
+  const [isOpen, setOpen] = useState(false);
+  const chain = useChains().find((each) => each.chainId === chainId)?.name;
+  const facts = [
+    showsType && type !== null && TYPES[type].toLowerCase(),
+    `${formatCount(events.length)} ${events.length === 1 ? 'event' : 'events'}`,
+    chainId !== null && (chain ? inWords(chain) : `chain ${chainId}`),
+    delayOf(delivery),
+    attemptOf(attempt),
+  ].filter(Boolean);
+  return html`<li class="attempt" data-delivery=${id}>
+    <div class="bar">
+      <span class="tag is-good">200</span>
+      <${When} time=${receivedAt} />
+      <span class="quiet">${facts.join(' · ')}</span>
+      <button type="button" class="push" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Payload</button>
+    </div>
+    ${isOpen && html`<${Payload} id=${id} />`}
+  </li>`;
+};
+
+/** A body may have megabytes. */
+const SHOWN = 20_000;
+
+type Body = { readonly text: string } | { readonly problem: Problem } | null;
+
+const GONE: Problem = {
+  code: 'NOT_FOUND',
+  message: 'Retention has dropped this delivery.',
+  path: [],
+  retryAfterMs: null,
+};
+
+const readBody = async (id: string): Promise<Body> => {
+  const { data, problems } = await send(DeliveryPayload, { id });
+  const [problem = GONE] = problems;
+  if (data?.node?.__typename !== 'WebhookDelivery') return { problem };
+  return { text: JSON.stringify(data.node.payload, null, 2) };
+};
+
+const Payload = ({ id }: { id: string }) => {
+  const [body, setBody] = useState<Body>(null);
+  const read = () => void readBody(id).then(setBody);
+  useEffect(read, [id]);
+  if (body === null) return html`<${Skeleton} rows=${1} />`;
+  if ('problem' in body) return html`<${ProblemNotice} problem=${body.problem} onRetry=${read} />`;
+  const { text } = body;
+  return html`<div>
+    <p class="quiet">The body as the service sent it${text.length > SHOWN && ', of which the beginning is shown'} <${CopyButton} text=${text} label="payload" /></p>
+    <pre tabindex="0" role="group" aria-label="Payload">${shorten(text, SHOWN)}</pre>
+  </div>`;
+};

@@ -1,0 +1,128 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import {
+  type DeliveryHeadFragment,
+  DeliveryTimes,
+  type DeliveryTimesQuery,
+  type DeliveryTimesQueryVariables,
+} from '../__generated__/operations.ts';
+import { send } from '../api/client.ts';
+
+/** The deliveries of all webhooks in the last 24 hours. */
+export type LastDay = {
+  /** How many arrived in each of the hours, the present one last. */
+  readonly perHour: readonly number[];
+  /** The one that arrived last; null when none has. */
+  readonly newest: DeliveryHeadFragment | null;
+  /** How many hours back they were read: fewer than 24 when there are too many. */
+  readonly hours: number;
+};
+
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+const PAGE = 1000;
+/** A log with more deliveries in a day is shown as far as they reach. */
+const MOST_PAGES = 5;
+const EVERY_MS = 15_000;
+
+/** What has been read. Hours are counted from the epoch. */
+type Read = {
+  readonly counts: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  readonly newest: ReadonlyMap<string, DeliveryHeadFragment>;
+  readonly since: number;
+  readonly head: string;
+};
+
+const hourOf = (time: number): number => Math.floor(time / HOUR_MS);
+
+type Page = NonNullable<DeliveryTimesQuery['deliveries']>;
+
+/** Null when the log can't be read, or not by this caller. */
+const readPage = async (range: DeliveryTimesQueryVariables, signal: AbortSignal): Promise<Page | null> =>
+  (await send(DeliveryTimes, range, signal)).data?.deliveries ?? null;
+
+const counted = (read: Read, { nodes }: Page): Read => {
+  const counts = new Map(read.counts);
+  const newest = new Map(read.newest);
+  for (const delivery of nodes.filter((node) => node !== null)) {
+    const { webhookId, receivedAt } = delivery;
+    if (webhookId === null) continue;
+    const hour = hourOf(Date.parse(receivedAt));
+    const hours = new Map(counts.get(webhookId));
+    counts.set(webhookId, hours.set(hour, (hours.get(hour) ?? 0) + 1));
+    if (receivedAt >= (newest.get(webhookId)?.receivedAt ?? '')) newest.set(webhookId, delivery);
+  }
+  return { ...read, counts, newest };
+};
+
+/** Reads back from the newest. */
+const readBack = async (signal: AbortSignal): Promise<Read | null> => {
+  const first = hourOf(Date.now()) - HOURS + 1;
+  let read: Read | null = null;
+  let before: string | null = null;
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    const page: Page | null = await readPage({ last: PAGE, before }, signal);
+    if (page === null) return read;
+    const oldest = page.nodes[0] ? hourOf(Date.parse(page.nodes[0].receivedAt)) : first;
+    const since = page.pageInfo.hasPreviousPage ? Math.max(first, oldest) : first;
+    const begun: Read = read ?? { counts: new Map(), newest: new Map(), since, head: page.head };
+    read = counted({ ...begun, since }, page);
+    before = page.pageInfo.startCursor;
+    if (since === first) return read;
+  }
+  return read;
+};
+
+/** Reads what has arrived since. */
+const readOn = async (read: Read, signal: AbortSignal): Promise<Read | null> => {
+  const page = await readPage({ first: PAGE, after: read.head }, signal);
+  // The log may have been replaced.
+  if (page === null) return readBack(signal);
+  const { hasNextPage, endCursor } = page.pageInfo;
+  const next = { ...counted(read, page), head: (hasNextPage && endCursor) || page.head };
+  return hasNextPage ? readOn(next, signal) : next;
+};
+
+/**
+ * Returns the last day of some webhooks together; null until it is read, and when it can't be. It goes on with what arrives,
+ * while the page is seen, and at once when another `latest` is known to have arrived.
+ */
+export const useLastDay = (latest: string): ((webhookIds: readonly string[]) => LastDay | null) => {
+  const [read, setRead] = useState<Read | null>(null);
+  const newestRead = useRef<Read | null>(null);
+  useEffect(() => {
+    const abort = new AbortController();
+    let isReading = false;
+    const update = async () => {
+      if (isReading || document.hidden) return;
+      isReading = true;
+      const known = newestRead.current;
+      const next = await (known ? readOn(known, abort.signal) : readBack(abort.signal)).catch(() => null);
+      isReading = false;
+      if (abort.signal.aborted || next === null) return;
+      newestRead.current = next;
+      setRead(next);
+    };
+    void update();
+    const timer = setInterval(update, EVERY_MS);
+    return () => {
+      clearInterval(timer);
+      abort.abort();
+    };
+  }, [latest]);
+
+  return (webhookIds) => {
+    if (read === null) return null;
+    const present = hourOf(Date.now());
+    const hours = Math.min(HOURS, present - read.since + 1);
+    const countAt = (hour: number) =>
+      webhookIds.reduce((sum, webhookId) => sum + (read.counts.get(webhookId)?.get(hour) ?? 0), 0);
+    const newest = webhookIds
+      .flatMap((webhookId) => read.newest.get(webhookId) ?? [])
+      .toSorted((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1));
+    return {
+      hours,
+      newest: newest[0] ?? null,
+      perHour: Array.from({ length: hours }, (_, index) => countAt(present - hours + 1 + index)),
+    };
+  };
+};

@@ -1,0 +1,132 @@
+import { useState } from 'preact/hooks';
+import { UnwatchWallet, WatchWallet, type WebhookType } from '../__generated__/operations.ts';
+import { Address, html } from '../components.ts';
+import { setParams, useParam } from '../route.ts';
+import { FaultNotice, sendChange, useChange } from './change.ts';
+import { Deliveries } from './deliveries.ts';
+import { type Health, healthOf, lastArrival } from './health.ts';
+import type { LastDay } from './last-day.ts';
+import { Action, ConfirmDialog, Day, Reasons, StateTag, Toggle } from './webhook-row.ts';
+import { filterCountOf, inTypes, TYPES, type Webhook } from './webhook-words.ts';
+
+const ALL = Object.keys(TYPES) as WebhookType[];
+
+/** The types of events that reach the gateway: their webhooks are active, point here, and have no filter. */
+const deliveredBy = (webhooks: readonly Webhook[]): readonly WebhookType[] =>
+  ALL.filter((type) =>
+    webhooks.some((webhook) => webhook.type === type && webhook.active && filterCountOf(webhook) === 0),
+  );
+
+/** What is left of a watch without one of its webhooks. */
+export const leftWithout = (webhooks: readonly Webhook[], gone: Webhook): string => {
+  const left = deliveredBy(webhooks.filter(({ webhookId }) => webhookId !== gone.webhookId));
+  return left.length === 0
+    ? 'Without it, the wallet is not watched any more.'
+    : `Without it, the wallet is watched for ${inTypes(left)} only.`;
+};
+
+const healthOfWatch = (
+  webhooks: readonly Webhook[],
+  delivered: readonly WebhookType[],
+  ownUrl: string | null,
+): Health => {
+  const healths = webhooks.map((webhook) => healthOf(webhook, ownUrl));
+  const failing = healths.find(({ state }) => state === 'failing');
+  if (failing) return failing;
+  const missing = ALL.filter((type) => !delivered.includes(type));
+  if (delivered.length === 0)
+    return { state: 'paused', reasons: ['Nothing is delivered: its webhooks are paused, or have filters.'] };
+  if (missing.length > 0)
+    return {
+      state: 'partly',
+      reasons: [`It delivers ${inTypes(delivered)}, not ${inTypes(missing)}.`],
+    };
+  return healths.find(({ state }) => state === 'delivering') ?? { state: 'waiting', reasons: [] };
+};
+
+type Props = {
+  /** The watched wallet. */
+  address: string;
+  /** Its webhooks, one for each type at most. */
+  webhooks: readonly Webhook[];
+  lastDay: LastDay | null;
+  ownUrl: string | null;
+  /** The row of one of its webhooks. */
+  rowOf: (webhook: Webhook) => ReturnType<typeof html>;
+  /** The list is to be read again. */
+  onStale: () => void;
+  /** `status` says what has happened. */
+  onSaid: (status: string) => void;
+};
+
+/** The webhooks that watch one wallet, in one row: what of it is delivered, and each of them below on demand. */
+export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, onSaid }: Props) => {
+  const { running, fault, run } = useChange(onStale);
+  const [isStopping, setStopping] = useState(false);
+  const [open, setOpen] = useParam('open');
+  const [shown] = useParam('watch');
+  const isOpen = open === address;
+  const isShown = shown === address;
+  const delivered = deliveredBy(webhooks);
+  const health = healthOfWatch(webhooks, delivered, ownUrl);
+  const title = `the watch of ${address}`;
+  const last = webhooks.flatMap((webhook) => lastArrival(webhook) ?? []).toSorted();
+
+  const repair = async () => {
+    const input = { address, chainIds: webhooks[0]?.chainIds ?? null };
+    const change = () => sendChange(WatchWallet, { input }, (data) => data.watchWallet);
+    const changed = await run('repair', change);
+    if (changed === null) return;
+    onSaid(`${address} is watched for ${inTypes(changed.watchedWallet.types)}.`);
+    onStale();
+  };
+  const stop = () => sendChange(UnwatchWallet, { input: { address } }, (data) => data.unwatchWallet);
+  const onStopped = () => {
+    setStopping(false);
+    onSaid(`${address} is not watched any more. Its past deliveries stay.`);
+    onStale();
+  };
+
+  return html`<li class="webhook stack is-watch" data-watch=${address} data-state=${health.state}>
+    <div class="webhook-head">
+      <div class="bar">
+        <h3 class="webhook-title">Watching <${Address} value=${address} /></h3>
+        <${StateTag} state=${health.state} />
+      </div>
+      <${Day} of=${title} lastDay=${lastDay} last=${last.at(-1) ?? null} />
+    </div>
+    <ul class="bar webhook-types" aria-label="What it delivers">
+      ${ALL.map((type) => html`<li key=${type}><${TypeTag} webhook=${webhooks.find((each) => each.type === type)} type=${type} /></li>`)}
+    </ul>
+    <${Reasons} ...${health} />
+    <div class="bar webhook-actions">
+      <${Toggle} of=${`of ${title}`} isOpen=${isOpen} onToggle=${() => setOpen(isOpen ? '' : address)}>Deliveries<//>
+      <${Toggle} of=${`of ${title}`} isOpen=${isShown} onToggle=${() => setParams({ watch: isShown ? '' : address, open: isShown && !isOpen ? '' : open })}>${webhooks.length === 1 ? 'Its webhook' : `Its ${webhooks.length} webhooks`}<//>
+      ${delivered.length < ALL.length && html`<${Action} of=${address} disabled=${running !== null} onClick=${repair}>${running === 'repair' ? 'Watching…' : 'Watch for everything'}<//>`}
+      <${Action} of=${address} disabled=${running !== null} kind="danger" onClick=${() => setStopping(true)}>Stop watching<//>
+    </div>
+    <${FaultNotice} fault=${fault} />
+    ${isOpen && html`<${Deliveries} webhooks=${webhooks} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ address }} />`}
+    ${isShown && html`<ul class="rows webhook-parts" aria-label=${`Webhooks of ${title}`}>${webhooks.map(rowOf)}</ul>`}
+    ${
+      isStopping &&
+      html`<${ConfirmDialog} title="Stop watching?" action="Stop watching" busy="Stopping…" save=${stop} onDone=${onStopped} onStale=${onStale} onClose=${() => setStopping(false)}>
+        <p>The ${webhooks.length === 1 ? 'webhook' : `${webhooks.length} webhooks`} of <code>${address}</code> ${webhooks.length === 1 ? 'is' : 'are'} deleted. Past deliveries stay.</p>
+      <//>`
+    }
+  </li>`;
+};
+
+type TypeTagProps = { webhook: Webhook | undefined; type: WebhookType };
+
+/** One type of events: whether they are delivered, or why not. */
+const TypeTag = ({ webhook, type }: TypeTagProps) => {
+  const [tone, word] = statusOf(webhook);
+  return html`<span class=${`tag ${tone}`}>${TYPES[type]}${word}</span>`;
+};
+
+const statusOf = (webhook: Webhook | undefined): readonly [tone: string, word: string] => {
+  if (webhook === undefined) return ['', ': none'];
+  if (!webhook.active) return ['is-warn', ': paused'];
+  return filterCountOf(webhook) > 0 ? ['is-warn', ': filtered'] : ['is-good', ''];
+};
