@@ -25,7 +25,7 @@ import {
   setCommonHeaders,
 } from './exchange.ts';
 import { answerProbe, type HealthEndpoints } from './health.ts';
-import { createHttpShutdown, createListeners } from './shutdown.ts';
+import { createHttpShutdown, createListeners, type HttpShutdown } from './shutdown.ts';
 import type { UnsentLimit } from './unsent-limit.ts';
 
 /**
@@ -107,55 +107,15 @@ const segmentsOf = (url: string): string[] => {
 
 /** Serves all routes of the gateway, except the upgrade to WebSocket. */
 export const createHttpServer = (options: Options): HttpServer => {
-  const { graphql, ingest, frontPage, console, health, eventStreams, log, times = HTTP_TIMES } = options;
-  const requestQueue = createRequestQueue();
-  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const path = request.url?.split('?')[0] ?? '/';
-    if (path === '/graphql') {
-      const { shutdownSignal } = shutdown;
-      return shutdownSignal.aborted
-        ? shutdown.reject(request, response)
-        : graphql.answer(request, response, { shutdownSignal });
-    }
-    setCommonHeaders(response);
-    const rejection = options.hostRejectionOf(headersOf(request));
-    if (rejection) return sendJson(response, 403, { error: rejection.message });
-    const endpoint = health.byPath.get(path);
-    if (endpoint) return answerProbe(request, response, endpoint);
-    if (await console?.(request, response, path)) return;
-    if (path === '/' && frontPage(request, response)) return;
-    return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
-  };
-
-  const fail = (response: ServerResponse, error: unknown): void => {
-    log.error('request failed', {
-      error: error instanceof Error ? error.stack : String(error),
-      requestId: requestIdOf(response),
-    });
-    if (response.headersSent) response.destroy();
-    else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
-  };
-
-  const limits = limitsOf(times);
-  const server = createServer({ ...limits, shouldUpgradeCallback: isForWebSocket }, (request, response) => {
-    closeAfterEarlyResponse(request, response);
-    const violation = ruleViolationOf(request);
-    if (violation) {
-      response.setHeader('connection', 'close');
-      return sendJson(response, violation.status, { error: violation.message });
-    }
-    const onError = (error: unknown) => fail(response, error);
-    // Pipelined deliveries run at once: their responses are small, and deliveries that are stored together cost less.
-    if (request.url?.startsWith(DELIVERIES))
-      void ingest(request, response, segmentsOf(request.url)).catch(onError);
-    else requestQueue(request, response, () => void route(request, response).catch(onError));
-  });
-
+  const { health, eventStreams, times = HTTP_TIMES } = options;
+  const serverOptions = { ...limitsOf(times), shouldUpgradeCallback: isForWebSocket };
+  const server = createServer(serverOptions, (request, response) => answer(request, response));
   observeHttp(server, options.observer);
   nameRequests(server);
   options.unsent.watch(server);
   const listeners = createListeners(server);
   const shutdown = createHttpShutdown(server, listeners, rejectionBody);
+  const answer = createAnswer(options, shutdown);
   // Added last and prepended, so that they run first: the other listeners read the path and the headers.
   for (const event of ['request', 'upgrade'])
     server.prependListener(event, toCommonSpelling).prependListener(event, toOriginForm);
@@ -178,6 +138,55 @@ export const createHttpServer = (options: Options): HttpServer => {
     },
   };
 };
+
+/** Answers one request, or begins to. It never throws. */
+const createAnswer = (options: Options, shutdown: HttpShutdown) => {
+  const { ingest, log } = options;
+  const requestQueue = createRequestQueue();
+  const route = createRoute(options, shutdown);
+  const fail = (response: ServerResponse, error: unknown): void => {
+    log.error('request failed', {
+      error: error instanceof Error ? error.stack : String(error),
+      requestId: requestIdOf(response),
+    });
+    if (response.headersSent) response.destroy();
+    else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
+  };
+  return (request: IncomingMessage, response: ServerResponse) => {
+    closeAfterEarlyResponse(request, response);
+    const violation = ruleViolationOf(request);
+    if (violation) {
+      response.setHeader('connection', 'close');
+      return sendJson(response, violation.status, { error: violation.message });
+    }
+    const onError = (error: unknown) => fail(response, error);
+    // Pipelined deliveries run at once: their responses are small, and deliveries that are stored together cost less.
+    if (request.url?.startsWith(DELIVERIES))
+      void ingest(request, response, segmentsOf(request.url)).catch(onError);
+    else requestQueue(request, response, () => void route(request, response).catch(onError));
+  };
+};
+
+/** Every route but that of deliveries. */
+const createRoute =
+  ({ graphql, hostRejectionOf, health, console, frontPage }: Options, shutdown: HttpShutdown) =>
+  async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url?.split('?')[0] ?? '/';
+    if (path === '/graphql') {
+      const { shutdownSignal } = shutdown;
+      return shutdownSignal.aborted
+        ? shutdown.reject(request, response)
+        : graphql.answer(request, response, { shutdownSignal });
+    }
+    setCommonHeaders(response);
+    const rejection = hostRejectionOf(headersOf(request));
+    if (rejection) return sendJson(response, 403, { error: rejection.message });
+    const endpoint = health.byPath.get(path);
+    if (endpoint) return answerProbe(request, response, endpoint);
+    if (await console?.(request, response, path)) return;
+    if (path === '/' && frontPage(request, response)) return;
+    return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
+  };
 
 const STOPPING = 'The gateway stops, and nothing of this request has been done. Send it again.';
 
