@@ -66,5 +66,6 @@ builder.mutationType({
 });
 builder.subscriptionType({ description: 'Events as they arrive.' });
 
-/** The end of the description of a field that is null if upstream omits its value. */
-export const NULL_WHEN_OMITTED = 'Null when the service omits it.';
+/** Says of a field that it is null if upstream omits its value. */
+export const nullIfOmitted = (description: string) =>
+  ({ nullable: true, description: `${description} Null when the service omits it.` }) as const;

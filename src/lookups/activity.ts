@@ -1,4 +1,4 @@
-import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
+import { builder, nullIfOmitted } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { badUserInput } from '../graph/errors.ts';
 import { derivedField, viewField } from '../graph/plan/plannable.ts';
@@ -93,20 +93,13 @@ Activity.implement({
         'The type of the activity. Null when this gateway does not know it: `typeName` has it. A filter by `types` finds known ones only.',
       ...derivedField(wordOf('typeName', ACTIVITY_TYPE_VALUES)),
     }),
-    typeName: t.exposeString('typeName', {
-      nullable: true,
-      description: `The type as the service wrote it. ${NULL_WHEN_OMITTED}`,
-    }),
+    typeName: t.exposeString('typeName', nullIfOmitted('The type as the service wrote it.')),
     chainId: t.expose('chainId', {
       type: 'ChainId',
       nullable: true,
       description: 'The id of the chain. Always known in a lookup. Null when a delivery omits it.',
     }),
-    blockNumber: t.expose('blockNumber', {
-      type: 'BigInt',
-      nullable: true,
-      description: `The number of the block. ${NULL_WHEN_OMITTED}`,
-    }),
+    blockNumber: t.expose('blockNumber', { type: 'BigInt', ...nullIfOmitted('The number of the block.') }),
     blockTime: t.expose('blockTime', {
       type: 'DateTime',
       nullable: true,
@@ -119,18 +112,15 @@ Activity.implement({
     }),
     transactionFrom: t.expose('transactionFrom', {
       type: 'Address',
-      nullable: true,
-      description: `The transaction's sender. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted("The transaction's sender."),
     }),
     transactionTo: t.expose('transactionTo', {
       type: 'Address',
-      nullable: true,
-      description: `The transaction's recipient. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted("The transaction's recipient."),
     }),
     transactionValue: t.expose('transactionValue', {
       type: 'BigInt',
-      nullable: true,
-      description: `The amount of the native asset that the transaction sends, in wei. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The amount of the native asset that the transaction sends, in wei.'),
     }),
     assetType: t.field({
       type: AssetType,
@@ -161,8 +151,7 @@ Activity.implement({
     }),
     value: t.expose('value', {
       type: 'BigInt',
-      nullable: true,
-      description: `The amount in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted("The amount in the asset's smallest unit."),
     }),
     valueUsd: t.expose('valueUsd', {
       type: 'Decimal',
@@ -247,8 +236,7 @@ Swap.implement({
   fields: (t) => ({
     from: t.field({
       type: SwapSide,
-      nullable: true,
-      description: `The token that was sold. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The token that was sold.'),
       ...viewField<SwapShape, SideShape>(
         {
           chainId: 'chainId',
@@ -266,8 +254,7 @@ Swap.implement({
     }),
     to: t.field({
       type: SwapSide,
-      nullable: true,
-      description: `The token that was bought. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The token that was bought.'),
       ...viewField<SwapShape, SideShape>(
         {
           chainId: 'chainId',
@@ -312,8 +299,7 @@ SwapSide.implement({
     }),
     value: t.expose('value', {
       type: 'BigInt',
-      nullable: true,
-      description: `The amount in the token's smallest unit. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted("The amount in the token's smallest unit."),
     }),
   }),
 });

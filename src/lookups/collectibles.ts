@@ -1,4 +1,4 @@
-import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
+import { builder, nullIfOmitted } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { derivedField } from '../graph/plan/plannable.ts';
 import { globalId, wordOf } from '../upstream/parse/derived.ts';
@@ -46,30 +46,24 @@ Collectible.implement({
         'The token standard. Null for any other standard, and when the service omits it: see tokenStandardName.',
       ...derivedField(wordOf('tokenStandardName', STANDARDS, 'compact')),
     }),
-    tokenStandardName: t.exposeString('tokenStandardName', {
-      nullable: true,
-      description: `The token standard as the service wrote it. ${NULL_WHEN_OMITTED}`,
-    }),
+    tokenStandardName: t.exposeString(
+      'tokenStandardName',
+      nullIfOmitted('The token standard as the service wrote it.'),
+    ),
     tokenId: t.expose('tokenId', { type: 'BigInt', description: "The token's id in its contract." }),
     chain: t.exposeString('chain', { description: "The service's name for the chain." }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The id of the chain.' }),
-    name: t.exposeString('name', {
-      nullable: true,
-      description: `The name of the token. ${NULL_WHEN_OMITTED}`,
-    }),
+    name: t.exposeString('name', nullIfOmitted('The name of the token.')),
     description: t.exposeString('description', {
-      nullable: true,
-      description: `The description of the token. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The description of the token.'),
       extensions: withCost({ bytes: 200 }),
     }),
-    symbol: t.exposeString('symbol', {
-      nullable: true,
-      description: `The symbol of the token. ${NULL_WHEN_OMITTED}`,
-    }),
+    symbol: t.exposeString('symbol', nullIfOmitted('The symbol of the token.')),
     imageUrl: t.expose('imageUrl', {
       type: 'URL',
-      nullable: true,
-      description: `The image of the token. It may redirect to the collection's own host, and may be an ipfs URL. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted(
+        "The image of the token. It may redirect to the collection's own host, and may be an ipfs URL.",
+      ),
     }),
     lastSalePrice: t.expose('lastSalePrice', {
       type: 'Decimal',
@@ -78,13 +72,9 @@ Collectible.implement({
     }),
     metadata: t.expose('metadata', {
       type: CollectibleMetadata,
-      nullable: true,
-      description: `The metadata of the token. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The metadata of the token.'),
     }),
-    isSpam: t.exposeBoolean('isSpam', {
-      nullable: true,
-      description: `Whether the service classifies it as spam. ${NULL_WHEN_OMITTED}`,
-    }),
+    isSpam: t.exposeBoolean('isSpam', nullIfOmitted('Whether the service classifies it as spam.')),
     spamScore: t.exposeFloat('spamScore', {
       nullable: true,
       description:
@@ -101,8 +91,7 @@ Collectible.implement({
     }),
     lastAcquired: t.expose('lastAcquired', {
       type: 'DateTime',
-      nullable: true,
-      description: `When the wallet last acquired this token. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('When the wallet last acquired this token.'),
     }),
   }),
 });
@@ -110,10 +99,7 @@ Collectible.implement({
 CollectibleMetadata.implement({
   description: 'The metadata of a token.',
   fields: (t) => ({
-    uri: t.exposeString('uri', {
-      nullable: true,
-      description: `The URI of the metadata document. ${NULL_WHEN_OMITTED}`,
-    }),
+    uri: t.exposeString('uri', nullIfOmitted('The URI of the metadata document.')),
     attributes: t.expose('attributes', {
       type: [CollectibleAttribute],
       description: 'The traits of the token. Empty when it has none.',
@@ -124,14 +110,11 @@ CollectibleMetadata.implement({
 CollectibleAttribute.implement({
   description: 'A trait of a token.',
   fields: (t) => ({
-    key: t.exposeString('key', {
-      nullable: true,
-      description: `The name of the trait. ${NULL_WHEN_OMITTED}`,
-    }),
-    value: t.exposeString('value', {
-      nullable: true,
-      description: `The value of the trait. A value that is not a string is its JSON. ${NULL_WHEN_OMITTED}`,
-    }),
+    key: t.exposeString('key', nullIfOmitted('The name of the trait.')),
+    value: t.exposeString(
+      'value',
+      nullIfOmitted('The value of the trait. A value that is not a string is its JSON.'),
+    ),
   }),
 });
 

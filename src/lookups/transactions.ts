@@ -1,4 +1,4 @@
-import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
+import { builder, nullIfOmitted } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { derivedField } from '../graph/plan/plannable.ts';
 import type { RawObject } from '../lib/json/exact-json.ts';
@@ -61,18 +61,10 @@ Transaction.implement({
       ...derivedField(chainIdOf('chainId', 'chain')),
     }),
     hash: t.expose('hash', { type: 'Hex', description: "The transaction's hash." }),
-    blockHash: t.expose('blockHash', {
-      type: 'Hex',
-      nullable: true,
-      description: `The hash of the block. ${NULL_WHEN_OMITTED}`,
-    }),
+    blockHash: t.expose('blockHash', { type: 'Hex', ...nullIfOmitted('The hash of the block.') }),
     blockNumber: t.expose('blockNumber', { type: 'BigInt', description: 'The number of the block.' }),
     blockTime: t.expose('blockTime', { type: 'DateTime', description: 'The time of the block.' }),
-    index: t.expose('index', {
-      type: 'BigInt',
-      nullable: true,
-      description: `The position in the block. ${NULL_WHEN_OMITTED}`,
-    }),
+    index: t.expose('index', { type: 'BigInt', ...nullIfOmitted('The position in the block.') }),
     from: t.expose('from', { type: 'Address', description: 'The address of the sender.' }),
     to: t.expose('to', {
       type: 'Address',
@@ -81,24 +73,20 @@ Transaction.implement({
     }),
     value: t.expose('value', {
       type: 'BigInt',
-      nullable: true,
-      description: `The amount of the native asset that it transfers, in wei. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The amount of the native asset that it transfers, in wei.'),
     }),
     data: t.expose('data', {
       type: 'Hex',
-      nullable: true,
-      description: `The call data; 0x when empty. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The call data; 0x when empty.'),
       extensions: withCost({ bytes: 400 }),
     }),
     nonce: t.expose('nonce', {
       type: 'BigInt',
-      nullable: true,
-      description: `The number of transactions that the sender had sent before. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The number of transactions that the sender had sent before.'),
     }),
     gasPrice: t.expose('gasPrice', {
       type: 'BigInt',
-      nullable: true,
-      description: `The gas price of the transaction, in wei per gas. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The gas price of the transaction, in wei per gas.'),
     }),
     gasUsed: t.expose('gasUsed', {
       type: 'BigInt',
@@ -147,8 +135,7 @@ Log.implement({
     address: t.expose('address', { type: 'Address', description: 'The contract that emitted the event.' }),
     data: t.expose('data', {
       type: 'Hex',
-      nullable: true,
-      description: `The parameters that are not indexed, ABI-encoded. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The parameters that are not indexed, ABI-encoded.'),
     }),
     topics: t.expose('topics', {
       type: ['Hex'],
@@ -169,10 +156,7 @@ for (const [type, subject, one] of [
   type.implement({
     description: `${one} and its parameters, decoded by the service.`,
     fields: (t) => ({
-      name: t.exposeString('name', {
-        nullable: true,
-        description: `The name of the ${subject}. ${NULL_WHEN_OMITTED}`,
-      }),
+      name: t.exposeString('name', nullIfOmitted(`The name of the ${subject}.`)),
       inputs: t.expose('inputs', {
         type: [DecodedInputType],
         description: 'The parameters, in the order of the ABI.',
@@ -187,7 +171,7 @@ DecodedInputType.implement({
       nullable: true,
       description: 'The name in the ABI. Null when the ABI has no name for it.',
     }),
-    type: t.exposeString('type', { nullable: true, description: `The Solidity type. ${NULL_WHEN_OMITTED}` }),
+    type: t.exposeString('type', nullIfOmitted('The Solidity type.')),
     value: t.expose('value', {
       type: 'JSON',
       nullable: true,

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
+import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { Balance } from '../../lookups/balances/balances.ts';
 import type { BalanceChangeEvent } from '../events/events.ts';
 
@@ -16,89 +16,70 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
   fields: (t) => ({
     subscribedAddress: t.expose('subscribedAddress', {
       type: 'Address',
-      nullable: true,
-      description: `The subscribed address whose balance changed. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The subscribed address whose balance changed.'),
     }),
     counterparty: t.expose('counterparty', {
       type: 'Address',
-      nullable: true,
-      description: `The other side of the transfer. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The other side of the transfer.'),
     }),
     transactionHash: t.expose('transactionHash', {
       type: 'Hex',
-      nullable: true,
-      description: `The hash of the transaction. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The hash of the transaction.'),
     }),
     direction: t.expose('direction', {
       type: BalanceDirection,
-      nullable: true,
-      description: `The direction of the transfer. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The direction of the transfer.'),
     }),
     amountBefore: t.expose('amountBefore', {
       type: 'BigInt',
-      nullable: true,
-      description: `The balance before the change, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted("The balance before the change, in the asset's smallest unit."),
     }),
     amountAfter: t.expose('amountAfter', {
       type: 'BigInt',
-      nullable: true,
-      description: `The balance after the change, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted("The balance after the change, in the asset's smallest unit."),
     }),
     amountDelta: t.expose('amountDelta', {
       type: 'BigInt',
-      nullable: true,
-      description: `The change of the balance, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted("The change of the balance, in the asset's smallest unit."),
     }),
     valueUsdBefore: t.expose('valueUsdBefore', {
       type: 'Decimal',
-      nullable: true,
-      description: `The value of the balance before the change, in US dollars. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The value of the balance before the change, in US dollars.'),
     }),
     valueUsdAfter: t.expose('valueUsdAfter', {
       type: 'Decimal',
-      nullable: true,
-      description: `The value of the balance after the change, in US dollars. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The value of the balance after the change, in US dollars.'),
     }),
     valueUsdDelta: t.expose('valueUsdDelta', {
       type: 'Decimal',
-      nullable: true,
-      description: `The change of the value of the balance, in US dollars. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The change of the value of the balance, in US dollars.'),
     }),
     priceUsd: t.expose('priceUsd', {
       type: 'Decimal',
-      nullable: true,
-      description: `The price of one whole token in US dollars. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The price of one whole token in US dollars.'),
     }),
     tokenAddress: t.expose('tokenAddress', {
       type: 'Address',
       nullable: true,
       description: 'The token contract. Null for the native asset, and when the service omits it.',
     }),
-    tokenSymbol: t.exposeString('tokenSymbol', {
-      nullable: true,
-      description: `The symbol of the token, such as USDC. ${NULL_WHEN_OMITTED}`,
-    }),
-    tokenName: t.exposeString('tokenName', {
-      nullable: true,
-      description: `The name of the token, such as USD Coin. ${NULL_WHEN_OMITTED}`,
-    }),
-    tokenDecimals: t.exposeInt('tokenDecimals', {
-      nullable: true,
-      description: `The decimals of the token: one whole token is 10 to this power of its smallest unit. ${NULL_WHEN_OMITTED}`,
-    }),
+    tokenSymbol: t.exposeString('tokenSymbol', nullIfOmitted('The symbol of the token, such as USDC.')),
+    tokenName: t.exposeString('tokenName', nullIfOmitted('The name of the token, such as USD Coin.')),
+    tokenDecimals: t.exposeInt(
+      'tokenDecimals',
+      nullIfOmitted('The decimals of the token: one whole token is 10 to this power of its smallest unit.'),
+    ),
     tokenLogo: t.expose('tokenLogo', {
       type: 'URL',
-      nullable: true,
-      description: `The URL of the token's picture: http, https or ipfs. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted("The URL of the token's picture: http, https or ipfs."),
     }),
-    lowLiquidity: t.exposeBoolean('lowLiquidity', {
-      nullable: true,
-      description: `Whether the token has so little liquidity that its price is unreliable. ${NULL_WHEN_OMITTED}`,
-    }),
+    lowLiquidity: t.exposeBoolean(
+      'lowLiquidity',
+      nullIfOmitted('Whether the token has so little liquidity that its price is unreliable.'),
+    ),
     poolSizeUsd: t.expose('poolSizeUsd', {
       type: 'Decimal',
-      nullable: true,
-      description: `The value of the pool from which the price comes, in US dollars. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The value of the pool from which the price comes, in US dollars.'),
     }),
     balance: t.field({
       type: Balance,

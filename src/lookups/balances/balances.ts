@@ -1,5 +1,5 @@
 import { withScope } from '../../graph/authorization.ts';
-import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
+import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import { billNodes } from '../../graph/node.ts';
@@ -139,20 +139,12 @@ const POOL_TOKENS: Derived<readonly string[]> = {
 const LiquidityPool = builder.objectRef<LiquidityPoolRecord>('LiquidityPool').implement({
   description: 'A pool of a decentralised exchange that gives a token its price.',
   fields: (t) => ({
-    type: t.exposeString('type', {
-      nullable: true,
-      description: `The kind of the pool, such as uniswap_v3: the service may name others at any time. ${NULL_WHEN_OMITTED}`,
-    }),
-    address: t.expose('address', {
-      type: 'Address',
-      nullable: true,
-      description: `The address of the pool. ${NULL_WHEN_OMITTED}`,
-    }),
-    chainId: t.expose('chainId', {
-      type: 'ChainId',
-      nullable: true,
-      description: `The id of the chain of the pool. ${NULL_WHEN_OMITTED}`,
-    }),
+    type: t.exposeString(
+      'type',
+      nullIfOmitted('The kind of the pool, such as uniswap_v3: the service may name others at any time.'),
+    ),
+    address: t.expose('address', { type: 'Address', ...nullIfOmitted('The address of the pool.') }),
+    chainId: t.expose('chainId', { type: 'ChainId', ...nullIfOmitted('The id of the chain of the pool.') }),
     tokens: t.field({
       type: ['Address'],
       description: 'The tokens that the pool exchanges. Empty when the service states none.',

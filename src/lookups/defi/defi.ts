@@ -1,4 +1,4 @@
-import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
+import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { derivedField, viewField } from '../../graph/plan/plannable.ts';
 import { NO_DETAILS } from '../../upstream/page.ts';
@@ -69,11 +69,7 @@ const DefiAsset = builder.objectRef<AssetShape>('DefiAsset').implement({
         decimals: 'decimals',
       }),
     }),
-    amount: t.expose('amount', {
-      type: 'Decimal',
-      nullable: true,
-      description: `How much of it, in whole tokens. ${NULL_WHEN_OMITTED}`,
-    }),
+    amount: t.expose('amount', { type: 'Decimal', ...nullIfOmitted('How much of it, in whole tokens.') }),
     priceUsd: t.expose('priceUsd', {
       type: 'Decimal',
       nullable: true,
@@ -82,8 +78,7 @@ const DefiAsset = builder.objectRef<AssetShape>('DefiAsset').implement({
     }),
     valueUsd: t.expose('valueUsd', {
       type: 'Decimal',
-      nullable: true,
-      description: `The value in US dollars, where the service says it of the asset. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The value in US dollars, where the service says it of the asset.'),
     }),
   }),
 });
@@ -121,25 +116,17 @@ const DefiPosition = builder.objectRef<PositionShape>('DefiPosition').implement(
     typeName: t.exposeString('typeName', {
       description: "The service's word for its type, an open set: Erc4626, UniswapV2, Morpho, …",
     }),
-    protocol: t.exposeString('protocol', {
-      nullable: true,
-      description: `The protocol, such as UniswapV3; it may be Unknown. ${NULL_WHEN_OMITTED}`,
-    }),
-    chain: t.exposeString('chain', {
-      nullable: true,
-      description: `The service's name for the chain. ${NULL_WHEN_OMITTED}`,
-    }),
+    protocol: t.exposeString(
+      'protocol',
+      nullIfOmitted('The protocol, such as UniswapV3; it may be Unknown.'),
+    ),
+    chain: t.exposeString('chain', nullIfOmitted("The service's name for the chain.")),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The id of the chain.' }),
     valueUsd: t.expose('valueUsd', {
       type: 'Decimal',
-      nullable: true,
-      description: `The value in US dollars, supply minus debt, as the service says it. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The value in US dollars, supply minus debt, as the service says it.'),
     }),
-    logo: t.expose('logo', {
-      type: 'URL',
-      nullable: true,
-      description: `The URL of a picture. ${NULL_WHEN_OMITTED}`,
-    }),
+    logo: t.expose('logo', { type: 'URL', ...nullIfOmitted('The URL of a picture.') }),
     contract: t.expose('contract', {
       type: 'Address',
       nullable: true,

@@ -1,4 +1,4 @@
-import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
+import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { viewField } from '../../graph/plan/plannable.ts';
 import { listLookup } from '../../upstream/lookup.ts';
 import { descendingBy } from '../../upstream/parse/list-order.ts';
@@ -57,20 +57,15 @@ const TokenHolder = builder.objectRef<TokenHolderShape>('TokenHolder').implement
       type: 'BigInt',
       description: "What it holds, in the token's smallest unit.",
     }),
-    share: t.expose('share', {
-      type: 'Decimal',
-      nullable: true,
-      description: `Its part of the supply, as a fraction. ${NULL_WHEN_OMITTED}`,
-    }),
+    share: t.expose('share', { type: 'Decimal', ...nullIfOmitted('Its part of the supply, as a fraction.') }),
     firstAcquired: t.expose('firstAcquired', {
       type: 'DateTime',
-      nullable: true,
-      description: `When it first acquired the token. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('When it first acquired the token.'),
     }),
-    hasInitiatedTransfer: t.exposeBoolean('hasInitiatedTransfer', {
-      nullable: true,
-      description: `Whether it ever sent the token. ${NULL_WHEN_OMITTED}`,
-    }),
+    hasInitiatedTransfer: t.exposeBoolean(
+      'hasInitiatedTransfer',
+      nullIfOmitted('Whether it ever sent the token.'),
+    ),
   }),
 });
 

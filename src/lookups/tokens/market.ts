@@ -1,5 +1,5 @@
 import { getNamedType } from 'graphql';
-import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
+import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { argumentsBelow } from '../../graph/cost/operation-info.ts';
 import { badUserInput } from '../../graph/errors.ts';
@@ -110,23 +110,13 @@ type MarketWithHistory = TokenMarketShape & {
 const TokenMarket = builder.objectRef<MarketWithHistory>('TokenMarket').implement({
   description: 'What the service says about a token now.',
   fields: (t) => ({
-    symbol: t.exposeString('symbol', {
-      nullable: true,
-      description: `The symbol, such as USDC. ${NULL_WHEN_OMITTED}`,
-    }),
-    name: t.exposeString('name', {
-      nullable: true,
-      description: `The name, such as USD Coin. ${NULL_WHEN_OMITTED}`,
-    }),
-    decimals: t.exposeInt('decimals', {
-      nullable: true,
-      description: `One whole token is 10 to this power of its smallest unit. ${NULL_WHEN_OMITTED}`,
-    }),
-    logo: t.expose('logo', {
-      type: 'URL',
-      nullable: true,
-      description: `The URL of the token's picture. ${NULL_WHEN_OMITTED}`,
-    }),
+    symbol: t.exposeString('symbol', nullIfOmitted('The symbol, such as USDC.')),
+    name: t.exposeString('name', nullIfOmitted('The name, such as USD Coin.')),
+    decimals: t.exposeInt(
+      'decimals',
+      nullIfOmitted('One whole token is 10 to this power of its smallest unit.'),
+    ),
+    logo: t.expose('logo', { type: 'URL', ...nullIfOmitted("The URL of the token's picture.") }),
     priceUsd: t.expose('priceUsd', {
       type: 'Decimal',
       nullable: true,
@@ -152,8 +142,7 @@ const TokenMarket = builder.objectRef<MarketWithHistory>('TokenMarket').implemen
     }),
     marketCapUsd: t.expose('marketCapUsd', {
       type: 'Decimal',
-      nullable: true,
-      description: `The market capitalization in US dollars. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted('The market capitalization in US dollars.'),
     }),
     priceHistory: t.field({
       type: [HistoricalPrice],

@@ -1,5 +1,5 @@
 import { withScope } from '../../graph/authorization.ts';
-import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
+import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { decodeGlobalId, type GlobalId } from '../../graph/global-id.ts';
@@ -58,10 +58,7 @@ builder.node(Token, {
   },
   loadOne: (id) => describedToken(tokenKeyIn(id)),
   fields: (t) => ({
-    chain: t.exposeString('chain', {
-      nullable: true,
-      description: `The service's name for the chain. ${NULL_WHEN_OMITTED}`,
-    }),
+    chain: t.exposeString('chain', nullIfOmitted("The service's name for the chain.")),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The id of the chain.' }),
     chainInfo: t.field({
       type: Chain,
@@ -78,28 +75,17 @@ builder.node(Token, {
       description: "Whether it is the chain's own currency, such as ETH on Ethereum.",
       ...derivedField(isNullOf('address')),
     }),
-    symbol: t.exposeString('symbol', {
-      nullable: true,
-      description: `The symbol, such as USDC. ${NULL_WHEN_OMITTED}`,
-    }),
-    name: t.exposeString('name', {
-      nullable: true,
-      description: `The name, such as USD Coin. ${NULL_WHEN_OMITTED}`,
-    }),
-    decimals: t.exposeInt('decimals', {
-      nullable: true,
-      description: `One whole token is 10 to this power of its smallest unit. ${NULL_WHEN_OMITTED}`,
-    }),
+    symbol: t.exposeString('symbol', nullIfOmitted('The symbol, such as USDC.')),
+    name: t.exposeString('name', nullIfOmitted('The name, such as USD Coin.')),
+    decimals: t.exposeInt(
+      'decimals',
+      nullIfOmitted('One whole token is 10 to this power of its smallest unit.'),
+    ),
     logo: t.expose('logo', {
       type: 'URL',
-      nullable: true,
-      description: `The URL of the token's picture: http, https or ipfs. ${NULL_WHEN_OMITTED}`,
+      ...nullIfOmitted("The URL of the token's picture: http, https or ipfs."),
     }),
-    url: t.expose('url', {
-      type: 'URL',
-      nullable: true,
-      description: `The URL of the token's website. ${NULL_WHEN_OMITTED}`,
-    }),
+    url: t.expose('url', { type: 'URL', ...nullIfOmitted("The URL of the token's website.") }),
     priceUsd: t.expose('priceUsd', {
       type: 'Decimal',
       nullable: true,

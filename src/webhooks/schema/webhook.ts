@@ -1,5 +1,5 @@
 import { SECRET, withScope } from '../../graph/authorization.ts';
-import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
+import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { parseUuid } from '../../graph/scalars.ts';
 import { TransactionDirection } from '../../lookups/transactions.ts';
 import type * as enums from '../../upstream/parse/fields.ts';
@@ -16,10 +16,7 @@ builder.node(Webhook, {
   loadOne: (id, { webhooks }) => webhooks.load(parseUuid(id)),
   fields: (t) => ({
     webhookId: t.expose('webhookId', { type: 'UUID', description: "The service's id of the webhook." }),
-    teamId: t.exposeString('teamId', {
-      nullable: true,
-      description: `The team that owns it. ${NULL_WHEN_OMITTED}`,
-    }),
+    teamId: t.exposeString('teamId', nullIfOmitted('The team that owns it.')),
     name: t.exposeString('name', { nullable: true, description: 'Its name. Null when it has none.' }),
     type: t.expose('type', {
       type: WebhookType,
@@ -37,16 +34,8 @@ builder.node(Webhook, {
     active: t.exposeBoolean('active', {
       description: 'Whether it delivers. While it is false, the service delivers nothing.',
     }),
-    createdAt: t.expose('createdAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: `When it was created. ${NULL_WHEN_OMITTED}`,
-    }),
-    updatedAt: t.expose('updatedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: `When it was last changed. ${NULL_WHEN_OMITTED}`,
-    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', ...nullIfOmitted('When it was created.') }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', ...nullIfOmitted('When it was last changed.') }),
     chainIds: t.expose('chainIds', {
       type: ['ChainId'],
       nullable: true,
