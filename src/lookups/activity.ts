@@ -31,26 +31,21 @@ type SideShape = Omit<Partial<TokenRecord>, 'chainId'> & {
 };
 const SwapSide = builder.objectRef<SideShape>('SwapSide');
 
-const SOLD = [
-  'soldAddress',
-  'soldSymbol',
-  'soldName',
-  'soldDecimals',
-  'soldLogo',
-  'soldPriceUsd',
-  'soldPoolSizeUsd',
-  'soldValue',
-] as const;
-const BOUGHT = [
-  'boughtAddress',
-  'boughtSymbol',
-  'boughtName',
-  'boughtDecimals',
-  'boughtLogo',
-  'boughtPriceUsd',
-  'boughtPoolSizeUsd',
-  'boughtValue',
-] as const;
+/** The properties of an activity that are those of one side of its swap. */
+const sideOf = <Side extends 'sold' | 'bought'>(side: Side) =>
+  ({
+    address: `${side}Address`,
+    symbol: `${side}Symbol`,
+    name: `${side}Name`,
+    decimals: `${side}Decimals`,
+    logo: `${side}Logo`,
+    priceUsd: `${side}PriceUsd`,
+    poolSizeUsd: `${side}PoolSizeUsd`,
+    value: `${side}Value`,
+  }) as const;
+const SOLD = sideOf('sold');
+const BOUGHT = sideOf('bought');
+const SWAPPED = [...Object.values(SOLD), ...Object.values(BOUGHT)];
 
 const ofSubscriber = {
   ...viewField<ActivityShape, typeof Wallet.$inferType>({ address: 'subscribedAddress' }),
@@ -223,9 +218,9 @@ Activity.implement({
       ...viewField<ActivityShape, SwapShape>(
         {
           chainId: 'chainId',
-          ...Object.fromEntries([...SOLD, ...BOUGHT].map((property) => [property, property])),
+          ...Object.fromEntries(SWAPPED.map((property) => [property, property])),
         },
-        [...SOLD, ...BOUGHT],
+        SWAPPED,
       ),
     }),
   }),
@@ -237,38 +232,12 @@ Swap.implement({
     from: t.field({
       type: SwapSide,
       ...nullIfOmitted('The token that was sold.'),
-      ...viewField<SwapShape, SideShape>(
-        {
-          chainId: 'chainId',
-          address: 'soldAddress',
-          symbol: 'soldSymbol',
-          name: 'soldName',
-          decimals: 'soldDecimals',
-          logo: 'soldLogo',
-          priceUsd: 'soldPriceUsd',
-          poolSizeUsd: 'soldPoolSizeUsd',
-          value: 'soldValue',
-        },
-        SOLD,
-      ),
+      ...viewField<SwapShape, SideShape>({ chainId: 'chainId', ...SOLD }, Object.values(SOLD)),
     }),
     to: t.field({
       type: SwapSide,
       ...nullIfOmitted('The token that was bought.'),
-      ...viewField<SwapShape, SideShape>(
-        {
-          chainId: 'chainId',
-          address: 'boughtAddress',
-          symbol: 'boughtSymbol',
-          name: 'boughtName',
-          decimals: 'boughtDecimals',
-          logo: 'boughtLogo',
-          priceUsd: 'boughtPriceUsd',
-          poolSizeUsd: 'boughtPoolSizeUsd',
-          value: 'boughtValue',
-        },
-        BOUGHT,
-      ),
+      ...viewField<SwapShape, SideShape>({ chainId: 'chainId', ...BOUGHT }, Object.values(BOUGHT)),
     }),
   }),
 });
