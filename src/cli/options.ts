@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ConfigError, readConfig } from '../config/config.ts';
 import { type Environment, unknownVariables } from '../config/environment.ts';
 import { createLog, type LogFormat } from '../lib/log.ts';
-import { messageOf } from '../lib/values.ts';
+import { messageOf, stackOf } from '../lib/values.ts';
 import { type Setting, settingsOf } from './report.ts';
 
 /** What the gateway's program is asked to do. */
@@ -142,6 +142,3 @@ const textOf = (error: unknown, env: Environment): string => {
     ? `${error.message}\nUnknown environment variables: ${names.join(', ')}`
     : error.message;
 };
-
-const stackOf = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../graph/errors.ts';
 import { type Clock, monotonicClock } from '../lib/deadlines.ts';
 import type { Log, LogLevel } from '../lib/log.ts';
 import type { Trace } from '../lib/trace.ts';
-import { messageOf } from '../lib/values.ts';
+import { messageOf, stackOf } from '../lib/values.ts';
 import type { RedisObserver } from '../redis/connection.ts';
 import type { OperationObserver } from '../server/graphql/observe.ts';
 import type { ConnectionObserver } from '../server/http/unsent-limit.ts';
@@ -184,9 +184,6 @@ const idsOf = ({ requestId, traceparent }: Trace) => ({
 });
 
 const rounded = (ms: number): number => Math.round(ms * 10) / 10;
-
-const stackOf = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);
 
 /** A Redis that refuses commands again after this time without a refusal gets a new line. */
 const QUIET_MS = 60_000;

@@ -303,7 +303,7 @@ class StoredRead<Value> implements PageRead {
 
 const never = (): number => 0;
 
-const NEWEST: PageRef = { offset: null, follows: null, freshness: 'head' };
+export const NEWEST: PageRef = { offset: null, follows: null, freshness: 'head' };
 
 /** A request may outlive its operation: a function that is made here holds nothing of the operation. */
 const watchedAgeOf =

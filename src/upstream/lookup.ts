@@ -12,7 +12,7 @@ import {
   createListLoader,
   type Freshness,
   type ListLoader,
-  type PageRef,
+  NEWEST,
   type ReadPage,
   type WatchedLists,
 } from './list-loader.ts';
@@ -287,8 +287,6 @@ export type ItemLookup<Key extends AnyList, Value> = AnyItemLookup & {
   read(operation: OperationLookups, key: Key, details: Details): Promise<Value | null>;
 };
 
-const ANSWER: PageRef = { offset: null, follows: null, freshness: 'head' };
-
 export const itemLookup = <Key extends AnyList, Value>(
   definition: ItemDefinition<Key, Value>,
 ): ItemLookup<Key, Value> => {
@@ -306,7 +304,7 @@ export const itemLookup = <Key extends AnyList, Value>(
   return {
     ...definition,
     async read(operation, key, details) {
-      const { items } = await lookup.read(operation, key, details)(ANSWER);
+      const { items } = await lookup.read(operation, key, details)(NEWEST);
       const value = items.length === 0 ? null : items.value(0);
       if (value instanceof MalformedFieldError) throw value;
       return value;

@@ -64,7 +64,8 @@ export const readOperation = (
   return { info, type, selectionSet: operation.selectionSet };
 };
 
-type Selecting = Pick<OperationInfo, 'schema' | 'fragments' | 'variableValues'>;
+/** The part of an operation that decides which fields it selects. */
+export type SelectionInfo = Pick<OperationInfo, 'schema' | 'fragments' | 'variableValues'>;
 
 /** Fields by their names in the answer. */
 type FieldsByName = ReadonlyMap<string, readonly FieldNode[]>;
@@ -74,7 +75,7 @@ type FieldsByName = ReadonlyMap<string, readonly FieldNode[]>;
  * the executor merges them: each named fragment counts once, and what `@skip` or `@include` excludes does not count.
  */
 export const collectFields = (
-  info: Selecting,
+  info: SelectionInfo,
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
 ): FieldsByName => {
@@ -85,7 +86,7 @@ export const collectFields = (
 
 /** Returns the arguments of each use of a field of `type` that is selected directly below these uses of its parent. */
 export const argumentsBelow = (
-  info: Selecting,
+  info: SelectionInfo,
   type: GraphQLNamedType,
   nodes: readonly FieldNode[],
   name: string,
@@ -106,7 +107,7 @@ type PartOfObject = { readonly fields: FieldsByName; readonly labelBytes: number
  * that another part has. The first ones are those of no deferred fragment.
  */
 export const collectParts = (
-  info: Selecting,
+  info: SelectionInfo,
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
 ): readonly PartOfObject[] => {
@@ -120,13 +121,13 @@ export const collectParts = (
 class FieldCollector implements PartOfObject {
   readonly fields = new Map<string, FieldNode[]>();
   labelBytes = 0;
-  readonly #info: Selecting;
+  readonly #info: SelectionInfo;
   readonly #type: GraphQLObjectType;
   /** The collectors of deferred fragments; null where these count as others do. */
   readonly #deferred: FieldCollector[] | null;
   readonly #visited = new Set<string>();
 
-  constructor(info: Selecting, type: GraphQLObjectType, deferred: FieldCollector[] | null) {
+  constructor(info: SelectionInfo, type: GraphQLObjectType, deferred: FieldCollector[] | null) {
     this.#info = info;
     this.#type = type;
     this.#deferred = deferred;

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import type { IndexedList } from '../../upstream/kernel/compile-list.ts';
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
-import { collectFields, type OperationInfo } from '../cost/operation-info.ts';
+import { collectFields, type SelectionInfo } from '../cost/operation-info.ts';
 import {
   assertOpen,
   assertPlain,
@@ -19,9 +19,6 @@ import {
   unwritable,
   viewedBy,
 } from './plannable.ts';
-
-/** The part of an operation that decides which fields it selects. */
-export type SelectionInfo = Pick<OperationInfo, 'schema' | 'fragments' | 'variableValues'>;
 
 /** Compiles the selection of a list of nodes. `nodes` are the uses of the list's field, which GraphQL merges. */
 export const compileNodes = (

@@ -20,14 +20,8 @@ import {
 } from 'graphql';
 import type { Context } from '../../context.ts';
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
-import type { VariableValues } from '../cost/operation-info.ts';
-import {
-  compileEdges,
-  compileNodes,
-  type PlannedField,
-  plannedFields,
-  type SelectionInfo,
-} from './compile.ts';
+import type { SelectionInfo, VariableValues } from '../cost/operation-info.ts';
+import { compileEdges, compileNodes, type PlannedField, plannedFields } from './compile.ts';
 import { createProjection, ListWriting, type PlannedList, writeList } from './list-writer.ts';
 
 /**

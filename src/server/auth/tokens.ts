@@ -105,8 +105,7 @@ const verifyWithSources = async (
   try {
     return await verifyWithKeys(token, source.getKey, options);
   } catch (error) {
-    const isOtherKey = error instanceof errors.JWSSignatureVerificationFailed;
-    if (!isOtherKey || others.length === 0) throw error;
+    if (!isOfOtherKey(error) || others.length === 0) throw error;
     return verifyWithSources(token, others, options);
   }
 };
@@ -136,12 +135,14 @@ const verifyWithAny = async (
       return await jwtVerify(token, key, options);
     } catch (error) {
       tried += 1;
-      const isOtherKey = error instanceof errors.JWSSignatureVerificationFailed;
-      if (!isOtherKey || tried === MAX_KEYS_TRIED) throw error;
+      if (!isOfOtherKey(error) || tried === MAX_KEYS_TRIED) throw error;
     }
   }
   throw new errors.JWSSignatureVerificationFailed();
 };
+
+/** Whether the token is signed by another key than the one that was tried. */
+const isOfOtherKey = (error: unknown): boolean => error instanceof errors.JWSSignatureVerificationFailed;
 
 /** The error that tells a client why its token is rejected. Errors that are not about the token stay as they are. */
 const toClientError = (error: unknown, algorithms: readonly string[]): unknown => {

@@ -8,6 +8,7 @@ import {
 import { clientError } from '../../graph/errors.ts';
 import type { ShutdownDeadline } from '../../lib/deadlines.ts';
 import type { Log } from '../../lib/log.ts';
+import { stackOf } from '../../lib/values.ts';
 import { Usage } from '../../upstream/client/request.ts';
 import type { Console } from '../browsers/console.ts';
 import type { FrontPage } from '../browsers/graphiql.ts';
@@ -145,10 +146,7 @@ const createAnswer = (options: Options, shutdown: HttpShutdown) => {
   const requestQueue = createRequestQueue();
   const route = createRoute(options, shutdown);
   const fail = (response: ServerResponse, error: unknown): void => {
-    log.error('request failed', {
-      error: error instanceof Error ? error.stack : String(error),
-      requestId: requestIdOf(response),
-    });
+    log.error('request failed', { error: stackOf(error), requestId: requestIdOf(response) });
     if (response.headersSent) response.destroy();
     else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
   };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { badUserInput, clientError } from '../../../graph/errors.ts';
 import { collectBody } from '../../../lib/buffers.ts';
+import { isObject } from '../../../lib/json/exact-json.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
 import type { CheckHeaders } from '../../browsers/origin-policy.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
@@ -172,9 +173,6 @@ const noObject = (name: string, value: unknown): GraphQLError =>
   invalid(`Expected "${name}" param to be empty or an object, but given ${typeOf(value)}.`);
 
 const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value);
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isOptionalObject = (value: unknown): value is Readonly<Record<string, unknown>> | null | undefined =>
   value === null || value === undefined || isObject(value);
