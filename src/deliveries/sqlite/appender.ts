@@ -13,10 +13,10 @@ import {
   MAX_TENANT,
   openForWriting,
 } from './database.ts';
-import { Indexer } from './index/indexer.ts';
-import { maxTermsOf } from './index/segment-builder.ts';
+import { Indexer } from './indexer.ts';
 import { keptTime, SqliteTrimmer } from './retention.ts';
 import { Fingerprints } from './rows.ts';
+import { maxTermsOf } from './segment-builder.ts';
 import type { Placement, UnpackedDelivery } from './threads/packing.ts';
 import { type Head, isRowFault } from './threads/protocol.ts';
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Extent, fingerprintOf } from '../log/cursor.ts';
 import { isTimeDue, type KeptTime, type Retention } from '../log/retention.ts';
-import type { Indexer } from './index/indexer.ts';
+import type { Indexer } from './indexer.ts';
 
 export type Trim = {
   readonly retention: Retention;

@@ -2,13 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DeliveryFilter } from '../../../src/deliveries/log/log.ts';
+import { TOO_OLD_SQL } from '../../../src/deliveries/sqlite/retention.ts';
 import {
   POSTING_SQL,
   POSTINGS_SQL,
   segmentsSql,
   tailStatement,
-} from '../../../src/deliveries/sqlite/index/search.ts';
-import { TOO_OLD_SQL } from '../../../src/deliveries/sqlite/retention.ts';
+} from '../../../src/deliveries/sqlite/search.ts';
 import { address, delivery, openLog, range, temporaryDirectory, WEBHOOK } from '../support/builders.ts';
 import { openFile } from '../support/stored.ts';
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { IDENTITY_BYTES } from '../../log/cursor.ts';
+import { IDENTITY_BYTES } from '../log/cursor.ts';
 import { SegmentBuilder } from './segment-builder.ts';
 
 /** A delivery that was just inserted. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Steps } from '../../../lib/fair-slices.ts';
-import { type DeliveryFilter, queryTerms } from '../../log/log.ts';
-import { type Found, isEmpty, type SequenceRange } from '../../log/page.ts';
+import type { Steps } from '../../lib/fair-slices.ts';
+import { type DeliveryFilter, queryTerms } from '../log/log.ts';
+import { type Found, isEmpty, type SequenceRange } from '../log/page.ts';
 import { unpackPostings } from './segment-builder.ts';
 
 /** Counts the index entries and deliveries that one search reads, against its limit. */

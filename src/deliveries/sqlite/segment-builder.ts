@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Indexed, termsOf } from '../../log/log.ts';
-import { type Row, readAddresses } from '../rows.ts';
+import { type Indexed, termsOf } from '../log/log.ts';
+import { type Row, readAddresses } from './rows.ts';
 
 /**
  * A tenant's newest deliveries become a segment once there are this many. Until then a filter reads them one by one, which
