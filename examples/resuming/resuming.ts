@@ -46,3 +46,14 @@ export const createSocket = (url: string, connectionParams: () => Record<string,
       return new Promise((resolve) => setTimeout(resolve, longest * (0.5 + Math.random() / 2)));
     },
   });
+
+/** Says whenever events begin to arrive, and when they stop until the client has reconnected. Returns a function that ends it. */
+export const watchConnection = (client: Client, changed: (state: 'connected' | 'closed') => void) => {
+  const stops = [
+    client.on('connected', () => changed('connected')),
+    client.on('closed', () => changed('closed')),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+};

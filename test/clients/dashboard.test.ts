@@ -65,7 +65,7 @@ test('the dashboard pages a wallet, follows events over a kill of the gateway an
   const { deliveryUrl } = await deliveriesOf(first.url);
   const deliverAll = async (from: number, to: number) => {
     for (let number = from; number <= to; number += 1)
-      expect(await deliver(deliveryUrl, { type: 'activities', body: activity(number) })).toBe(200);
+      expect(await deliver(deliveryUrl, { type: 'activities', body: activity(number, address) })).toBe(200);
   };
   await dashboard.build(first.url);
 
@@ -76,17 +76,20 @@ test('the dashboard pages a wallet, follows events over a kill of the gateway an
 
     await expect.poll(() => hashesIn(page, 'table')).toEqual(hashes.slice(0, 20));
     await page.getByText('The only picture').waitFor();
+    expect(await page.locator('table .number').nth(1).innerText()).toMatch(/^[\d.,]+ ETH$/);
     await more.click();
     await expect.poll(() => hashesIn(page, 'table')).toEqual(hashes.slice(0, 40));
     // The first page of each of the four lists has cost one unit here, and the second page of the transactions none.
     await page.locator('[data-compute-units="4"]').waitFor();
 
-    await page.locator('[data-connected="true"]').waitFor();
+    await page.locator('[data-connection="connected"]').waitFor();
+    // Another wallet's event is not shown here.
+    await deliver(deliveryUrl, { type: 'activities', body: activity(100) });
     await deliverAll(1, 3);
     await expect.poll(() => hashesIn(page, '.events')).toEqual(events(3));
 
     await first.end('SIGKILL');
-    await page.locator('[data-connected="false"]').waitFor();
+    await page.locator('[data-connection="closed"]').waitFor();
     await more.click();
     await page.locator('[data-code="UNREACHABLE"]').waitFor();
     expect(await hashesIn(page, 'table')).toEqual(hashes.slice(0, 40));
@@ -148,7 +151,7 @@ test('the dashboard shows what a wallet is worth and what happened, and a balanc
   await feed.getByText('That is all.').waitFor();
   expect(await feed.locator('[data-hash]').count()).toBe(30);
 
-  await page.locator('[data-connected="true"]').waitFor();
+  await page.locator('[data-connection="connected"]').waitFor();
   const before = fake.requests.length;
   const { deliveryUrl } = await deliveriesOf(gateway.url);
   const body = balanceChange(address, String(held.address), '823000000');
@@ -199,8 +202,8 @@ test("the dashboard runs on a gateway with trusted documents, persisted by Relay
   await expect
     .poll(() => hashesIn(page, 'table'))
     .toEqual(transactions.toSpliced(10, 1).map(({ hash }) => hash));
-  await page.locator('[data-connected="true"]').waitFor();
-  expect(await deliver(deliveryUrl, { type: 'activities', body: activity(1) })).toBe(200);
+  await page.locator('[data-connection="connected"]').waitFor();
+  expect(await deliver(deliveryUrl, { type: 'activities', body: activity(1, address) })).toBe(200);
   await expect.poll(() => hashesIn(page, '.events')).toEqual([hashOf(1)]);
   expect(await page.getByRole('alert').count()).toBe(0);
   expect(gateway.logLines.join('\n')).not.toContain('FORBIDDEN');

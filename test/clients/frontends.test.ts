@@ -6,11 +6,14 @@ import type { Client } from '@urql/core';
 import { expect, test } from 'vitest';
 import { openActivity } from '../../examples/frontends/apollo/activity.ts';
 import { createApollo } from '../../examples/frontends/apollo/client.ts';
+import { openApollo } from '../../examples/frontends/apollo/connection.ts';
 import * as apolloEvents from '../../examples/frontends/apollo/events.ts';
 import { openPortfolio } from '../../examples/frontends/apollo/portfolio.ts';
 import * as apolloTransactions from '../../examples/frontends/apollo/transactions.ts';
 import { createTrustedApollo } from '../../examples/frontends/apollo/trusted.ts';
+import { openWallets } from '../../examples/frontends/apollo/wallets.ts';
 import { createUrql } from '../../examples/frontends/urql/client.ts';
+import { openUrql } from '../../examples/frontends/urql/connection.ts';
 import * as urqlEvents from '../../examples/frontends/urql/events.ts';
 import * as urqlTransactions from '../../examples/frontends/urql/transactions.ts';
 import { trustedDocuments } from '../../examples/frontends/urql/trusted.ts';
@@ -54,6 +57,14 @@ const overUrql = (client: Client): Frontend => ({
 const FRONTENDS: readonly (readonly [name: string, open: (url: string) => Frontend])[] = [
   ['Apollo Client', (url) => overApollo(createApollo(url))],
   ['urql', (url) => overUrql(createUrql(url))],
+];
+
+type Said = ('connected' | 'closed')[];
+
+/** They add to the list whether events arrive. */
+const CONNECTED: readonly (readonly [name: string, open: (url: string, said: Said) => Frontend])[] = [
+  ['Apollo Client', (url, said) => overApollo(openApollo(url, (state) => said.push(state)).client)],
+  ['urql', (url, said) => overUrql(openUrql(url, (state) => said.push(state)).client)],
 ];
 
 const TRUSTED: typeof FRONTENDS = [
@@ -171,6 +182,32 @@ test('Apollo Client shows a portfolio, and a balance that a delivery has changed
   close();
 });
 
+test('Apollo Client shows the totals of several wallets, and reads the one again whose balance has changed', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const [one, other] = [freshAddress(), freshAddress()];
+  const held = balance({ amount: '573000000' });
+  const hold = (address: string, amount: string, value_usd: number) =>
+    fake.scriptsOf(balances).set(address, serving(balances, [{ ...held, amount, value_usd }]));
+  hold(one, '573000000', 859.5);
+  hold(other, '1000000', 1.5);
+  const shown = { totals: [] as readonly string[], codes: [] as readonly string[] };
+  const close = await openWallets(createApollo(gateway.url), [one, other], (wallets, codes) => {
+    Object.assign(shown, { totals: wallets.map(({ portfolio }) => portfolio?.totalUsd), codes });
+  });
+  expect(shown).toEqual({ totals: ['859.5', '1.5'], codes: [] });
+
+  const before = fake.requests.length;
+  hold(other, '2000000', 3);
+  const { deliveryUrl } = await deliveriesOf(gateway.url);
+  const body = balanceChange(other, String(held.address), '2000000');
+  expect(await deliver(deliveryUrl, { type: 'balances', chainId: 1, body })).toBe(200);
+  await eventually(() => shown.totals[1] === '3');
+  expect(shown).toEqual({ totals: ['859.5', '3'], codes: [] });
+  expect(fake.requests.slice(before).every(({ path }) => path.includes(other))).toBe(true);
+  close();
+});
+
 test('Apollo Client sends an operation once more after retryAfterMs', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
@@ -209,27 +246,32 @@ test.each(FRONTENDS)(
   },
 );
 
-test.each(FRONTENDS)(
-  '%s follows deliveries over a restart of the gateway, and reads again where the log is another one',
+test.each(CONNECTED)(
+  '%s follows deliveries over a restart of the gateway, says when it is connected, and reads again where the log is another one',
   async (_name, open) => {
     await using logs = await folderOf({});
     const startWith = (log: string, port: number) =>
       startGateway({ UPSTREAM_URL: nowhere, PORT: String(port), DATA_DIR: logs.path(log) });
     const port = await freePort();
     await using first = await startWith('one', port);
-    using events = await openEvents(open(first.url));
+    const said: Said = [];
+    using events = await openEvents(open(first.url, said));
     const deliverTo = async ({ url }: { readonly url: string }, ...numbers: number[]) => {
       const { deliveryUrl } = await deliveriesOf(url);
       for (const number of numbers) expect(await deliver(deliveryUrl, { body: activity(number) })).toBe(200);
     };
     await deliverTo(first, 1, 2, 3);
     await eventually(() => events.numbers.length >= 3);
+    expect(said).toEqual(['connected']);
 
     await first.stop();
+    await eventually(() => said.length >= 2);
+    expect(said.slice(0, 2)).toEqual(['connected', 'closed']);
     await using second = await startWith('one', port);
     await deliverTo(second, 4, 5);
     await eventually(() => events.numbers.length >= 5);
     expect([events.numbers, events.reads(), events.codes]).toEqual([[1, 2, 3, 4, 5], 1, []]);
+    expect(said.at(-1)).toBe('connected');
 
     await second.stop();
     await using third = await startWith('another', port);

@@ -53,7 +53,7 @@ test('every command of a page is npm, node, curl, export or redis-server, and wh
     const [, assignments = '', program] = /^((?:[A-Z_]+=\S+ +)*)(.*)$/s.exec(command) ?? [];
     for (const [, name] of assignments.matchAll(/([A-Z_]+)=/g)) expect(VARIABLES, command).toContain(name);
     expect(program).toMatch(
-      /^(?:npm (?:start|ci && npm (?:start|test)|run [\w-]+)|node |curl |export |redis-server )/,
+      /^(?:npm (?:start|ci && npm (?:start|test)|run [\w-]+|install )|node |curl |export |redis-server )/,
     );
   }
   const named = pages.flatMap(({ text }) => [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name));

@@ -42,6 +42,38 @@ test('the pages of frontends show no code but what tests run, and each module of
   expect(frontends.filter((module) => !snippets.some((code) => module.includes(code)))).toEqual([]);
 });
 
+/** The package of a module: `@apollo/client` of `@apollo/client/link/error`. */
+const packageOf = (module: string): string =>
+  module
+    .split('/')
+    .slice(0, module.startsWith('@') ? 2 : 1)
+    .join('/');
+
+test('each page of a client installs all packages that its snippets import', async () => {
+  const clients = [
+    ...pages.filter(({ path }) => path !== 'docs/frontends.md'),
+    await readPage('docs/resuming-clients.md'),
+  ];
+  for (const page of clients) {
+    const installed = blocksOf(page, 'sh').join('\n').split(/\s+/);
+    const imported = ['ts', 'tsx']
+      .flatMap((language) => blocksOf(page, language))
+      .flatMap((code) =>
+        [...code.matchAll(/ from '([^'.][^']*)'/g)].map(([, module = '']) => packageOf(module)),
+      );
+    // The types of a configuration come with what it configures. On the page of all clients, each has its own packages.
+    const given = [
+      '@graphql-codegen/plugin-helpers',
+      ...(page.path.includes('resuming') ? ['@apollo/client', '@urql/core', 'relay-runtime'] : []),
+    ];
+    expect(imported.length, page.path).toBeGreaterThan(0);
+    expect(
+      imported.filter((name) => ![...installed, ...given].includes(name)),
+      page.path,
+    ).toEqual([]);
+  }
+});
+
 test('docs/frontends.md says what a page does about each error code', async () => {
   const rows = rowsOf(await readPage('docs/frontends.md'), 'code');
   expect(rows.flatMap(([codes = '']) => codes.split(', '))).toEqual(ERROR_CODES);

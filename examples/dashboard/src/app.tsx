@@ -61,7 +61,9 @@ export const App = () => {
         <Section title="Transactions" key={`transactions of ${address}`}>
           {(attempt) => <Transactions address={address} chainIds={CHAINS} attempt={attempt} />}
         </Section>
-        <Section title="Live events">{() => <Events />}</Section>
+        <Section title="Live events" key={`events of ${address}`}>
+          {() => <Events address={address} />}
+        </Section>
         <Section title="Collectibles" key={`collectibles of ${address}`}>
           {(attempt) => <Collectibles address={address} chainIds={CHAINS} attempt={attempt} />}
         </Section>

@@ -7,7 +7,8 @@ export const formatUnits = (value: string, decimals: number): string => {
   return `${amount < 0n ? '−' : ''}${whole}${fraction && `.${fraction}`}`;
 };
 
-type Unit = { readonly symbol?: string | null; readonly decimals?: number | null };
+/** What an amount is counted in. */
+export type Unit = { readonly symbol?: string | null; readonly decimals?: number | null };
 
 /** An amount with its symbol. Empty where the amount is unknown. */
 export const formatAmount = (value: string | null | undefined, unit: Unit | null | undefined): string =>

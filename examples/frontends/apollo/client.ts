@@ -29,12 +29,13 @@ export const createCache = () =>
     },
   });
 
-export const createApollo = (url: string) =>
+/** `socket` carries the subscriptions. */
+export const createApollo = (url: string, socket = resuming(createSocket(url))) =>
   new ApolloClient({
     cache: createCache(),
     link: ApolloLink.split(
       ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
-      new GraphQLWsLink(resuming(createSocket(url))),
+      new GraphQLWsLink(socket),
       ApolloLink.from([retryOnce, new HttpLink({ uri: `${url}/graphql` })]),
     ),
   });

@@ -12,10 +12,13 @@ const cache = () =>
     keys: { Log: () => null, DecodedCall: () => null, DecodedEvent: () => null, DecodedInput: () => null },
   });
 
-/** `before` stands before what sends: for trusted documents. */
-export const createUrql = (url: string, before: readonly Exchange[] = []) => {
-  const socket = resuming(createSocket(url));
-  return new Client({
+/** `before` stands before what sends: for trusted documents. `socket` carries the subscriptions. */
+export const createUrql = (
+  url: string,
+  before: readonly Exchange[] = [],
+  socket = resuming(createSocket(url)),
+) =>
+  new Client({
     url: `${url}/graphql`,
     preferGetMethod: false,
     exchanges: [
@@ -31,4 +34,3 @@ export const createUrql = (url: string, before: readonly Exchange[] = []) => {
       }),
     ],
   });
-};

@@ -1,18 +1,16 @@
 import { useSyncExternalStore } from 'react';
 import { socket } from './environment.ts';
+import { watchConnection } from './resuming.ts';
 
-let isConnected = false;
+type State = 'connecting' | Parameters<Parameters<typeof watchConnection>[1]>[0];
 
-const subscribe = (listener: () => void) => {
-  const change = (to: boolean) => () => {
-    isConnected = to;
+let state: State = 'connecting';
+
+const subscribe = (listener: () => void) =>
+  watchConnection(socket, (changed) => {
+    state = changed;
     listener();
-  };
-  const stops = [socket.on('connected', change(true)), socket.on('closed', change(false))];
-  return () => {
-    for (const stop of stops) stop();
-  };
-};
+  });
 
 /** Whether events arrive now. After a break the client reconnects by itself. */
-export const useIsConnected = (): boolean => useSyncExternalStore(subscribe, () => isConnected);
+export const useConnection = (): State => useSyncExternalStore(subscribe, () => state);

@@ -1,10 +1,12 @@
 import { graphql, readInlineData, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
-import { formatAmount, formatTime, shorten } from '../format.ts';
+import { formatAmount, formatTime } from '../format.ts';
 import type { activity_item$key } from './__generated__/activity_item.graphql.ts';
 import type { activity_wallet$key } from './__generated__/activity_wallet.graphql.ts';
 import type { activityPageQuery } from './__generated__/activityPageQuery.graphql.ts';
 import type { activityQuery } from './__generated__/activityQuery.graphql.ts';
 import { LoadMore } from './load-more.tsx';
+import type { ListProps } from './section.tsx';
+import { What } from './what.tsx';
 
 const QUERY = graphql`
   query activityQuery($address: Address!, $chainIds: [ChainId!]!) {
@@ -75,11 +77,11 @@ const Feed = ({ wallet }: { readonly wallet: activity_wallet$key }) => {
     <>
       <ul className="rows">
         {items.map((item) => {
-          const { hash, text } = describeActivity(item);
+          const what = describeActivity(item);
           return (
-            <li key={item.id} data-hash={hash}>
+            <li key={item.id} data-hash={what.hash}>
               <span>
-                {text} {hash && <span className="quiet">{shorten(hash)}</span>}
+                <What {...what} />
               </span>
               {item.blockTime && <time dateTime={item.blockTime}>{formatTime(item.blockTime)}</time>}
             </li>
@@ -91,14 +93,8 @@ const Feed = ({ wallet }: { readonly wallet: activity_wallet$key }) => {
   );
 };
 
-type Props = {
-  readonly address: string;
-  readonly chainIds: readonly number[];
-  readonly attempt: number;
-};
-
 /** What a wallet did and what happened to it, newest first, a page at a time. */
-export const Activity = ({ address, chainIds, attempt }: Props) => {
+export const Activity = ({ address, chainIds, attempt }: ListProps) => {
   const { wallet } = useLazyLoadQuery<activityQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
   return <Feed wallet={wallet} />;
 };

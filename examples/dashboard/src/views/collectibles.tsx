@@ -5,6 +5,7 @@ import type { collectibles_wallet$key } from './__generated__/collectibles_walle
 import type { collectiblesPageQuery } from './__generated__/collectiblesPageQuery.graphql.ts';
 import type { collectiblesQuery } from './__generated__/collectiblesQuery.graphql.ts';
 import { LoadMore } from './load-more.tsx';
+import type { ListProps } from './section.tsx';
 
 const QUERY = graphql`
   query collectiblesQuery($address: Address!, $chainIds: [ChainId!]!) {
@@ -64,14 +65,8 @@ const Grid = ({ wallet }: { readonly wallet: collectibles_wallet$key }) => {
   );
 };
 
-type Props = {
-  readonly address: string;
-  readonly chainIds: readonly number[];
-  readonly attempt: number;
-};
-
 /** A wallet's collectibles as pictures, a page at a time. */
-export const Collectibles = ({ address, chainIds, attempt }: Props) => {
+export const Collectibles = ({ address, chainIds, attempt }: ListProps) => {
   const { wallet } = useLazyLoadQuery<collectiblesQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
   return <Grid wallet={wallet} />;
 };

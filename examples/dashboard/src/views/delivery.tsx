@@ -1,7 +1,9 @@
 import { graphql, readInlineData } from 'react-relay';
-import { formatAmount, formatTime, shorten } from '../format.ts';
+import { formatAmount, formatTime } from '../format.ts';
 import type { delivery$data, delivery$key } from './__generated__/delivery.graphql.ts';
 import { describeActivity } from './activity.tsx';
+import type { NativeOf } from './natives.ts';
+import { What } from './what.tsx';
 
 // Inline data is a copy: it outlives the records in Relay's store, which keeps no past event.
 const FRAGMENT = graphql`
@@ -9,11 +11,13 @@ const FRAGMENT = graphql`
     id
     type
     receivedAt
-    events {
+    # A delivery may have events of other wallets, too.
+    events(address: $address) {
       __typename
       ... on TransactionEvent {
         transaction {
           hash
+          chainId
           direction
           value
         }
@@ -43,11 +47,12 @@ export const readDelivery = (delivery: delivery$key): DeliveryData => readInline
 
 type Event = DeliveryData['events'][number];
 
-const describe = (event: Event): { readonly hash: string | null | undefined; readonly text: string } => {
+const describe = (event: Event, nativeOf: NativeOf): Parameters<typeof What>[0] => {
   switch (event.__typename) {
     case 'TransactionEvent': {
-      const { hash, direction, value } = event.transaction;
-      const text = `${direction === 'SENDER' ? 'sent' : 'received'} ${formatAmount(value, { decimals: 18 })}`;
+      const { hash, chainId, direction, value } = event.transaction;
+      const amount = formatAmount(value, nativeOf(chainId));
+      const text = `${direction === 'SENDER' ? 'sent' : 'received'} ${amount}`;
       return { hash, text };
     }
     case 'Activity':
@@ -62,18 +67,22 @@ const describe = (event: Event): { readonly hash: string | null | undefined; rea
   }
 };
 
+type Props = { readonly delivery: DeliveryData; readonly nativeOf: NativeOf };
+
 /** A delivery with its events. */
-export const Delivery = ({ delivery }: { readonly delivery: DeliveryData }) => {
+export const Delivery = ({ delivery, nativeOf }: Props) => {
   const { id, receivedAt, events } = delivery;
   return (
     <li data-delivery={id}>
       <time dateTime={receivedAt}>{formatTime(receivedAt)}</time>
-      {events.map(describe).map(({ hash, text }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the events of a delivery never change
-        <p key={index} data-hash={hash}>
-          {text} {hash && <span className="quiet">{shorten(hash)}</span>}
-        </p>
-      ))}
+      {events
+        .map((event) => describe(event, nativeOf))
+        .map((what, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the events of a delivery never change
+          <p key={index} data-hash={what.hash}>
+            <What {...what} />
+          </p>
+        ))}
     </li>
   );
 };

@@ -1,21 +1,29 @@
-import { useIsConnected } from '../gateway/connection.ts';
+import { useConnection } from '../gateway/connection.ts';
 import { Delivery } from './delivery.tsx';
+import { useNatives } from './natives.ts';
 import { useDeliveries } from './use-deliveries.ts';
 
-/** The newest deliveries, and each later one as it arrives. */
-export const Events = () => {
-  const { deliveries, failure } = useDeliveries();
-  const isConnected = useIsConnected();
+const CONNECTION = {
+  connecting: 'Connecting…',
+  connected: 'Connected: events appear as they arrive.',
+  closed: 'The connection is closed. It is opened again, and what is missed until then comes after.',
+};
+
+/** The newest deliveries that concern a wallet, and each later one as it arrives. */
+export const Events = ({ address }: { readonly address: string }) => {
+  const nativeOf = useNatives();
+  const { deliveries, failure } = useDeliveries(address);
+  const connection = useConnection();
 
   if (failure) throw failure;
   return (
     <>
-      <p className="quiet" data-connected={isConnected}>
-        {isConnected ? 'Connected' : 'Connecting…'}
+      <p className="quiet" role="status" data-connection={connection}>
+        {CONNECTION[connection]}
       </p>
       <ol className="events">
         {deliveries?.map((delivery) => (
-          <Delivery key={delivery.id} delivery={delivery} />
+          <Delivery key={delivery.id} delivery={delivery} nativeOf={nativeOf} />
         ))}
       </ol>
     </>

@@ -1,6 +1,7 @@
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { formatRatio, formatUnits, formatUsd } from '../format.ts';
 import type { portfolioQuery } from './__generated__/portfolioQuery.graphql.ts';
+import type { ListProps } from './section.tsx';
 
 const QUERY = graphql`
   query portfolioQuery($address: Address!, $chainIds: [ChainId!]!) {
@@ -30,14 +31,8 @@ const QUERY = graphql`
   }
 `;
 
-type Props = {
-  readonly address: string;
-  readonly chainIds: readonly number[];
-  readonly attempt: number;
-};
-
 /** What a wallet is worth, and its largest balances. A delivery changes a balance in Relay's store, and so here. */
-export const Portfolio = ({ address, chainIds, attempt }: Props) => {
+export const Portfolio = ({ address, chainIds, attempt }: ListProps) => {
   const { wallet } = useLazyLoadQuery<portfolioQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
   if (!wallet.portfolio) return null;
   const { totalUsd, isComplete, change, excluded, unpricedBalances, top } = wallet.portfolio;

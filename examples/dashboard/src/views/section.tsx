@@ -34,9 +34,16 @@ class ErrorBoundary extends Component<BoundaryProps, { readonly reason: unknown 
   }
 }
 
+/** What a list of a wallet is asked for. */
+export type ListProps = {
+  readonly address: string;
+  readonly chainIds: readonly number[];
+  /** The `fetchKey` of its query: another number after each retry. */
+  readonly attempt: number;
+};
+
 type SectionProps = {
   readonly title: string;
-  /** `attempt` is another number after each retry: queries take it as their `fetchKey`. */
   readonly children: (attempt: number) => ReactNode;
 };
 

@@ -1,9 +1,11 @@
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
-import { formatTime, formatUnits, shorten } from '../format.ts';
+import { formatAmount, formatTime, shorten } from '../format.ts';
 import type { transactions_wallet$key } from './__generated__/transactions_wallet.graphql.ts';
 import type { transactionsPageQuery } from './__generated__/transactionsPageQuery.graphql.ts';
 import type { transactionsQuery } from './__generated__/transactionsQuery.graphql.ts';
 import { LoadMore } from './load-more.tsx';
+import { useNatives } from './natives.ts';
+import type { ListProps } from './section.tsx';
 
 const QUERY = graphql`
   query transactionsQuery($address: Address!, $chainIds: [ChainId!]!) {
@@ -22,6 +24,7 @@ const FRAGMENT = graphql`
         node {
           id
           chain
+          chainId
           hash
           blockTime
           from
@@ -38,6 +41,7 @@ const List = ({ wallet }: { readonly wallet: transactions_wallet$key }) => {
     FRAGMENT,
     wallet,
   );
+  const nativeOf = useNatives();
   // An item that the gateway can't parse has no edge. The others are whole.
   const transactions = data.transactions?.edges.flatMap((edge) => edge?.node ?? []) ?? [];
   return (
@@ -54,14 +58,14 @@ const List = ({ wallet }: { readonly wallet: transactions_wallet$key }) => {
           </tr>
         </thead>
         <tbody>
-          {transactions.map(({ id, blockTime, chain, hash, from, to, value }) => (
+          {transactions.map(({ id, blockTime, chain, chainId, hash, from, to, value }) => (
             <tr key={id} data-hash={hash}>
               <td>{formatTime(blockTime)}</td>
               <td>{chain}</td>
               <td title={hash}>{shorten(hash)}</td>
               <td title={from}>{shorten(from)}</td>
               <td title={to ?? ''}>{to ? shorten(to) : 'new contract'}</td>
-              <td className="number">{value ? formatUnits(value, 18) : '?'}</td>
+              <td className="number">{formatAmount(value, nativeOf(chainId)) || '?'}</td>
             </tr>
           ))}
         </tbody>
@@ -71,14 +75,8 @@ const List = ({ wallet }: { readonly wallet: transactions_wallet$key }) => {
   );
 };
 
-type Props = {
-  readonly address: string;
-  readonly chainIds: readonly number[];
-  readonly attempt: number;
-};
-
 /** A wallet's transactions, newest first, a page at a time. */
-export const Transactions = ({ address, chainIds, attempt }: Props) => {
+export const Transactions = ({ address, chainIds, attempt }: ListProps) => {
   const { wallet } = useLazyLoadQuery<transactionsQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
   return <List wallet={wallet} />;
 };

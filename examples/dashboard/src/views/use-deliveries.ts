@@ -6,8 +6,8 @@ import type { useDeliveriesSubscription } from './__generated__/useDeliveriesSub
 import { type DeliveryData, readDelivery } from './delivery.tsx';
 
 const QUERY = graphql`
-  query useDeliveriesQuery {
-    deliveries(last: 20) {
+  query useDeliveriesQuery($address: Address!) {
+    deliveries(last: 20, filter: { address: $address }) {
       head
       nodes {
         ...delivery
@@ -17,8 +17,8 @@ const QUERY = graphql`
 `;
 
 const SUBSCRIPTION = graphql`
-  subscription useDeliveriesSubscription($after: String!) {
-    deliveries(after: $after) {
+  subscription useDeliveriesSubscription($address: Address!, $after: String!) {
+    deliveries(after: $after, filter: { address: $address }) {
       cursor
       node {
         ...delivery
@@ -37,8 +37,8 @@ type State = {
   readonly failure: GatewayError | null;
 };
 
-/** Reads the newest deliveries, and adds each later one as it arrives: once, in order, also after a break. */
-export const useDeliveries = (): State => {
+/** Reads the newest deliveries that concern a wallet, and adds each later one as it arrives: once, in order, also after a break. */
+export const useDeliveries = (address: string): State => {
   const environment = useRelayEnvironment();
   const [state, setState] = useState<State>({ deliveries: null, failure: null });
 
@@ -47,7 +47,7 @@ export const useDeliveries = (): State => {
     const fail = (reason: unknown) => setState((last) => ({ ...last, failure: toGatewayError(reason) }));
 
     const read = () => {
-      const { unsubscribe } = fetchQuery<useDeliveriesQuery>(environment, QUERY, {}).subscribe({
+      const { unsubscribe } = fetchQuery<useDeliveriesQuery>(environment, QUERY, { address }).subscribe({
         next({ deliveries }) {
           const nodes = deliveries?.nodes.flatMap((node) => (node ? [readDelivery(node)] : [])) ?? [];
           setState({ deliveries: nodes.reverse(), failure: null });
@@ -62,7 +62,7 @@ export const useDeliveries = (): State => {
     const follow = (after: string) => {
       const { dispose } = requestSubscription<useDeliveriesSubscription>(environment, {
         subscription: SUBSCRIPTION,
-        variables: { after },
+        variables: { address, after },
         onNext(answer) {
           if (!answer) return;
           const arrived = readDelivery(answer.deliveries.node);
@@ -83,7 +83,7 @@ export const useDeliveries = (): State => {
 
     read();
     return () => stop();
-  }, [environment]);
+  }, [environment, address]);
 
   return state;
 };

@@ -1,0 +1,8 @@
+import { createSocket, resuming, watchConnection } from '../../resuming/resuming.ts';
+import { createApollo } from './client.ts';
+
+/** A client that says whenever its events begin to arrive, and when they stop until it has reconnected. */
+export const openApollo = (url: string, changed: (state: 'connected' | 'closed') => void) => {
+  const socket = resuming(createSocket(url));
+  return { client: createApollo(url, socket), stop: watchConnection(socket, changed) };
+};

@@ -1,0 +1,62 @@
+import type { ApolloClient } from '@apollo/client';
+import { graphql } from '../__generated__/gql.ts';
+import type { ApolloWalletsQuery } from '../__generated__/graphql.ts';
+import { codesOf } from './codes.ts';
+
+const WALLETS = graphql(`
+  query ApolloWallets($addresses: [Address!]!) {
+    deliveries(last: 0) { head }
+    wallets(addresses: $addresses) {
+      id
+      address
+      portfolio(chainIds: [1, 8453]) { totalUsd isComplete }
+    }
+  }
+`);
+
+const BALANCE_CHANGES = graphql(`
+  subscription ApolloWalletsBalanceChanges($addresses: [Address!]!, $after: String!) {
+    deliveries(after: $after, filter: { types: [BALANCES], addresses: $addresses }) {
+      cursor
+      node { events { ... on BalanceChange { subscribedAddress } } }
+    }
+  }
+`);
+
+type Wallets = ApolloWalletsQuery['wallets'];
+
+/** Shows the totals of up to a hundred wallets. After a change of a balance, only its wallet is read again. */
+export const openWallets = async (
+  client: ApolloClient,
+  addresses: readonly string[],
+  show: (wallets: Wallets, codes: readonly string[]) => void,
+) => {
+  const read = (some: readonly string[]) =>
+    client.query({
+      query: WALLETS,
+      variables: { addresses: [...some] },
+      fetchPolicy: 'network-only',
+      errorPolicy: 'all',
+    });
+  const { data, error } = await read(addresses);
+  let wallets = data?.wallets ?? [];
+  show(wallets, codesOf(error));
+  if (!data?.deliveries) return () => {};
+
+  const variables = { addresses: [...addresses], after: data.deliveries.head };
+  const subscription = client
+    .subscribe({ query: BALANCE_CHANGES, variables, fetchPolicy: 'no-cache' })
+    .subscribe(async ({ data: event, error: reason }) => {
+      if (!event) return show(wallets, codesOf(reason));
+      const concerned = event.deliveries.node.events.map((change) =>
+        change.__typename === 'BalanceChange' ? change.subscribedAddress : null,
+      );
+      const changed = wallets.filter(({ address }) => concerned.includes(address));
+      const again = await read(changed.map(({ address }) => address));
+      wallets = wallets.map(
+        (wallet) => again.data?.wallets.find(({ address }) => address === wallet.address) ?? wallet,
+      );
+      show(wallets, codesOf(again.error));
+    });
+  return () => subscription.unsubscribe();
+};
