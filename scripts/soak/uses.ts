@@ -1,4 +1,4 @@
-import { DEMO_WALLETS } from '../../src/sandbox/demo-wallets.ts';
+import { DEMO_WALLETS } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { sha256 } from '../../src/server/graphql/trusted-documents.ts';
 import { ask } from './ask.ts';
 

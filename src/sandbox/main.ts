@@ -1,4 +1,4 @@
-import { demoAddress } from './demo-wallets.ts';
+import { demoAddress } from './chain/wallet-profiles.ts';
 import { readSandboxConfig, type Sandbox, type SandboxConfig, startSandbox } from './server.ts';
 
 const print = (line: string) => process.stderr.write(`${line}\n`);

@@ -2,9 +2,16 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ChainSimulator } from './chain/simulator.ts';
-import { DEMO_SUBSCRIBERS, DEMO_WALLETS, type DemoWallet } from './demo-wallets.ts';
-import { Counter, createFaultsRoute, createStatsRoute, isAdminPath, type Stats } from './http/admin.ts';
-import { type FaultRule, Faults } from './http/faults.ts';
+import { DEMO_SUBSCRIBERS, DEMO_WALLETS, type DemoWallet } from './chain/wallet-profiles.ts';
+import {
+  Counter,
+  createFaultsRoute,
+  createStatsRoute,
+  Faults,
+  isAdminPath,
+  type Stats,
+} from './http/admin.ts';
+import type { FaultRule } from './http/http.ts';
 import {
   createFinder,
   type FoundOperation,

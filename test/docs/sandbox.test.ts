@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEMO_WALLETS } from '../../src/sandbox/demo-wallets.ts';
+import { DEMO_WALLETS } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { LOOKUPS } from '../../src/sandbox/lookups/registry.ts';
 import { DEMO_WEBHOOKS } from '../../src/sandbox/webhooks/webhooks.ts';
 import { readPage, rowsOf } from '../support/pages.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { activity } from '../../src/lookups/activity.ts';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { ALICE } from '../sandbox/webhooks/support/builders.ts';
 import { deliver } from '../support/clients/deliver.ts';

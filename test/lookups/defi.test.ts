@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defiPositions } from '../../src/lookups/defi/defi.ts';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { codesOf, heldKey, startGateway } from '../support/gateway/start.ts';
 import { addressOf, type Fields, freshAddress, hashOf } from '../support/upstream/builders.ts';

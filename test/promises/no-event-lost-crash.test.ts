@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DEMO_SUBSCRIBERS } from '../../src/sandbox/demo-wallets.ts';
+import { DEMO_SUBSCRIBERS } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Hex } from '../../src/sandbox/types.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';

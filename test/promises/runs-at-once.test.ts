@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { DEMO_WEBHOOKS } from '../../src/sandbox/webhooks/webhooks.ts';
 import { graphiqlOptions } from '../../src/server/browsers/graphiql.ts';

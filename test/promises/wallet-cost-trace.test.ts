@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ChainSimulator } from '../../src/sandbox/chain/simulator.ts';
+import { DEMO_WALLETS, demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { CHAINS } from '../../src/sandbox/chains.ts';
-import { DEMO_WALLETS, demoAddress } from '../../src/sandbox/demo-wallets.ts';
 import type { Hex, Transfer } from '../../src/sandbox/types.ts';
 import { NOON } from './support/sandbox.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { type Answer, items, type Json, openSandbox, walk } from './support/sandbox.ts';
 
 const path = (name: string, query = '') => `/v1/evm/collectibles/${demoAddress(name)}?${query}`;

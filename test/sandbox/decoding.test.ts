@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { items, type Json, type OpenSandbox, openSandbox } from './support/sandbox.ts';
 
 type Decoded = { name: string; inputs: { name: string; type: string; value: unknown }[] };

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
-import type { FaultRule } from '../../src/sandbox/http/faults.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
+import type { FaultRule } from '../../src/sandbox/http/http.ts';
 import { type Answer, items, type OpenSandbox, openSandbox, walk } from './support/sandbox.ts';
 
 const WHALE = `/v1/evm/transactions/${demoAddress('whale')}`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { runs } from '../support/runs.ts';
 import { items, type Json, type OpenSandbox, openSandbox, walk } from './support/sandbox.ts';
 import { startReceiver } from './webhooks/support/receiver.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { openSandbox } from './support/sandbox.ts';
 
 const WHALE = `/v1/evm/transactions/${demoAddress('whale')}`;

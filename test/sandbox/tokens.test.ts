@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { type Answer, items, type Json, type OpenSandbox, openSandbox, walk } from './support/sandbox.ts';
 
 /** Token info, token holders and token search. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { type Gateway, heldKey, nowhere, startGateway } from '../support/gateway/start.ts';

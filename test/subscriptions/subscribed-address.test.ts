@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';

@@ -1,9 +1,9 @@
 import { CHAINS } from '../chains.ts';
-import { demoAddress } from '../demo-wallets.ts';
 import type { Contracts } from '../evm/contracts.ts';
 import { addressOf, hashOf, ZERO_ADDRESS } from '../evm/random.ts';
 import type { Chain, DefiPosition, Hex, ProtocolFamily, Token } from '../types.ts';
 import { priceAt } from './prices.ts';
+import { demoAddress } from './wallet-profiles.ts';
 
 const OWNER = demoAddress('defi');
 /** The address by which some protocols name a native asset. */

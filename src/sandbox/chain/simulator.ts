@@ -1,5 +1,4 @@
 import { CHAINS } from '../chains.ts';
-import { DEMO_WALLETS } from '../demo-wallets.ts';
 import { decodeCall, decodeLog } from '../evm/abi.ts';
 import { Random } from '../evm/random.ts';
 import type {
@@ -33,6 +32,7 @@ import {
 import { defiPositions, PROTOCOLS } from './defi.ts';
 import { Holdings, type Ledger } from './ledger.ts';
 import { priceAt } from './prices.ts';
+import { DEMO_WALLETS } from './wallet-profiles.ts';
 
 export type ChainSimulatorOptions = {
   readonly seed: string;

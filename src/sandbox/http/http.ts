@@ -1,5 +1,4 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { FaultRule } from './faults.ts';
 
 /** Long enough for a replacement of 100,000 addresses. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -75,6 +74,33 @@ export type SandboxResponse = {
 
 /** Answers a request; null when the route does not serve the path. */
 export type Route = (request: SandboxRequest) => SandboxResponse | null;
+
+/** A rule of fault injection. All of its effects apply, in the order of the fields. */
+export type FaultRule = {
+  /** A path without its query; `*` matches any characters. */
+  readonly path: string;
+  /** Default: any method. */
+  readonly method?: string;
+  /** The number of requests after which the rule ends. Default: it does not end. */
+  readonly count?: number;
+  /** Milliseconds by which the answer is delayed. */
+  readonly latencyMs?: number;
+  /** The status that is answered instead of running the operation, which then does nothing and costs nothing. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: what the service would say with this status. */
+  readonly body?: string;
+  /** Whether the connection breaks in the middle of the body. */
+  readonly cut?: boolean;
+  /** What `next_offset` is on a last page. Default: it is absent. */
+  readonly lastOffset?: null | '';
+  /** By how many items a later page of a list begins too late, or, below 0, too early. */
+  readonly shift?: number;
+  /** By how many items a page is shorter than its limit. */
+  readonly short?: number;
+  /** Ids of chains that balances can't be read of: the answer says so in `errors`. */
+  readonly failingChains?: readonly number[];
+};
 
 /** A GET of the API by the template of its path. */
 export type Operation = {

@@ -1,4 +1,4 @@
-import type { FaultRule } from '../http/faults.ts';
+import type { FaultRule } from '../http/http.ts';
 import { json, type Operation, type SandboxResponse, text } from '../http/http.ts';
 import {
   type Cursors,

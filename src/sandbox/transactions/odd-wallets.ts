@@ -1,5 +1,5 @@
 import type { TokenContract } from '../chain/ledger.ts';
-import { demoAddress } from '../demo-wallets.ts';
+import { demoAddress } from '../chain/wallet-profiles.ts';
 import { erc20 } from '../evm/abi.ts';
 import type { Contracts } from '../evm/contracts.ts';
 import { DUST_TOKENS, dustAddress } from '../evm/contracts.ts';

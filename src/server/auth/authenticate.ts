@@ -1,17 +1,18 @@
 import { createHmac } from 'node:crypto';
+import type { GraphQLError } from 'graphql';
 import type { Caller } from '../../context.ts';
+import { clientError } from '../../graph/errors.ts';
 import type { RequestHeaders } from '../../lib/values.ts';
-import { ALL_SCOPES } from '../../scopes.ts';
+import { ALL_SCOPES, type Scope } from '../../scopes.ts';
 import type { Credential } from '../../upstream/client/request.ts';
-import { keyMalformed, keyMissing, schemeRejected, tokenMissing } from './auth-errors.ts';
-import type { VerifyToken } from './tokens.ts';
 
 type Mode = 'open' | 'key' | 'jwt';
 
 /**
- * Authenticates a client by its credentials, in HTTP headers or in a WebSocket's connectionParams, and by its `address`: see server/http/client-address.ts. Only AUTH=open asks
- * for the address, which takes time to find. Rejects with UNAUTHENTICATED, or with INTERNAL_SERVER_ERROR when the
- * credentials can't be checked. It reads the credentials before it waits for anything.
+ * Authenticates a client by its credentials, in HTTP headers or in a WebSocket's connectionParams, and by its
+ * `address`: see server/http/client-address.ts. Only AUTH=open asks for the address, which takes time to find. Rejects with
+ * UNAUTHENTICATED, or with INTERNAL_SERVER_ERROR when the credentials can't be checked. It reads the credentials before it
+ * waits for anything.
  */
 export type Authenticate = (credentials: RequestHeaders, address?: () => string) => Promise<Caller>;
 
@@ -53,6 +54,18 @@ export const authenticateByKey =
       expiresAt: null,
     };
   };
+
+/** The bearer of a verified token, by its claims. */
+export type Bearer = {
+  readonly tenant: string;
+  readonly billingKey: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** `exp` in milliseconds since 1970. */
+  readonly expiresAt: number;
+};
+
+/** Verifies a token. Rejects with UNAUTHENTICATED, whose message says what was expected and quotes nothing of the token. */
+export type VerifyToken = (token: string) => Promise<Bearer>;
 
 /** AUTH=jwt: a token names the tenant and the scopes. All clients use the gateway's key. */
 export const authenticateByToken = (gatewayKey: string, verify: VerifyToken): Authenticate => {
@@ -115,3 +128,57 @@ export const onExpiry = (expiresAt: number | null, expired: () => void): (() => 
   timer = setTimeout(wait, 0).unref();
   return () => clearTimeout(timer);
 };
+
+/** The HTTP status, for clients that accept `application/graphql-response+json`, and headers. */
+type Http = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+
+const unauthenticated = (message: string, http: Http): GraphQLError =>
+  clientError('UNAUTHENTICATED', message, { http: { ...http, spec: true } });
+
+/** It has no `WWW-Authenticate`: HTTP has no scheme for an API key. */
+const keyMissing = (keyHeader: string): GraphQLError =>
+  unauthenticated(
+    `Expected your upstream API key in ${keyHeader} (over WebSocket in connectionParams, by the same name), got none.`,
+    { status: 401 },
+  );
+
+const keyMalformed = (keyHeader: string): GraphQLError =>
+  unauthenticated(
+    `Expected a key in ${keyHeader} of 1 to 4096 printable characters without spaces, got something else.`,
+    { status: 401 },
+  );
+
+const CHALLENGE = 'Bearer realm="gateway"';
+
+/** The challenge has no error code: RFC 6750, 3.1, forbids one for a request without a token. */
+const tokenMissing = (): GraphQLError =>
+  unauthenticated(
+    'Expected a token as `Authorization: Bearer …` (over WebSocket as connectionParams.authorization), got none.',
+    { status: 401, headers: { 'www-authenticate': CHALLENGE } },
+  );
+
+/** `reason` is a sentence of plain ASCII without quotation marks, and quotes nothing of the token. */
+export const tokenRejected = (reason: string): GraphQLError =>
+  unauthenticated(reason, {
+    status: 401,
+    headers: {
+      'www-authenticate': `${CHALLENGE}, error="invalid_token", error_description="${reason}"`,
+    },
+  });
+
+/** `got` describes the header that has no bearer token. Its challenge has no error code, as for a missing token. */
+const schemeRejected = (got: string): GraphQLError =>
+  unauthenticated(
+    `Expected \`Authorization: Bearer …\` with one token (over WebSocket connectionParams.authorization), got ${got}.`,
+    { status: 401, headers: { 'www-authenticate': CHALLENGE } },
+  );
+
+/** It also ends an operation whose token expires while the operation runs. */
+export const tokenExpired = (): GraphQLError =>
+  tokenRejected('Expected a token that is still valid, got one that has expired.');
+
+/** Not UNAUTHENTICATED: the token may be valid, so its client should retry rather than get another token. */
+export const keysUnavailable = (): GraphQLError =>
+  clientError('INTERNAL_SERVER_ERROR', 'The gateway cannot fetch the keys that verify tokens. Try again.', {
+    http: { status: 503, headers: { 'retry-after': '1' }, spec: true },
+  });

@@ -12,8 +12,14 @@ import { z } from 'zod';
 import type { Clock } from '../../lib/deadlines.ts';
 import type { Log } from '../../lib/log.ts';
 import { atMostEntries } from '../../lib/values.ts';
-import { SCOPES, type Scope } from '../../scopes.ts';
-import { keysUnavailable, tokenExpired, tokenRejected } from './auth-errors.ts';
+import { SCOPES } from '../../scopes.ts';
+import {
+  type Bearer,
+  keysUnavailable,
+  tokenExpired,
+  tokenRejected,
+  type VerifyToken,
+} from './authenticate.ts';
 import { hmacKeys, jwksKeys, KeysUnavailableError, type TokenKeys } from './jwks.ts';
 
 /** Which tokens are accepted. */
@@ -32,9 +38,6 @@ export type TokenOptions = AcceptedTokens & {
   readonly log: Log;
   readonly now: Clock;
 };
-
-/** Verifies a token. Rejects with UNAUTHENTICATED, whose message says what was expected and quotes nothing of the token. */
-export type VerifyToken = (token: string) => Promise<Bearer>;
 
 const MAX_TOKEN_CHARACTERS = 8192;
 
@@ -171,15 +174,6 @@ const claimMessage = ({ claim, reason }: errors.JWTClaimValidationFailed): strin
 const messagesOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${messagesOf(error.cause)}`;
-};
-
-/** The bearer of a verified token, by its claims. */
-type Bearer = {
-  readonly tenant: string;
-  readonly billingKey: string;
-  readonly scopes: ReadonlySet<Scope>;
-  /** `exp` in milliseconds since 1970. */
-  readonly expiresAt: number;
 };
 
 const MAX_NAME = 255;
