@@ -214,7 +214,11 @@ test('a watch is one row: it says what is left of it, repairs it and ends it', a
   await watch.getByText('It delivers transactions and activities, not balance changes.').waitFor();
   expect(await watchedTypes()).toEqual([['TRANSACTIONS', 'ACTIVITIES']]);
 
-  await watch.getByRole('button', { name: /^Watch for everything/ }).click();
+  await page.goto(`${gateway.url}/#/wallet/${ALICE}`);
+  await page.getByText('Watching transactions and activities only.').waitFor();
+  await page.goto(`${gateway.url}/#/webhooks?watch=${ALICE}`);
+
+  await watch.getByRole('button', { name: /^Watch everything/ }).click();
   await part.waitFor();
   expect(await watchedTypes()).toEqual([['TRANSACTIONS', 'ACTIVITIES', 'BALANCES']]);
 

@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
-import { UnwatchWallet, WatchedWallets, WatchWallet } from '../__generated__/operations.ts';
+import { UnwatchWallet, WatchedWallets, WatchWallet, type WebhookType } from '../__generated__/operations.ts';
 import { type Problem, send, titleOf } from '../api/client.ts';
 import { html } from '../components.ts';
 import { shorten } from '../format.ts';
 import { settings } from '../settings.ts';
 import { createStore, credentials, useStore } from '../state.ts';
+import { ALL_TYPES, inTypes } from '../webhooks/webhook-words.ts';
 
 type Watched = {
-  /** Null until they have been read. */
-  readonly addresses: ReadonlySet<string> | null;
+  /** The types of events that are delivered of each. Null until they have been read. */
+  readonly types: ReadonlyMap<string, readonly WebhookType[]> | null;
   /** False when there are more than have been read. */
   readonly isComplete: boolean;
   /** Why they could not be read, or the caller may not watch. */
@@ -16,7 +17,7 @@ type Watched = {
 };
 
 const MAX_PAGES = 2;
-const UNREAD: Watched = { addresses: null, isComplete: false, problem: null };
+const UNREAD: Watched = { types: null, isComplete: false, problem: null };
 
 /** The wallets that the caller watches. All panels share them. */
 const watched = createStore(UNREAD);
@@ -27,16 +28,16 @@ const readPage = async (after: string | null) => {
 };
 
 const readPages = async (): Promise<Watched> => {
-  const addresses = new Set<string>();
+  const types = new Map<string, readonly WebhookType[]>();
   let cursor: string | null = null;
   for (let count = 0; count < MAX_PAGES; count += 1) {
     const { page, problem }: Awaited<ReturnType<typeof readPage>> = await readPage(cursor);
     if (page === null) return { ...watched.get(), problem };
-    for (const node of page.nodes) if (node) addresses.add(node.wallet.address);
+    for (const node of page.nodes) if (node) types.set(node.wallet.address, node.types);
     cursor = page.pageInfo.endCursor;
-    if (!page.pageInfo.hasNextPage) return { addresses, isComplete: true, problem: null };
+    if (!page.pageInfo.hasNextPage) return { types, isComplete: true, problem: null };
   }
-  return { addresses, isComplete: false, problem: null };
+  return { types, isComplete: false, problem: null };
 };
 
 let reading: Promise<void> | null = null;
@@ -64,10 +65,10 @@ export const readWatched = (): Promise<void> => {
 };
 
 const put = (address: string, isWatched: boolean): void => {
-  const addresses = new Set(watched.get().addresses);
-  if (isWatched) addresses.add(address);
-  else addresses.delete(address);
-  watched.set({ ...watched.get(), addresses, problem: null });
+  const types = new Map(watched.get().types);
+  if (isWatched) types.set(address, ALL_TYPES);
+  else types.delete(address);
+  watched.set({ ...watched.get(), types, problem: null });
 };
 
 const change = async (address: string, isWatched: boolean): Promise<string | Problem | null> => {
@@ -105,28 +106,33 @@ const Unknown = ({ problem }: { problem: Problem }) =>
 
 type Props = { address: string; title: string };
 
-/** Has the wallet's events delivered to this gateway, or ends it. */
+/** Makes the service deliver the wallet's events to this gateway, or ends it. */
 export const WatchButton = ({ address, title }: Props) => {
-  const { addresses, isComplete, problem } = useStore(watched);
-  const [isChanging, setChanging] = useState(false);
+  const { types, isComplete, problem } = useStore(watched);
+  const [changing, setChanging] = useState('');
   const [failure, setFailure] = useState('');
   if (problem?.code === 'FORBIDDEN') return html`<${Refused} problem=${problem} />`;
-  if (addresses === null)
+  if (types === null)
     return problem
       ? html`<${Unknown} problem=${problem} />`
       : html`<button type="button" disabled>Watch<span class="visually-hidden"> ${title}</span></button>`;
 
-  const isWatched = addresses.has(address);
-  const onClick = async () => {
-    if (isChanging) return;
-    setChanging(true);
+  const delivered = types.get(address);
+  const isPart = delivered !== undefined && delivered.length < ALL_TYPES.length;
+  const set = (isWatched: boolean, word: string) => async () => {
+    if (changing !== '') return;
+    setChanging(word);
     setFailure('');
-    const failed = await setWatched(address, !isWatched);
-    setChanging(false);
+    const failed = await setWatched(address, isWatched);
+    setChanging('');
     setFailure(failed === null ? '' : inOneLine(failed));
   };
-  const word = isChanging ? (isWatched ? 'Stopping…' : 'Beginning…') : isWatched ? 'Watched — stop' : 'Watch';
-  return html`<button type="button" class="watch" aria-disabled=${isChanging} onClick=${onClick}>${word}<span class="visually-hidden"> ${title}</span></button>
-    ${!isWatched && !isComplete && html`<span class="quiet">It may be watched: only the first wallets of the list were read.</span>`}
+  const button = (word: string, busy: string, isWatched: boolean) =>
+    html`<button key=${word} type="button" class="watch" aria-disabled=${changing !== ''} onClick=${set(isWatched, word)}>${changing === word ? busy : word}<span class="visually-hidden"> ${title}</span></button>`;
+  return html`
+    ${isPart && html`<span class="quiet">${delivered.length === 0 ? 'Watching is paused.' : `Watching ${inTypes(delivered)} only.`}</span>`}
+    ${isPart && button('Watch everything', 'Beginning…', true)}
+    ${delivered === undefined ? button('Watch', 'Beginning…', true) : button(isPart ? 'Stop' : 'Watching — stop', 'Stopping…', false)}
+    ${delivered === undefined && !isComplete && html`<span class="quiet">It may be watched: only the first wallets of the list were read.</span>`}
     <span class="bad" role="alert">${failure}</span>`;
 };

@@ -7,13 +7,11 @@ import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival } from './health.ts';
 import type { LastDay } from './last-day.ts';
 import { Action, ConfirmDialog, Day, Reasons, StateTag, Toggle } from './webhook-row.ts';
-import { filterCountOf, inTypes, TYPES, type Webhook } from './webhook-words.ts';
-
-const ALL = Object.keys(TYPES) as WebhookType[];
+import { ALL_TYPES, filterCountOf, inTypes, TYPES, type Webhook } from './webhook-words.ts';
 
 /** The types of events that reach the gateway: their webhooks are active, point here, and have no filter. */
 const deliveredBy = (webhooks: readonly Webhook[]): readonly WebhookType[] =>
-  ALL.filter((type) =>
+  ALL_TYPES.filter((type) =>
     webhooks.some((webhook) => webhook.type === type && webhook.active && filterCountOf(webhook) === 0),
   );
 
@@ -33,7 +31,7 @@ const healthOfWatch = (
   const healths = webhooks.map((webhook) => healthOf(webhook, ownUrl));
   const failing = healths.find(({ state }) => state === 'failing');
   if (failing) return failing;
-  const missing = ALL.filter((type) => !delivered.includes(type));
+  const missing = ALL_TYPES.filter((type) => !delivered.includes(type));
   if (delivered.length === 0)
     return { state: 'paused', reasons: ['Nothing is delivered: its webhooks are paused, or have filters.'] };
   if (missing.length > 0)
@@ -96,13 +94,13 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
       <${Day} of=${title} lastDay=${lastDay} last=${last.at(-1) ?? null} />
     </div>
     <ul class="bar webhook-types" aria-label="What it delivers">
-      ${ALL.map((type) => html`<li key=${type}><${TypeTag} webhook=${webhooks.find((each) => each.type === type)} type=${type} /></li>`)}
+      ${ALL_TYPES.map((type) => html`<li key=${type}><${TypeTag} webhook=${webhooks.find((each) => each.type === type)} type=${type} /></li>`)}
     </ul>
     <${Reasons} ...${health} />
     <div class="bar webhook-actions">
       <${Toggle} of=${`of ${title}`} isOpen=${isOpen} onToggle=${() => setOpen(isOpen ? '' : address)}>Deliveries<//>
       <${Toggle} of=${`of ${title}`} isOpen=${isShown} onToggle=${() => setParams({ watch: isShown ? '' : address, open: isShown && !isOpen ? '' : open })}>${webhooks.length === 1 ? 'Its webhook' : `Its ${webhooks.length} webhooks`}<//>
-      ${delivered.length < ALL.length && html`<${Action} of=${address} disabled=${running !== null} onClick=${repair}>${running === 'repair' ? 'Watching…' : 'Watch for everything'}<//>`}
+      ${delivered.length < ALL_TYPES.length && html`<${Action} of=${address} disabled=${running !== null} onClick=${repair}>${running === 'repair' ? 'Watching…' : 'Watch everything'}<//>`}
       <${Action} of=${address} disabled=${running !== null} kind="danger" onClick=${() => setStopping(true)}>Stop watching<//>
     </div>
     <${FaultNotice} fault=${fault} />

@@ -16,6 +16,8 @@ export const TYPES: Readonly<Record<WebhookType, string>> = {
   BALANCES: 'Balance changes',
 };
 
+export const ALL_TYPES = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'] as const satisfies readonly WebhookType[];
+
 export const ASSETS: Readonly<Record<AssetType, string>> = {
   NATIVE: 'native currency',
   ERC20: 'ERC-20',
