@@ -1,7 +1,3 @@
-import type { Registry } from 'prom-client';
-import Counter from 'prom-client/lib/counter.js';
-import Gauge from 'prom-client/lib/gauge.js';
-import Histogram from 'prom-client/lib/histogram.js';
 import type { ReaderObserver } from '../deliveries/feed/feed.ts';
 import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
 import type { LogObserver } from '../deliveries/log/observer.ts';
@@ -14,20 +10,17 @@ import type { EventObserver } from '../server/subscriptions/frame.ts';
 import type { SocketObserver } from '../server/websocket/connection.ts';
 import type { Usage } from '../upstream/client/request.ts';
 import type { Sink } from './combine.ts';
-import { inSnakeCase } from './upstream-metrics.ts';
+import { inSnakeCase, type Metrics } from './upstream-metrics.ts';
 
-export const createHttpMetrics = (registry: Registry): Sink<HttpObserver> => {
-  const registers = [registry];
-  const requests = new Counter({
+export const createHttpMetrics = ({ counter, gauge }: Metrics): Sink<HttpObserver> => {
+  const requests = counter({
     name: 'gateway_http_requests_total',
     help: 'HTTP requests, by route and class of status (none: the client disconnected first).',
     labelNames: ['route', 'status'],
-    registers,
   });
-  const inFlight = new Gauge({
+  const inFlight = gauge({
     name: 'gateway_http_requests_in_flight',
     help: 'HTTP requests under way, including event streams.',
-    registers,
   });
   return {
     started: () => inFlight.inc(),
@@ -38,18 +31,12 @@ export const createHttpMetrics = (registry: Registry): Sink<HttpObserver> => {
   };
 };
 
-export const createSocketMetrics = (registry: Registry): Sink<SocketObserver> => {
-  const registers = [registry];
-  const open = new Gauge({
-    name: 'gateway_websockets',
-    help: 'Open WebSockets; MAX_SOCKETS limits them.',
-    registers,
-  });
-  const refused = new Counter({
+export const createSocketMetrics = ({ counter, gauge }: Metrics): Sink<SocketObserver> => {
+  const open = gauge({ name: 'gateway_websockets', help: 'Open WebSockets; MAX_SOCKETS limits them.' });
+  const refused = counter({
     name: 'gateway_websockets_refused_total',
     help: 'WebSocket upgrades that were rejected, by status: 400, 403 (origin or Host not allowed), 404, 501, 503 (too many), 505.',
     labelNames: ['status'],
-    registers,
   });
   return {
     opened() {
@@ -60,68 +47,59 @@ export const createSocketMetrics = (registry: Registry): Sink<SocketObserver> =>
   };
 };
 
-export const createEventMetrics = (registry: Registry): Sink<EventObserver> => {
-  const executed = new Counter({
+export const createEventMetrics = ({ counter }: Metrics): Sink<EventObserver> => {
+  const executed = counter({
     name: 'gateway_events_executed_total',
     help: 'Events that were executed and serialised for subscriptions: once for all subscriptions with the same operation, variables and authorization.',
-    registers: [registry],
   });
   return { executed: () => executed.inc() };
 };
 
 /** Counts operations that were rejected for their estimated cost. */
-export const createBudgetMetrics = (registry: Registry) => {
-  const rejections = new Counter({
+export const createBudgetMetrics = ({ counter }: Metrics) => {
+  const rejections = counter({
     name: 'gateway_compute_unit_rejections_total',
     help: 'Operations rejected for their estimated cost before they ran, by limit: operation (MAX_COMPUTE_UNITS), client (CLIENT_COMPUTE_UNITS_PER_MINUTE).',
     labelNames: ['limit'],
-    registers: [registry],
   });
   return (limit: ComputeUnitLimit) => rejections.inc({ limit });
 };
 
 /** Counts connections that were cut because their peers did not read. */
-export const createConnectionMetrics = (registry: Registry): Sink<ConnectionObserver> => {
-  const cuts = new Counter({
+export const createConnectionMetrics = ({ counter }: Metrics): Sink<ConnectionObserver> => {
+  const cuts = counter({
     name: 'gateway_connections_cut_total',
     help: 'Connections of slow readers that were cut, by reason: stalled (the peer read nothing for a minute), over_limit (all connections together left too much unsent).',
     labelNames: ['reason'],
-    registers: [registry],
   });
   return { cut: (reason) => cuts.inc({ reason: inSnakeCase(reason) }) };
 };
 
-export const createOperationMetrics = (registry: Registry): Sink<OperationObserver> => {
-  const registers = [registry];
-  const operations = new Counter({
+export const createOperationMetrics = ({ counter, gauge, histogram }: Metrics): Sink<OperationObserver> => {
+  const operations = counter({
     name: 'gateway_operations_total',
     help: 'Operations answered, by type (none: rejected before it was known), transport, and the code of their first error (OK: no error; ABANDONED: the client completed the operation or disconnected first). A subscription counts when it starts or is rejected.',
     labelNames: ['type', 'transport', 'code'],
-    registers,
   });
-  const duration = new Histogram({
+  const duration = histogram({
     name: 'gateway_operation_duration_seconds',
     help: 'Time that operations ran, by type and transport; for subscriptions, until the first event could be sent.',
     labelNames: ['type', 'transport'],
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers,
   });
-  const cost = new Counter({
+  const cost = counter({
     name: 'gateway_operation_compute_units_total',
     help: 'Compute units that upstream billed for the requests that operations started, by type; those of a request that outlives its operation once it ends.',
     labelNames: ['type'],
-    registers,
   });
-  const unchangedAnswers = new Counter({
+  const unchangedAnswers = counter({
     name: 'gateway_unchanged_answers_total',
     help: 'Operations whose client had the answer already (304), by what was compared: pages (each page was the same, and nothing was executed), data (the answer was made anew, and was the same).',
     labelNames: ['compared'],
-    registers,
   });
-  const eventStreams = new Gauge({
+  const eventStreams = gauge({
     name: 'gateway_event_streams',
     help: 'Open subscriptions as server-sent events.',
-    registers,
   });
 
   return {
@@ -155,24 +133,20 @@ const countBilled = (
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export const createIngestMetrics = (registry: Registry): Sink<IngestObserver> => {
-  const registers = [registry];
-  const deliveries = new Counter({
+export const createIngestMetrics = ({ counter, histogram }: Metrics): Sink<IngestObserver> => {
+  const deliveries = counter({
     name: 'gateway_deliveries_total',
     help: 'Deliveries that were posted, by outcome: stored, duplicate, or the HTTP status of their rejection.',
     labelNames: ['outcome'],
-    registers,
   });
-  const duration = new Histogram({
+  const duration = histogram({
     name: 'gateway_delivery_duration_seconds',
     help: "Time from a delivery's headers to its response.",
     buckets: BUCKETS,
-    registers,
   });
-  const refused = new Counter({
+  const refused = counter({
     name: 'gateway_deliveries_out_of_memory_total',
     help: 'Deliveries of the outcome 503 because there was no memory for their bodies.',
-    registers,
   });
   return {
     outOfMemory: () => refused.inc(),
@@ -183,34 +157,28 @@ export const createIngestMetrics = (registry: Registry): Sink<IngestObserver> =>
   };
 };
 
-export const createLogMetrics = (registry: Registry): Sink<LogObserver> => {
-  const registers = [registry];
-  const appended = new Counter({
+export const createLogMetrics = ({ counter, gauge, histogram }: Metrics): Sink<LogObserver> => {
+  const appended = counter({
     name: 'gateway_log_appended_total',
     help: 'Deliveries that became durable in the log, without duplicates.',
-    registers,
   });
-  const bytes = new Counter({
+  const bytes = counter({
     name: 'gateway_log_appended_bytes_total',
     help: 'Bytes of the bodies of those deliveries.',
-    registers,
   });
-  const pending = new Gauge({
+  const pending = gauge({
     name: 'gateway_log_pending_bytes',
     help: 'Bytes of bodies in memory that are not durable yet.',
-    registers,
   });
-  const duration = new Histogram({
+  const duration = histogram({
     name: 'gateway_log_append_duration_seconds',
     help: 'Time for a delivery to become durable, including its wait for a commit.',
     buckets: BUCKETS,
-    registers,
   });
-  const errors = new Counter({
+  const errors = counter({
     name: 'gateway_log_errors_total',
     help: 'Failures of the log (disk full, read-only, damaged, a delivery that cannot be stored), by task: append, read, check (of readiness).',
     labelNames: ['task'],
-    registers,
   });
   return {
     waiting: (added) => pending.inc(added),
@@ -224,22 +192,19 @@ export const createLogMetrics = (registry: Registry): Sink<LogObserver> => {
   };
 };
 
-export const createRetentionMetrics = (registry: Registry): Sink<RetentionObserver> => {
-  const gauge = new Gauge({
+export const createRetentionMetrics = ({ gauge }: Metrics): Sink<RetentionObserver> => {
+  const waits = gauge({
     name: 'gateway_retention_waits',
     help: '1 while retention by age waits, since the clock that it goes by has jumped; 0 otherwise.',
-    registers: [registry],
   });
-  return { jumped: () => gauge.set(1), settled: () => gauge.set(0) };
+  return { jumped: () => waits.set(1), settled: () => waits.set(0) };
 };
 
-export const createReaderMetrics = (registry: Registry): Required<ReaderObserver> => {
-  const registers = [registry];
+export const createReaderMetrics = ({ gauge }: Metrics): Required<ReaderObserver> => {
   const feeds = new Set<() => readonly number[]>();
-  new Gauge({
+  gauge({
     name: 'gateway_readers',
     help: 'Open subscriptions that read the log, over WebSocket or as server-sent events.',
-    registers,
     // A registry collects its metrics in the order of their making: this one sets all three, from one pass a scrape.
     collect() {
       const lags = [...feeds].flatMap((lagsOf) => lagsOf());
@@ -248,15 +213,13 @@ export const createReaderMetrics = (registry: Registry): Required<ReaderObserver
       most.set(lags.reduce((highest, lag) => Math.max(highest, lag), 0));
     },
   });
-  const behind = new Gauge({
+  const behind = gauge({
     name: 'gateway_readers_behind',
     help: 'Those of them that have not read all deliveries of their log.',
-    registers,
   });
-  const most = new Gauge({
+  const most = gauge({
     name: 'gateway_reader_lag_deliveries',
     help: 'Deliveries that the slowest of them has not read yet.',
-    registers,
   });
   return {
     reading(lags) {

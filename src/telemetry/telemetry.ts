@@ -47,6 +47,7 @@ import {
   createSharedAnswerMetrics,
   createSharedMetrics,
   createUpstreamMetrics,
+  metricsIn,
 } from './upstream-metrics.ts';
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
@@ -64,33 +65,34 @@ export const createTelemetry = (
   resources: readonly string[],
   registry = new Registry(),
 ) => {
+  const metrics = metricsIn(registry);
   return {
     operations: combine<OperationObserver>(
-      createOperationMetrics(registry),
+      createOperationMetrics(metrics),
       createOperationLines(log),
       traces?.operations,
     ),
     onUnexpectedError: createUnexpectedErrorLine(log),
-    onComputeUnitRejection: createBudgetMetrics(registry),
+    onComputeUnitRejection: createBudgetMetrics(metrics),
     upstream: combine<UpstreamObserver>(
-      createUpstreamMetrics(registry, resources),
+      createUpstreamMetrics(metrics, resources),
       createUpstreamLines(log),
       traces?.upstream,
     ),
-    pages: createPageObserver(createCacheMetrics(registry, cacheBytes), traces),
-    sharedAnswers: combine<SharedAnswerObserver>(createSharedAnswerMetrics(registry), traces?.sharedAnswers),
+    pages: createPageObserver(createCacheMetrics(metrics, cacheBytes), traces),
+    sharedAnswers: combine<SharedAnswerObserver>(createSharedAnswerMetrics(metrics), traces?.sharedAnswers),
     documents: combine<DocumentObserver>(traces?.documents),
-    shared: combine<SharedObserver>(createSharedMetrics(registry)),
-    ingest: combine<IngestObserver>(createIngestMetrics(registry), createIngestLines(log)),
-    log: combine<LogObserver>(createLogMetrics(registry), createLogLines(log), traces?.log),
-    retention: combine<RetentionObserver>(createRetentionMetrics(registry), createRetentionLines(log)),
-    redisCommands: combine<RedisObserver>(createRedisMetrics(registry)),
-    redis: createRedisObserver(createRedisGauge(registry), log),
-    readers: createReaderMetrics(registry),
-    events: combine<EventObserver>(createEventMetrics(registry), traces?.events),
-    http: combine<HttpObserver>(createHttpMetrics(registry), traces?.http),
-    sockets: combine<SocketObserver>(createSocketMetrics(registry), traces?.sockets),
-    connections: combine<ConnectionObserver>(createConnectionMetrics(registry), createConnectionLines(log)),
+    shared: combine<SharedObserver>(createSharedMetrics(metrics)),
+    ingest: combine<IngestObserver>(createIngestMetrics(metrics), createIngestLines(log)),
+    log: combine<LogObserver>(createLogMetrics(metrics), createLogLines(log), traces?.log),
+    retention: combine<RetentionObserver>(createRetentionMetrics(metrics), createRetentionLines(log)),
+    redisCommands: combine<RedisObserver>(createRedisMetrics(metrics)),
+    redis: createRedisObserver(createRedisGauge(metrics), log),
+    readers: createReaderMetrics(metrics),
+    events: combine<EventObserver>(createEventMetrics(metrics), traces?.events),
+    http: combine<HttpObserver>(createHttpMetrics(metrics), traces?.http),
+    sockets: combine<SocketObserver>(createSocketMetrics(metrics), traces?.sockets),
+    connections: combine<ConnectionObserver>(createConnectionMetrics(metrics), createConnectionLines(log)),
     scrape: createScrape(registry),
   };
 };

@@ -1,4 +1,4 @@
-import type { Registry } from 'prom-client';
+import type { CounterConfiguration, GaugeConfiguration, HistogramConfiguration, Registry } from 'prom-client';
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
@@ -10,68 +10,72 @@ import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 import type { Sink } from './combine.ts';
 
+export type Metrics = ReturnType<typeof metricsIn>;
+
+/** Makes metrics that a registry holds. */
+export const metricsIn = (registry: Registry) => {
+  const registers = [registry];
+  return {
+    counter: <Label extends string>(metric: CounterConfiguration<Label>) =>
+      new Counter({ ...metric, registers }),
+    gauge: <Label extends string>(metric: GaugeConfiguration<Label>) => new Gauge({ ...metric, registers }),
+    histogram: <Label extends string>(metric: HistogramConfiguration<Label>) =>
+      new Histogram({ ...metric, registers }),
+  };
+};
+
 /**
  * Counts requests. Each of the resources has a circuit breaker, whose series exist from the start: `increase()` would not
  * count a first opening otherwise.
  */
 export const createUpstreamMetrics = (
-  registry: Registry,
+  { counter, gauge, histogram }: Metrics,
   resources: readonly string[],
 ): Sink<UpstreamObserver> => {
-  const registers = [registry];
-  const requests = new Counter({
+  const requests = counter({
     name: 'gateway_upstream_requests_total',
     help: 'Requests sent to upstream, including retries, by resource and outcome (success, or the failure).',
     labelNames: ['resource', 'outcome'],
-    registers,
   });
-  const rejected = new Counter({
+  const rejected = counter({
     name: 'gateway_upstream_rejected_before_send_total',
     help: 'Upstream requests rejected before they were sent, by resource and reason: unavailable (the circuit breaker is open), aborted (no client waits any more), timeout, rateLimited (UPSTREAM_RPS), cooldown (upstream asked the key to wait).',
     labelNames: ['resource', 'reason'],
-    registers,
   });
-  const retries = new Counter({
+  const retries = counter({
     name: 'gateway_upstream_retries_total',
     help: 'Retries of failed upstream requests, by resource.',
     labelNames: ['resource'],
-    registers,
   });
-  const computeUnits = new Counter({
+  const computeUnits = counter({
     name: 'gateway_upstream_compute_units_total',
     help: 'Compute units that upstream billed, by resource.',
     labelNames: ['resource'],
-    registers,
   });
-  const duration = new Histogram({
+  const duration = histogram({
     name: 'gateway_upstream_request_duration_seconds',
     help: 'Time from sending an upstream request to the last byte of its response, by resource.',
     labelNames: ['resource'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers,
   });
-  const queued = new Histogram({
+  const queued = histogram({
     name: 'gateway_upstream_queue_seconds',
     help: 'Time that upstream requests were queued: for UPSTREAM_CONNECTIONS, UPSTREAM_RPS, and an open circuit breaker, without the cooldown of their key.',
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
-    registers,
   });
-  const inFlight = new Gauge({
+  const inFlight = gauge({
     name: 'gateway_upstream_requests_in_flight',
     help: 'Upstream requests under way.',
-    registers,
   });
-  const open = new Gauge({
+  const open = gauge({
     name: 'gateway_upstream_circuit_breaker_open',
     help: '1 while the circuit breaker of a resource is open, because it is down; else 0.',
     labelNames: ['resource'],
-    registers,
   });
-  const openings = new Counter({
+  const openings = counter({
     name: 'gateway_upstream_circuit_breaker_openings_total',
     help: 'How often the circuit breaker of a resource has opened.',
     labelNames: ['resource'],
-    registers,
   });
   for (const resource of resources) {
     open.set({ resource }, 0);
@@ -103,18 +107,15 @@ const reasonOf = (error: UpstreamError | null): string => {
 };
 
 /** Counts how each resource's pages are served. `bytes` returns the memory of all cached pages. */
-export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
-  const registers = [registry];
-  const pages = new Counter({
+export const createCacheMetrics = ({ counter, gauge }: Metrics, bytes: () => number) => {
+  const pages = counter({
     name: 'gateway_page_cache_requests_total',
     help: 'Pages that operations requested, by resource and result: fresh, watched (fresh because no delivery has named its wallet), stale (served while it is refreshed), stale_if_error (served because upstream failed), coalesced (another operation was fetching it), shared (another gateway has fetched it), miss (fetched).',
     labelNames: ['resource', 'result'],
-    registers,
   });
-  new Gauge({
+  gauge({
     name: 'gateway_page_cache_bytes',
     help: 'Approximate memory of cached pages; CACHE_MAX_MB limits it.',
-    registers,
     collect() {
       this.set(bytes());
     },
@@ -125,12 +126,11 @@ export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
 };
 
 /** Counts the operations whose answers equal operations have made. */
-export const createSharedAnswerMetrics = (registry: Registry): Sink<SharedAnswerObserver> => {
-  const shared = new Counter({
+export const createSharedAnswerMetrics = ({ counter }: Metrics): Sink<SharedAnswerObserver> => {
+  const shared = counter({
     name: 'gateway_shared_answers_total',
     help: 'Operations whose answer an equal operation has made, by where it was: kept (its pages were still fresh), in_flight (it was being made).',
     labelNames: ['from'],
-    registers: [registry],
   });
   return { shared: (from) => shared.inc({ from: inSnakeCase(from) }) };
 };
@@ -139,26 +139,22 @@ export const createSharedAnswerMetrics = (registry: Registry): Sink<SharedAnswer
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5];
 
 /** Counts what gateways share over Redis. */
-export const createSharedMetrics = (registry: Registry): Sink<SharedObserver> => {
-  const registers = [registry];
-  const found = new Counter({
+export const createSharedMetrics = ({ counter, histogram }: Metrics): Sink<SharedObserver> => {
+  const found = counter({
     name: 'gateway_shared_pages_total',
     help: 'Pages that were not in memory, by how Redis had them: hit, waited (another gateway was fetching it), lease (it had none, and this gateway fetched it), unavailable (Redis did not answer).',
     labelNames: ['result'],
-    registers,
   });
-  const duration = new Histogram({
+  const duration = histogram({
     name: 'gateway_shared_duration_seconds',
     help: 'Time of a command to the Redis that gateways share, by task: find, store, renew (pages and their leases), invalidate, budget, rate, cooldown.',
     labelNames: ['task'],
     buckets: SECONDS,
-    registers,
   });
-  const errors = new Counter({
+  const errors = counter({
     name: 'gateway_shared_errors_total',
     help: 'Commands to that Redis that failed or took too long, by task.',
     labelNames: ['task'],
-    registers,
   });
   return {
     found: (result) => found.inc({ result }),
@@ -171,24 +167,22 @@ export const createSharedMetrics = (registry: Registry): Sink<SharedObserver> =>
 
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-export const createRedisMetrics = (registry: Registry): Sink<RedisObserver> => {
-  const duration = new Histogram({
+export const createRedisMetrics = ({ histogram }: Metrics): Sink<RedisObserver> => {
+  const duration = histogram({
     name: 'gateway_redis_command_duration_seconds',
     help: 'Time of commands to Redis, including scripts, by outcome: replied, refused (by Redis), unavailable (no reply in time, or no connection).',
     labelNames: ['outcome'],
     buckets: BUCKETS,
-    registers: [registry],
   });
   return { settled: (outcome, durationMs) => duration.observe({ outcome }, durationMs / 1000) };
 };
 
 /** Counts the lost connections to the Redis that a variable names. */
-export const createRedisGauge = (registry: Registry) => {
-  const lost = new Gauge({
+export const createRedisGauge = ({ gauge }: Metrics) => {
+  const lost = gauge({
     name: 'gateway_redis_connections_lost',
     help: 'Connections to Redis that are lost and being opened again, by the variable of its URL: REDIS_URL, REDIS_CACHE_URL.',
     labelNames: ['variable'],
-    registers: [registry],
   });
   return (variable: string): Sink<RedisObserver> => {
     lost.set({ variable }, 0);
