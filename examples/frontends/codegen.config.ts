@@ -3,7 +3,7 @@ import type { Types } from '@graphql-codegen/plugin-helpers';
 
 const config = {
   schema: '../../schema.graphql',
-  documents: ['apollo/*.ts', 'urql/*.ts'],
+  documents: ['apollo/*.ts', 'apollo-hooks/*.tsx', 'urql/*.ts'],
   generates: {
     '__generated__/': {
       preset: 'client',

@@ -25,7 +25,7 @@ const snippetsOf = (languages: readonly string[]): readonly string[] =>
   pages.flatMap((page) => languages.flatMap((language) => blocksOf(page, language)));
 
 test('the pages of frontends show no code but what tests run, and each module of examples/frontends', async () => {
-  expect(pages).toHaveLength(4);
+  expect(pages).toHaveLength(5);
   // What a page includes is written out: nothing replaces a marker.
   expect(pages.flatMap(({ text }) => text.match(/^<<.*/gm) ?? [])).toEqual([]);
   const [frontends, dashboard] = [

@@ -14,6 +14,9 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
+    "\n  query HooksHead($address: Address!) {\n    deliveries(last: 20, filter: { address: $address }) { head nodes { id type receivedAt } }\n  }\n": typeof types.HooksHeadDocument,
+    "\n  subscription HooksDeliveries($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { address: $address }) { cursor node { id type receivedAt } }\n  }\n": typeof types.HooksDeliveriesDocument,
+    "\n  query HooksTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after, chainIds: [1, 8453]) {\n        edges { cursor node { id hash blockTime } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": typeof types.HooksTransactionsDocument,
     "\n  query ApolloActivity($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      activity(first: 20, after: $after, chainIds: [1, 8453]) {\n        edges { cursor node { id typeName blockTime transactionHash value token { id symbol decimals } } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": typeof types.ApolloActivityDocument,
     "\n  query ApolloHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": typeof types.ApolloHeadDocument,
     "\n  subscription ApolloDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": typeof types.ApolloDeliveriesDocument,
@@ -27,6 +30,9 @@ type Documents = {
     "\n  query UrqlTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": typeof types.UrqlTransactionsDocument,
 };
 const documents: Documents = {
+    "\n  query HooksHead($address: Address!) {\n    deliveries(last: 20, filter: { address: $address }) { head nodes { id type receivedAt } }\n  }\n": types.HooksHeadDocument,
+    "\n  subscription HooksDeliveries($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { address: $address }) { cursor node { id type receivedAt } }\n  }\n": types.HooksDeliveriesDocument,
+    "\n  query HooksTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after, chainIds: [1, 8453]) {\n        edges { cursor node { id hash blockTime } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": types.HooksTransactionsDocument,
     "\n  query ApolloActivity($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      activity(first: 20, after: $after, chainIds: [1, 8453]) {\n        edges { cursor node { id typeName blockTime transactionHash value token { id symbol decimals } } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": types.ApolloActivityDocument,
     "\n  query ApolloHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": types.ApolloHeadDocument,
     "\n  subscription ApolloDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": types.ApolloDeliveriesDocument,
@@ -54,6 +60,18 @@ const documents: Documents = {
  */
 export function graphql(source: string): unknown;
 
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query HooksHead($address: Address!) {\n    deliveries(last: 20, filter: { address: $address }) { head nodes { id type receivedAt } }\n  }\n"): (typeof documents)["\n  query HooksHead($address: Address!) {\n    deliveries(last: 20, filter: { address: $address }) { head nodes { id type receivedAt } }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  subscription HooksDeliveries($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { address: $address }) { cursor node { id type receivedAt } }\n  }\n"): (typeof documents)["\n  subscription HooksDeliveries($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { address: $address }) { cursor node { id type receivedAt } }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query HooksTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after, chainIds: [1, 8453]) {\n        edges { cursor node { id hash blockTime } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n"): (typeof documents)["\n  query HooksTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after, chainIds: [1, 8453]) {\n        edges { cursor node { id hash blockTime } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -59,15 +59,19 @@ export const startDashboard = async () => {
   const npm = (args: readonly string[], env: Record<string, string> = {}) =>
     promisify(execFile)('npm', args, { cwd: example, env: { ...process.env, NODE_ENV: undefined, ...env } });
   let installed: Promise<unknown> | null = null;
+  const install = (): Promise<unknown> => {
+    installed ??= npm(['ci', '--prefer-offline']);
+    return installed;
+  };
 
   return {
     url: server.url,
     /** A file of the example. */
     path: (name: string) => join(example, name),
+    install,
     /** Installs and builds it, as its README says, for a gateway of another origin. `relay` is added to Relay's configuration. */
     async build(gatewayUrl: string, relay: object = {}): Promise<void> {
-      installed ??= npm(['ci', '--prefer-offline']);
-      await installed;
+      await install();
       const config = JSON.parse(await readFile(join(root, EXAMPLE, 'relay.config.json'), 'utf8'));
       await writeFile(join(example, 'relay.config.json'), JSON.stringify({ ...config, ...relay }));
       await npm(['run', 'build'], { VITE_GATEWAY_URL: gatewayUrl });
