@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { DEMO_WEBHOOKS } from '../../src/sandbox/webhooks/webhooks.ts';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { startGateway } from '../support/gateway/start.ts';
 
@@ -38,7 +39,11 @@ const VIEWS: readonly View[] = [
       await page.locator('.delivery.is-new').nth(5).waitFor();
     },
   },
-  { name: 'webhooks', hash: '#/webhooks', ready: (page) => page.getByRole('listitem').nth(2).waitFor() },
+  {
+    name: 'webhooks',
+    hash: `#/webhooks?open=${DEMO_WEBHOOKS[1].id}`,
+    ready: (page) => page.locator('.attempt').nth(4).waitFor(),
+  },
   { name: 'cost', hash: '#/cost', ready: (page) => page.getByRole('heading', { level: 2 }).waitFor() },
 ];
 

@@ -1,7 +1,8 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { DeliveryPayload, type DeliveryRowFragment, WebhookDeliveries } from '../__generated__/operations.ts';
 import { type Problem, send } from '../api/client.ts';
-import { type LoadPage, useConnection } from '../api/use-connection.ts';
+import { type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
 import { CopyButton, Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
 import { formatAge, formatCount, formatTime, inWords, shorten } from '../format.ts';
@@ -44,24 +45,21 @@ type Props = {
   newest: string | null;
   /** The filter of the live events of the same webhooks. */
   live: Readonly<Record<string, string>>;
+  /** What is said above them. */
+  children?: ComponentChildren;
 };
 
 /** What was delivered here and what was refused, the newest first, with each body. */
-export const Deliveries = ({ webhooks, newest, live }: Props) => {
+export const Deliveries = ({ webhooks, newest, live, children }: Props) => {
   const key = webhooks.map(({ webhookId }) => webhookId).join();
   const list = useConnection(useMemo(() => load(key.split(',')), [key]));
-  const { items, isLoading, problem, hasMore, reload } = list;
+  const { items, isLoading, hasMore, reload } = list;
   const deliveries = items.map(({ node }) => node);
   const oldest = hasMore ? (deliveries.at(-1)?.receivedAt ?? '') : '';
   const refused = webhooks
     .flatMap(({ refusedDeliveries }) => refusedDeliveries ?? [])
     .filter(({ refusedAt }) => refusedAt >= oldest);
 
-  if (items.length + refused.length === 0) {
-    if (problem !== null) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
-    if (isLoading) return html`<${Skeleton} rows=${3} />`;
-    return html`<${Empty} title="No delivery has arrived here">Send a test event, or wait for an event of its addresses.<//>`;
-  }
   const rows = [
     ...deliveries.map((delivery) => ({
       at: delivery.receivedAt,
@@ -73,13 +71,27 @@ export const Deliveries = ({ webhooks, newest, live }: Props) => {
     })),
   ].toSorted((one, other) => (one.at < other.at ? 1 : -1));
   const isBehind = newest !== null && !isLoading && newest > (deliveries[0]?.receivedAt ?? '');
-  return html`
+  return html`<div class="webhook-deliveries">
     <div class="bar">
+      ${children}
       ${isBehind && html`<button type="button" onClick=${reload}>Show newer deliveries</button>`}
-      <a class="push" href=${hrefOf('live', [], live)}>Follow them live</a>
+      <a class="push" href=${hrefOf('live', [], live)}>Follow live</a>
     </div>
-    <ol class="rows attempts" aria-label="Deliveries">${rows.map(({ row }) => row)}</ol>
-    ${items.length > 0 && html`<${LoadMore} list=${list} what="deliveries" />`}`;
+    <div class="attempts-scroll">
+      ${rows.length > 0 && html`<ol class="rows attempts" aria-label="Deliveries">${rows.map(({ row }) => row)}</ol>`}
+      ${items.length > 0 ? html`<${LoadMore} list=${list} what="deliveries" />` : html`<${NoneStored} list=${list} hasRefused=${refused.length > 0} />`}
+    </div>
+  </div>`;
+};
+
+type NoneProps = { list: Paged<Delivery>; hasRefused: boolean };
+
+const NoneStored = ({ list: { isLoading, problem, reload }, hasRefused }: NoneProps) => {
+  if (problem !== null) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
+  if (isLoading) return html`<${Skeleton} rows=${3} />`;
+  return hasRefused
+    ? null
+    : html`<${Empty} title="No delivery has arrived here">Send a test event, or wait for an event of its addresses.<//>`;
 };
 
 const When = ({ time }: { time: string }) =>

@@ -12,7 +12,8 @@ const WAIT_MS = 15_000;
 const newestOf = (webhook: Webhook): string =>
   `${lastArrival(webhook)} ${webhook.refusedDeliveries?.[0]?.refusedAt}`;
 
-const read = async (webhookId: string): Promise<Webhook | null> =>
+/** Null if there is no such webhook any more, and if it can't be read. */
+export const readWebhook = async (webhookId: string): Promise<Webhook | null> =>
   (await send(WebhookOperation, { webhookId })).data?.webhook ?? null;
 
 const CAN_NOT =
@@ -28,7 +29,7 @@ type Told = {
 /** Makes the service send a test event, and waits for what comes of it. Resolves once nothing more will be said. */
 export const sendTestEvent = async (webhook: Webhook, { say, onChanged }: Told): Promise<void> => {
   const { webhookId, deliversHere, url } = webhook;
-  const before = (await read(webhookId)) ?? webhook;
+  const before = (await readWebhook(webhookId)) ?? webhook;
   const outcome = await sendChange(SendTestEvent, { input: { webhookId } }, (data) => data.sendTestEvent);
   if (outcome.kind === 'failed') return say(`${titleOfProblem(outcome.problem)}: ${outcome.problem.message}`);
   if (outcome.kind === 'refused')
@@ -38,7 +39,7 @@ export const sendTestEvent = async (webhook: Webhook, { say, onChanged }: Told):
   const since = Date.now();
   for (let pause = FIRST_MS; Date.now() - since < WAIT_MS; pause = EVERY_MS) {
     await new Promise((resolve) => setTimeout(resolve, pause));
-    const after = await read(webhookId);
+    const after = await readWebhook(webhookId);
     if (after === null || newestOf(after) === newestOf(before)) continue;
     onChanged(after);
     const [refused] = after.refusedDeliveries ?? [];

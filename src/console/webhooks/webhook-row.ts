@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/operations.ts';
 import { useChains } from '../chain-filter.ts';
 import { Sparkline } from '../charts.ts';
@@ -10,7 +10,7 @@ import { FaultNotice, type Outcome, sendChange, useChange } from './change.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival, STATES } from './health.ts';
 import type { LastDay } from './last-day.ts';
-import { sendTestEvent } from './test-event.ts';
+import { readWebhook, sendTestEvent } from './test-event.ts';
 import { chainsOf, destinationOf, filtersOf, titleOf, typeOf, type Webhook } from './webhook-words.ts';
 
 export type RowDialog = 'edit' | 'addresses' | 'delete';
@@ -21,22 +21,18 @@ type Props = {
   /** The delivery URL of this gateway; null if the caller may not see it. */
   ownUrl: string | null;
   onOpen: (dialog: RowDialog) => void;
-  /** `status` says what has happened. */
-  onChanged: (webhook: Webhook, status: string) => void;
+  /** `status` says what has happened. Without one, the webhook has only been read again. */
+  onChanged: (webhook: Webhook, status?: string) => void;
   onStale: () => void;
   /** Whether it is shown below the watch that it is of. */
   isPart: boolean;
 };
 
-const Facts = ({ webhook }: { webhook: Webhook }) => {
-  const { webhookId, createdAt } = webhook;
-  const chains = chainsOf(webhook, useChains());
-  return html`<p class="quiet">
-    ${destinationOf(webhook)} · ${chains} · ${filtersOf(webhook)}
-    ${createdAt !== null && html`${' · '}created <time datetime=${createdAt} title=${formatTime(createdAt)}>${formatAge(createdAt, Date.now())}</time>`}
-    ${' · '}id <${Hash} value=${webhookId} label="webhook id" />
-  </p>`;
-};
+const Facts = ({ webhook }: { webhook: Webhook }) =>
+  html`<p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, useChains())} · ${filtersOf(webhook)}</p>`;
+
+const About = ({ webhook: { webhookId, createdAt } }: { webhook: Webhook }) =>
+  html`<span class="quiet">${createdAt !== null && html`Created <time datetime=${createdAt} title=${formatTime(createdAt)}>${formatAge(createdAt, Date.now())}</time>${' · '}`}id <${Hash} value=${webhookId} label="webhook id" /></span>`;
 
 type ActionProps = {
   of: string;
@@ -82,6 +78,8 @@ export const Reasons = ({ state, reasons }: Health) =>
   reasons.length > 0 &&
   html`<p class=${state === 'failing' ? 'webhook-reasons bad' : 'webhook-reasons quiet'}>${reasons.join(' ')}</p>`;
 
+const EVERY_MS = 15_000;
+
 /** A webhook in words: whether its events arrive, or why not, and what can be done with it. */
 export const WebhookRow = (props: Props) => {
   const { webhook, lastDay, ownUrl, onOpen, onChanged, onStale, isPart } = props;
@@ -92,8 +90,21 @@ export const WebhookRow = (props: Props) => {
   const [isTesting, setTesting] = useState(false);
   const [open, setOpen] = useParam('open');
   const isOpen = open === webhookId;
+  const latest = useRef(onChanged);
+  latest.current = onChanged;
   const title = isPart ? `${titleOf(webhook)}, ${typeOf(webhook)}` : titleOf(webhook);
   const health = healthOf(webhook, ownUrl);
+
+  // Nothing else tells that more was refused.
+  useEffect(() => {
+    if (!isOpen) return;
+    const read = async () => {
+      const again = await readWebhook(webhookId);
+      if (again) latest.current(again);
+    };
+    const timer = setInterval(read, EVERY_MS);
+    return () => clearInterval(timer);
+  }, [isOpen, webhookId]);
 
   const toggle = async () => {
     const input = { webhookId, active: !active };
@@ -115,7 +126,7 @@ export const WebhookRow = (props: Props) => {
   const test = async () => {
     if (isTesting) return;
     setTesting(true);
-    await sendTestEvent(webhook, { say: setTested, onChanged: (changed) => onChanged(changed, '') });
+    await sendTestEvent(webhook, { say: setTested, onChanged });
     setTesting(false);
   };
   const toggling = active ? 'Pausing…' : 'Resuming…';
@@ -143,7 +154,7 @@ export const WebhookRow = (props: Props) => {
     </div>
     <p class="webhooks-status" role="status">${tested}</p>
     <${FaultNotice} fault=${fault} />
-    ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ webhook: webhookId }} />`}
+    ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ webhook: webhookId }}><${About} webhook=${webhook} /><//>`}
   </li>`;
 };
 

@@ -30,9 +30,9 @@ export const WebhooksView = () => {
     setStatus(webhook === null ? 'It was created.' : `${titleOf(webhook)} was created, and is active.`);
     close();
   };
-  const onChanged = (webhook: Webhook, said: string) => {
+  const onChanged = (webhook: Webhook, said?: string) => {
     list.changed(webhook);
-    setStatus(said);
+    if (said !== undefined) setStatus(said);
   };
   const onEdited = (webhook: Webhook) => {
     onChanged(webhook, `${titleOf(webhook)} was saved.`);
@@ -89,7 +89,7 @@ const NeedsScope = ({ message }: { message: string }) =>
 type Props = {
   list: List;
   onOpen: (dialog: RowDialog, webhook: Webhook) => void;
-  onChanged: (webhook: Webhook, status: string) => void;
+  onChanged: (webhook: Webhook, status?: string) => void;
   onSaid: (status: string) => void;
 };
 
