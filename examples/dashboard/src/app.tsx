@@ -55,14 +55,14 @@ export const App = () => {
         <Section title="Portfolio" key={`portfolio of ${address}`}>
           {(attempt) => <Portfolio address={address} chainIds={CHAINS} attempt={attempt} />}
         </Section>
-        <Section title="Activity" key={`activity of ${address}`}>
-          {(attempt) => <Activity address={address} chainIds={CHAINS} attempt={attempt} />}
+        <Section title="Live events" key={`events of ${address}`}>
+          {() => <Events address={address} />}
         </Section>
         <Section title="Transactions" key={`transactions of ${address}`}>
           {(attempt) => <Transactions address={address} chainIds={CHAINS} attempt={attempt} />}
         </Section>
-        <Section title="Live events" key={`events of ${address}`}>
-          {() => <Events address={address} />}
+        <Section title="Activity" key={`activity of ${address}`}>
+          {(attempt) => <Activity address={address} chainIds={CHAINS} attempt={attempt} />}
         </Section>
         <Section title="Collectibles" key={`collectibles of ${address}`}>
           {(attempt) => <Collectibles address={address} chainIds={CHAINS} attempt={attempt} />}

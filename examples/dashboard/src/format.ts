@@ -10,9 +10,17 @@ export const formatUnits = (value: string, decimals: number): string => {
 /** What an amount is counted in. */
 export type Unit = { readonly symbol?: string | null; readonly decimals?: number | null };
 
-/** An amount with its symbol. Empty where the amount is unknown. */
+/** An amount with its symbol, to six decimals: where more follow, it says so. Empty where the amount is unknown. */
 export const formatAmount = (value: string | null | undefined, unit: Unit | null | undefined): string =>
-  value ? `${formatUnits(value, unit?.decimals ?? 0)} ${unit?.symbol ?? ''}`.trim() : '';
+  value ? `${shownOf(value, unit?.decimals ?? 0)} ${unit?.symbol ?? ''}`.trim() : '';
+
+/** An approval of more than any token has. */
+const UNLIMITED = 2n ** 255n;
+
+const shownOf = (value: string, decimals: number): string =>
+  BigInt(value) < UNLIMITED ? cut(formatUnits(value, decimals)) : 'unlimited';
+
+const cut = (amount: string): string => amount.replace(/(\.\d{6})\d+$/, '$1…');
 
 const usd = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
 const percent = new Intl.NumberFormat('en', {

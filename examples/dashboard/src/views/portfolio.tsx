@@ -1,5 +1,5 @@
 import { graphql, useLazyLoadQuery } from 'react-relay';
-import { formatRatio, formatUnits, formatUsd } from '../format.ts';
+import { formatAmount, formatRatio, formatUsd } from '../format.ts';
 import type { portfolioQuery } from './__generated__/portfolioQuery.graphql.ts';
 import type { ListProps } from './section.tsx';
 
@@ -49,10 +49,10 @@ export const Portfolio = ({ address, chainIds, attempt }: ListProps) => {
         <span className="quiet">{left > 0 && `without ${left} balances of doubtful or unknown price`}</span>
       </p>
       <ul className="rows">
-        {top.map(({ id, chain, amount, valueUsd, token: { symbol, decimals } }) => (
+        {top.map(({ id, chain, amount, valueUsd, token }) => (
           <li key={id} data-amount={amount}>
             <span>
-              {formatUnits(amount, decimals ?? 0)} {symbol} <span className="quiet">{chain}</span>
+              {formatAmount(amount, token)} <span className="quiet">{chain}</span>
             </span>
             <span className="number">{valueUsd && formatUsd(valueUsd)}</span>
           </li>
