@@ -155,6 +155,15 @@ test('why a webhook fails is said in its row, and how to mend it', async (contex
   await rowOf(refused).getByText('until the webhook is resumed').waitFor();
   await rowOf(moved).getByText('It has no URL, so nothing can be delivered').waitFor();
   await rowOf(lost).getByText('list of chains is empty').waitFor();
+  await update(lost, 'chainIds: null');
+  await gateway.query(
+    `mutation { replaceWebhookAddresses(input: { webhookId: "${lost}", addresses: [] }) { __typename } }`,
+  );
+  await page.reload();
+  await rowOf(lost)
+    .getByRole('button', { name: /^Deliveries/ })
+    .click();
+  await rowOf(lost).getByText('It has no addresses').waitFor();
   expect(opened.faults).toEqual([]);
 });
 

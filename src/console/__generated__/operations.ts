@@ -344,7 +344,7 @@ export type WebhookQueryVariables = Exact<{
 }>;
 
 
-export type WebhookQuery = { readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } | null };
+export type WebhookQuery = { readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly addresses: { readonly nodes: ReadonlyArray<{ readonly id: string } | null> } | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } | null };
 
 export type DeliveryTimesQueryVariables = Exact<{
   last?: number | null | undefined;
@@ -1241,10 +1241,15 @@ fragment WatchedWalletParts on WatchedWallet {
 
 export const Webhook: Operation<WebhookQuery, WebhookQueryVariables> = {
   name: 'Webhook',
-  hash: 'ab7c1bcb70f0d25fba7d6a7944dcf3d53d81e8c7f58fe8d9789e0b7a6cd92525',
+  hash: '2aac695325512c077cf6b2aa8e97bc1d4426fd89f1c614c912177c03da9401f9',
   text: `query Webhook($webhookId: UUID!) {
   webhook(webhookId: $webhookId) {
     ...WebhookParts
+    addresses(first: 1) {
+      nodes {
+        id
+      }
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import { type Item, type LoadPage, type Paged, useConnection } from '../api/use-
 import { Address, Dialog, Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
 import { eachOnce, FaultNotice, NO_FAULT, type Outcome, sendChange, useChange } from './change.ts';
 import { countOf, inAddresses, parseAddresses, wrongAddresses } from './draft.ts';
-import { TextField } from './form-fields.ts';
+import { TextField, WatchHint } from './form-fields.ts';
 import { ConfirmDialog } from './webhook-row.ts';
 import { titleOf, type Webhook } from './webhook-words.ts';
 
@@ -106,6 +106,7 @@ export const AddressesDialog = ({ webhook, onClose }: AddressesDialogProps) => {
   };
   return html`<${Dialog} title=${`Addresses of ${titleOf(webhook)}`} onClose=${onClose}>
     <div class="stack">
+      <${WatchHint} webhook=${webhook} change="Another address" />
       <${AddressForm} webhookId=${webhookId} onAdded=${onAdded} onReplaced=${onReplaced} onStale=${list.reload} />
       <p class="webhooks-status" role="status">${status}</p>
       <${AddressList} webhookId=${webhookId} list=${shown} onRemoved=${onRemoved} onStale=${list.reload} />

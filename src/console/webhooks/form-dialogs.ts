@@ -15,8 +15,8 @@ import {
   wrongCreation,
   wrongSettings,
 } from './draft.ts';
-import { Choice, FilterFields, FormButtons, TextField, useForm } from './form-fields.ts';
-import { TYPES, titleOf, typeOf, type Webhook, watchedBy } from './webhook-words.ts';
+import { Choice, FilterFields, FormButtons, TextField, useForm, WatchHint } from './form-fields.ts';
+import { TYPES, titleOf, typeOf, type Webhook } from './webhook-words.ts';
 
 const URL_HINT = 'Where it delivers. Empty: this gateway, so that its events appear under Live.';
 
@@ -51,11 +51,6 @@ export const CreateDialog = ({ onCreated, onStale, onClose }: FormDialogsProps) 
     </form>
   <//>`;
 };
-
-const WatchHint = ({ webhook }: { webhook: Webhook }) =>
-  watchedBy(webhook) === null
-    ? null
-    : html`<p class="notice">The gateway watches a wallet with this webhook. Another name or URL ends that.</p>`;
 
 const NO_URL: Problem = {
   code: 'INTERNAL_SERVER_ERROR',
@@ -102,7 +97,7 @@ export const EditDialog = ({ webhook, onChanged, onStale, onClose }: EditDialogP
     <form ref=${element} class="stack webhook-form" novalidate onSubmit=${onSubmit}>
       <${FaultNotice} fault=${fault} />
       <dl class="facts"><dt>Delivers</dt><dd>${typeOf(webhook)} (can’t be changed)</dd></dl>
-      <${WatchHint} webhook=${webhook} />
+      <${WatchHint} webhook=${webhook} change="Another name or URL" />
       <${TextField} ...${bind('name')} label="Name" hint="Empty: no name." isFirst />
       <${TextField} ...${bind('url')} label="URL" hint=${webhook.url === null ? `${URL_HINT} It has none now, and delivers nothing.` : URL_HINT} />
       <${FilterFields} form=${form} type=${type} />

@@ -6,7 +6,7 @@ import { html } from '../components.ts';
 import { shorten } from '../format.ts';
 import { NO_FAULT, type Outcome, useChange } from './change.ts';
 import { type Settings, settingsOf } from './draft.ts';
-import { ACTIVITIES, ASSETS, SIDES } from './webhook-words.ts';
+import { ACTIVITIES, ASSETS, SIDES, type Webhook, watchedBy } from './webhook-words.ts';
 
 type Described = { id: string; hint: string; error: string | undefined };
 
@@ -80,6 +80,12 @@ export const FormButtons = ({ action, busy, isSaving, onClose, children }: Frame
     ${children}
     <button type="button" onClick=${onClose}>Cancel</button>
   </div>`;
+
+/** Warns before a change that ends a watch. */
+export const WatchHint = ({ webhook, change }: { webhook: Webhook; change: string }) =>
+  watchedBy(webhook) === null
+    ? null
+    : html`<p class="notice">The gateway watches a wallet with this webhook. ${change} ends that.</p>`;
 
 const ANY = 'Empty: any.';
 

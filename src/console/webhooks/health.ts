@@ -47,12 +47,14 @@ const failing = (...reasons: readonly string[]): Health => ({ state: 'failing', 
 
 /** `ownUrl` is the delivery URL of this gateway; null if the caller may not see it. */
 export const healthOf = (webhook: Webhook, ownUrl: string | null): Health => {
-  const { active, url, chainIds, deliversHere } = webhook;
+  const { active, url, chainIds, deliversHere, addresses } = webhook;
   if (!active)
     return { state: 'paused', reasons: ['The service sends nothing until the webhook is resumed.'] };
   if (url === null) return failing('It has no URL, so nothing can be delivered: point it here, or edit it.');
   if (chainIds?.length === 0)
     return failing('Its list of chains is empty, so that no event passes: edit its chains.');
+  if (addresses?.nodes.length === 0)
+    return failing('It has no addresses, so that no event passes: add some.');
   return deliversHere ? healthHere(webhook) : healthElsewhere(url, ownUrl);
 };
 

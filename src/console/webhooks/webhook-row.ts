@@ -95,13 +95,14 @@ export const WebhookRow = (props: Props) => {
   const title = isPart ? `${titleOf(webhook)}, ${typeOf(webhook)}` : titleOf(webhook);
   const health = healthOf(webhook, ownUrl);
 
-  // Nothing else tells that more was refused.
+  // Nothing else tells that more was refused, or that its addresses are gone.
   useEffect(() => {
     if (!isOpen) return;
     const read = async () => {
       const again = await readWebhook(webhookId);
       if (again) latest.current(again);
     };
+    void read();
     const timer = setInterval(read, EVERY_MS);
     return () => clearInterval(timer);
   }, [isOpen, webhookId]);

@@ -4,11 +4,15 @@ import type {
   ChainsQuery,
   TransactionDirection,
   WebhookPartsFragment,
+  WebhookQuery,
   WebhookType,
 } from '../__generated__/operations.ts';
 import { inWords, shorten, shortHex } from '../format.ts';
 
-export type Webhook = WebhookPartsFragment;
+/** One that is read alone has its first address; null where the service lists none. */
+export type Webhook = WebhookPartsFragment & { readonly addresses?: WebhookAlone['addresses'] };
+
+type WebhookAlone = NonNullable<WebhookQuery['webhook']>;
 
 export const TYPES: Readonly<Record<WebhookType, string>> = {
   TRANSACTIONS: 'Transactions',
