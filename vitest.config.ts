@@ -2,9 +2,15 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { findSpawningTests } from './test/support/spawning-tests.ts';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
+import { keepTemporaryFilesInMemory } from './test/support/temporary-files.ts';
 
 // Each worker, and each process of a test, loads the whole gateway: they share what one of them has compiled.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.compile-cache', import.meta.url));
+
+keepTemporaryFilesInMemory();
+
+// Compilers and Prometheus: with a thread for each core they take up to three times as much of the cores, which tests use.
+process.env.GOMAXPROCS ??= '1';
 
 const spawning = findSpawningTests();
 
@@ -31,8 +37,8 @@ export default defineConfig({
     hookTimeout: 300_000,
     // What must happen happens late on a busy machine.
     expect: { poll: { timeout: 120_000 } },
-    // Node loads the tests and the gateway itself, as `npm start` does.
-    experimental: { viteModuleRunner: false },
+    // Node loads the tests and the gateway itself, as `npm start` does, and no module is mocked.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     reporters: ['default', new SummaryReporter()],
     // The first by name run first: those that take longest.
     projects: [
