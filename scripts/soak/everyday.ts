@@ -16,7 +16,7 @@ import { type Target, TRUSTED, USES } from './uses.ts';
 import { Waits } from './waits.ts';
 
 const CLIENTS_PER_USE = 2;
-const BETWEEN_MS = 20;
+const PAUSE_MS = 20;
 const RESTARTS_EVERY_MS = 45_000;
 /** Caches are full within minutes, of pages and of events: what grows after that is something else. */
 const CACHE_MAX_MB = '64';
@@ -89,6 +89,10 @@ type Options = {
   readonly seconds: number;
   /** How long the service runs until it is killed. */
   readonly restartsEveryMs?: number;
+  /** How many deliveries are posted first, one right after the other. */
+  readonly rush?: number;
+  /** From the end of a client's turn to the beginning of its next one. */
+  readonly pauseMs?: number;
   readonly onProgress?: (line: string) => void;
 };
 
@@ -98,6 +102,7 @@ type Options = {
  */
 export const everyday = async (options: Options): Promise<Everyday> => {
   const { seconds, restartsEveryMs = RESTARTS_EVERY_MS, onProgress = () => {} } = options;
+  const { rush = RUSH, pauseMs = PAUSE_MS } = options;
   await using made = new AsyncDisposableStack();
   const over = new AbortController();
   const { signal } = over;
@@ -126,10 +131,10 @@ export const everyday = async (options: Options): Promise<Everyday> => {
   const target: Target = { url: any.gateway.url, trustedUrl: trusted.gateway.url, credentials };
   // The user's webhooks deliver to the user. These dashboards get what is posted here, and nothing else.
   const waits = new Waits();
-  const dashboard = made.use(await startTenant(target.url, 'dashboard', { waits, signal, rush: RUSH }));
+  const dashboard = made.use(await startTenant(target.url, 'dashboard', { waits, signal, rush }));
   const clients = Object.entries(USES).map(([name, use]) => ({
     name,
-    ...repeat((turn) => use(target, turn), { atOnce: CLIENTS_PER_USE, pauseMs: BETWEEN_MS, signal }),
+    ...repeat((turn) => use(target, turn), { atOnce: CLIENTS_PER_USE, pauseMs, signal }),
   }));
 
   const end = Date.now() + seconds * 1000;

@@ -30,6 +30,9 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** examples/dashboard, installed and built as its README says, in a real browser beside the shipped gateway. */
 
+/** It is built for one gateway, whose place that of each test takes. */
+const PORT = String(await freePort());
+
 let dashboard: Awaited<ReturnType<typeof startDashboard>>;
 
 beforeAll(async () => {
@@ -59,9 +62,9 @@ test('the dashboard pages a wallet, follows events over a kill of the gateway an
     ...{ UPSTREAM_URL: fake.url, UPSTREAM_API_KEY: 'unused', DATA_DIR: dataDir },
     ALLOWED_ORIGINS: dashboard.url,
     AUTH: 'open',
+    PORT,
   };
   await using first = await spawnGateway(env);
-  const again = { ...env, PORT: new URL(first.url).port };
   const { deliveryUrl } = await deliveriesOf(first.url);
   const deliverAll = async (from: number, to: number) => {
     for (let number = from; number <= to; number += 1)
@@ -93,7 +96,7 @@ test('the dashboard pages a wallet, follows events over a kill of the gateway an
     await more.click();
     await page.locator('[data-code="UNREACHABLE"]').waitFor();
     expect(await hashesIn(page, 'table')).toEqual(hashes.slice(0, 40));
-    await using second = await spawnGateway(again);
+    await using second = await spawnGateway(env);
     expect(second.url).toBe(first.url);
     await deliverAll(4, 6);
     await expect.poll(() => hashesIn(page, '.events')).toEqual(events(6));
@@ -106,7 +109,7 @@ test('the dashboard pages a wallet, follows events over a kill of the gateway an
     await second.end('SIGKILL');
     for (const file of await readdir(dataDir))
       if (file.startsWith('deliveries.db')) await rm(join(dataDir, file));
-    await using third = await spawnGateway(again);
+    await using third = await spawnGateway(env);
     expect(third.url).toBe(first.url);
     await deliverAll(8, 8);
     await expect.poll(() => hashesIn(page, '.events')).toEqual([hashOf(8)]);
@@ -134,7 +137,7 @@ test('the dashboard shows what a wallet is worth and what happened, and a balanc
   fake.scriptsOf(balances).set(address, serving(balances, [held, nativeBalance()]));
   const items = Array.from({ length: 30 }, (_, place) => sampleOf(activityList).item(30 - place));
   fake.scriptsOf(activityList).set(address, serving(activityList, items));
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ALLOWED_ORIGINS: dashboard.url });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ALLOWED_ORIGINS: dashboard.url, PORT });
   await dashboard.build(gateway.url);
 
   await using opened = await openPage(`${dashboard.url}/?address=${address}`);
@@ -170,11 +173,11 @@ test("the dashboard runs on a gateway with trusted documents, persisted by Relay
   // An item that the gateway can't parse is missing, and the others are whole.
   const malformed = transactions.with(10, transaction({ hash: 'not a hash' }));
   fake.transactions.set(address, servingTransactions(malformed));
-  const [port, documents] = [String(await freePort()), dashboard.path('documents.json')];
+  const documents = dashboard.path('documents.json');
   const blocks = blocksOf(await readPage('docs/frontends/relay.md'), 'json');
   const persisting = blocks.find((block) => block.includes('persistConfig')) ?? '';
   await writeFile(dashboard.path('persisted.json'), '{}');
-  await dashboard.build(`http://127.0.0.1:${port}`, JSON.parse(persisting));
+  await dashboard.build(`http://127.0.0.1:${PORT}`, JSON.parse(persisting));
   const cli = [
     join(root, 'src/cli/persist-documents.ts'),
     dashboard.path('persisted.json'),
@@ -185,7 +188,7 @@ test("the dashboard runs on a gateway with trusted documents, persisted by Relay
   await using data = await folderOf({});
   const env = {
     UPSTREAM_URL: fake.url,
-    PORT: port,
+    PORT,
     DATA_DIR: data.path('data'),
     ALLOWED_ORIGINS: dashboard.url,
   };

@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { sleep } from '../support/clients/queries.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { findProgram, REDIS } from '../support/debian-program.ts';
 import { freePort } from '../support/free-port.ts';
@@ -71,6 +72,7 @@ test.for(['0', '1'])(
         const number = next;
         next += 1;
         if ((await post(urls[index % 2] ?? '', path, number)) === 200) acknowledged.push(number);
+        await sleep(10);
       }
     });
     const more = (count: number) => {

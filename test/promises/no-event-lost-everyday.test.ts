@@ -4,7 +4,7 @@ import { type Everyday, everyday, problemsOf, tooEarlyOf } from '../../scripts/s
 /** `npm run soak -- --everyday`, but short: its memory is not asserted here. */
 
 test('in everyday use over a service that is killed, everything is used and no event is lost', async () => {
-  const report = await everyday({ seconds: 12, restartsEveryMs: 5000 });
+  const report = await everyday({ seconds: 12, restartsEveryMs: 5000, rush: 500, pauseMs: 200 });
   expect(report.restarts).toBeGreaterThan(0);
   expect(report.traceRequests).toBeGreaterThan(0);
   expect(report.deliveries.acknowledged).toBeGreaterThan(0);

@@ -84,13 +84,13 @@ test('one gateway after another is restarted under load: no request fails, and n
       const status = await post(url, path, number);
       if (status === 200) acknowledged.push(number);
       deliveries.add(status);
-      await sleep(5);
+      await sleep(20);
     }
   });
   const clients = Array.from({ length: 4 }, async () => {
     while (underLoad) {
       lookups.add(await lookUp(url));
-      await sleep(5);
+      await sleep(20);
     }
   });
 

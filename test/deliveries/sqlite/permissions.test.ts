@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { deliver, deliveriesOf } from '../../support/clients/deliver.ts';
 import { folderOf } from '../../support/folder.ts';
 import { spawnGateway } from '../../support/gateway/spawn.ts';
+import { heldKey, nowhere } from '../../support/gateway/start.ts';
 
 /** What the gateway writes to DATA_DIR is for its own user alone. */
 
@@ -34,7 +35,8 @@ const PRIVATE = {
 const startIn = async (dataDir: string) => {
   const before = process.umask(0o022);
   try {
-    const gateway = await spawnGateway({ DATA_DIR: dataDir, SANDBOX: 'on', SANDBOX_BLOCK_MS: '3600000' });
+    const env = { UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: heldKey, AUTH: 'open' };
+    const gateway = await spawnGateway({ ...env, DATA_DIR: dataDir });
     const { deliveryUrl } = await deliveriesOf(gateway.url);
     expect(await deliver(deliveryUrl, { body: {} })).toBe(200);
     return gateway;

@@ -59,6 +59,8 @@ export const startDashboard = async () => {
   const npm = (args: readonly string[], env: Record<string, string> = {}) =>
     promisify(execFile)('npm', args, { cwd: example, env: { ...process.env, NODE_ENV: undefined, ...env } });
   let installed: Promise<unknown> | null = null;
+  /** What `dist` is built from. */
+  let built = '';
   const install = (): Promise<unknown> => {
     installed ??= npm(['ci', '--prefer-offline']);
     return installed;
@@ -69,12 +71,18 @@ export const startDashboard = async () => {
     /** A file of the example. */
     path: (name: string) => join(example, name),
     install,
-    /** Installs and builds it, as its README says, for a gateway of another origin. `relay` is added to Relay's configuration. */
+    /**
+     * Installs and builds it, as its README says, for a gateway of another origin, unless it is built for that one already.
+     * `relay` is added to Relay's configuration.
+     */
     async build(gatewayUrl: string, relay: object = {}): Promise<void> {
+      const wanted = JSON.stringify([gatewayUrl, relay]);
+      if (wanted === built) return;
       await install();
       const config = JSON.parse(await readFile(join(root, EXAMPLE, 'relay.config.json'), 'utf8'));
       await writeFile(join(example, 'relay.config.json'), JSON.stringify({ ...config, ...relay }));
       await npm(['run', 'build'], { VITE_GATEWAY_URL: gatewayUrl });
+      built = wanted;
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
