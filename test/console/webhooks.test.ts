@@ -127,7 +127,10 @@ test('why a webhook fails is said in its row, and how to mend it', async (contex
   const rowOf = (webhookId = '') => page.locator(`[data-webhook="${webhookId}"]`);
   await rowOf(moved).getByText('PUBLIC_URL now says').waitFor();
   await rowOf(lost).getByText('DELIVERY_SECRET has changed').waitFor();
+  await page.getByRole('button', { name: '2 failing' }).click();
+  await rowOf(refused).waitFor({ state: 'detached' });
   expect(await page.locator('[data-state="failing"]').count()).toBe(2);
+  await page.getByRole('button', { name: '2 failing' }).click();
 
   await rowOf(refused)
     .getByRole('button', { name: /^Send test event/ })

@@ -23,11 +23,8 @@ export const leftWithout = (webhooks: readonly Webhook[], gone: Webhook): string
     : `Without it, the wallet is watched for ${inTypes(left)} only.`;
 };
 
-const healthOfWatch = (
-  webhooks: readonly Webhook[],
-  delivered: readonly WebhookType[],
-  ownUrl: string | null,
-): Health => {
+export const healthOfWatch = (webhooks: readonly Webhook[], ownUrl: string | null): Health => {
+  const delivered = deliveredBy(webhooks);
   const healths = webhooks.map((webhook) => healthOf(webhook, ownUrl));
   const failing = healths.find(({ state }) => state === 'failing');
   if (failing) return failing;
@@ -66,7 +63,7 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
   const isOpen = open === address;
   const isShown = shown === address;
   const delivered = deliveredBy(webhooks);
-  const health = healthOfWatch(webhooks, delivered, ownUrl);
+  const health = healthOfWatch(webhooks, ownUrl);
   const title = `the watch of ${address}`;
   const last = webhooks.flatMap((webhook) => lastArrival(webhook) ?? []).toSorted();
 

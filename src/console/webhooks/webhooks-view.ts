@@ -3,13 +3,14 @@ import { WebhookList } from '../__generated__/operations.ts';
 import { type Problem, send } from '../api/client.ts';
 import { type Item, type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
 import { Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
+import { useParam } from '../route.ts';
 import { settings } from '../settings.ts';
 import { AddressesDialog } from './addresses.ts';
 import { eachOnce } from './change.ts';
 import { CreateDialog, EditDialog } from './form-dialogs.ts';
-import { lastArrival } from './health.ts';
+import { type Health, healthOf, lastArrival, STATES } from './health.ts';
 import { useLastDay } from './last-day.ts';
-import { leftWithout, WatchRow } from './watch-row.ts';
+import { healthOfWatch, leftWithout, WatchRow } from './watch-row.ts';
 import { DeleteDialog, type RowDialog, WebhookRow } from './webhook-row.ts';
 import { titleOf, type Webhook, watchedBy } from './webhook-words.ts';
 
@@ -96,6 +97,7 @@ type Props = {
 /** A row for each webhook, and one for all that watch a wallet, in the place of the first. */
 const Rows = ({ list, onOpen, onChanged, onSaid }: Props) => {
   const { items, ownUrl, isLoading, problem, malformed, reload } = list;
+  const [chosen, choose] = useParam('state');
   const lastDayOf = useLastDay(
     items
       .map(({ node }) => lastArrival(node) ?? '')
@@ -116,12 +118,38 @@ const Rows = ({ list, onOpen, onChanged, onSaid }: Props) => {
     items.map(({ node }) => node),
     (webhook) => watchedBy(webhook) ?? webhook,
   );
+  const rows = [...groups].map(([group, webhooks]) =>
+    typeof group === 'string'
+      ? { state: healthOfWatch(webhooks, ownUrl).state, row: watchRowOf(group, webhooks) }
+      : { state: healthOf(group, ownUrl).state, row: rowOf(false)(group) },
+  );
+  const shown = rows.filter(({ state }) => chosen === '' || state === chosen);
   return html`
     ${malformed > 0 && html`<p class="quiet">Of what the service sent, ${malformed} can’t be read and ${malformed === 1 ? 'is' : 'are'} left out.</p>`}
-    <ul class="rows panel" aria-label="Webhooks">
-      ${[...groups].map(([group, webhooks]) => (typeof group === 'string' ? watchRowOf(group, webhooks) : rowOf(false)(group)))}
-    </ul>
+    <${StateFilter} states=${rows.map(({ state }) => state)} chosen=${chosen} onChoose=${choose} />
+    ${
+      shown.length > 0
+        ? html`<ul class="rows panel" aria-label="Webhooks">${shown.map(({ row }) => row)}</ul>`
+        : html`<${Empty} title="None of those that are loaded"><button type="button" onClick=${() => choose('')}>Show all</button><//>`
+    }
     <${LoadMore} list=${list} what="webhooks" />`;
+};
+
+type State = Health['state'];
+
+/** What may need a hand. */
+const TO_MEND: readonly State[] = ['failing', 'partly', 'paused'];
+
+type StateFilterProps = { states: readonly State[]; chosen: string; onChoose: (state: string) => void };
+
+/** How many rows need a hand. A click shows only those. */
+const StateFilter = ({ states, chosen, onChoose }: StateFilterProps) => {
+  const counted = TO_MEND.map((state) => ({ state, count: states.filter((each) => each === state).length }));
+  const shown = counted.filter(({ state, count }) => count > 0 || state === chosen);
+  if (shown.length === 0) return null;
+  return html`<div class="bar" role="group" aria-label="Show only">
+    ${shown.map(({ state, count }) => html`<button key=${state} type="button" class="state-filter" aria-pressed=${state === chosen} onClick=${() => onChoose(state === chosen ? '' : state)}><span class=${`tag ${STATES[state].tone}`}>${count}</span> ${STATES[state].word}</button>`)}
+  </div>`;
 };
 
 const PAGE = 20;
