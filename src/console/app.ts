@@ -7,21 +7,26 @@ import { LiveView } from './live-view.ts';
 import { hrefOf, route, VIEWS, type View } from './route.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';
+import { HomeView } from './start/home-view.ts';
+import { Palette } from './start/palette.ts';
 import { credentials, isSignedIn, ledger, useStore } from './state.ts';
+import { TokenView } from './token/token-view.ts';
 import { WalletView } from './wallet/wallet-view.ts';
 import { WebhooksView } from './webhooks/webhooks-view.ts';
 
 const TITLES: Readonly<Record<View, string>> = {
   home: 'Start',
   wallet: 'Wallet',
+  token: 'Token',
   live: 'Live',
   webhooks: 'Webhooks',
   cost: 'Cost',
 };
 
 const COMPONENTS = {
-  home: WalletView,
+  home: HomeView,
   wallet: WalletView,
+  token: TokenView,
   live: LiveView,
   webhooks: WebhooksView,
   cost: CostView,
@@ -37,7 +42,7 @@ const onApi = (event: Event) => {
 
 const Navigation = ({ current }: { current: View }) =>
   html`<nav aria-label="Views">
-    ${VIEWS.filter((view) => view !== 'home').map((view) => html`<a key=${view} href=${hrefOf(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
+    ${VIEWS.filter((view) => view !== 'home' && view !== 'token').map((view) => html`<a key=${view} href=${hrefOf(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
     ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener" onClick=${onApi}>API</a>`}
   </nav>`;
 
@@ -56,8 +61,9 @@ const App = () => {
   }, [view, wallets]);
   return html`
     <header>
-      <h1>EVM gateway</h1>
+      <h1><a href=${hrefOf('home')}>EVM gateway</a></h1>
       <${Navigation} current=${view} />
+      ${signedIn && html`<${Palette} />`}
       <${CostMeter} />
       ${settings.auth !== 'open' && signedIn && html`<${SignOutButton} />`}
     </header>

@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import type { Paged } from './api/use-connection.ts';
 import { formatCount, shorten, shortHex } from './format.ts';
+import { useLabel } from './labels.ts';
 import { hrefOf } from './route.ts';
-import { nameOf } from './settings.ts';
 
 /** A template as elements: text stays text, so that no value of the service becomes markup. */
 export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
@@ -81,7 +81,7 @@ export const Hash = ({ value, label = 'hash' }: { value: string; label?: string 
 
 /** An address by its name or shortened, which leads to its wallet, with a button that copies it. */
 export const Address = ({ value }: { value: string }) =>
-  html`<span class="hex"><a href=${hrefOf('wallet', [value])} title=${value}>${nameOf(value) ?? shortHex(value)}</a><${CopyButton} text=${value} label="address" /></span>`;
+  html`<span class="hex"><a href=${hrefOf('wallet', [value])} title=${value}>${useLabel(value) ?? shortHex(value)}</a><${CopyButton} text=${value} label="address" /></span>`;
 
 type Props = { title: string; onClose: () => void; children: ComponentChildren };
 

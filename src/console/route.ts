@@ -1,6 +1,6 @@
 import { createStore, useStore } from './state.ts';
 
-export const VIEWS = ['home', 'wallet', 'live', 'webhooks', 'cost'] as const;
+export const VIEWS = ['home', 'wallet', 'token', 'live', 'webhooks', 'cost'] as const;
 export type View = (typeof VIEWS)[number];
 
 /** What the address bar names: `#/wallet/0x…,0x…?tab=tokens` or `#/live?address=0x…`. */

@@ -54,6 +54,14 @@ export type ConnectWebhookInput = {
   readonly webhookId: string;
 };
 
+/** A contract on a chain. */
+export type ContractInput = {
+  /** The address of the contract. */
+  readonly address: string;
+  /** The id of the chain. */
+  readonly chainId: number;
+};
+
 /** A new webhook. A filter that is omitted or null lets every event of its type through. */
 export type CreateWebhookInput = {
   /** For webhooks of type ACTIVITIES only. */
@@ -128,6 +136,15 @@ export type SpamFeature =
   | 'UNIQUE_SELLERS'
   /** Whether metadata URIs use link shorteners. */
   | 'URL_SHORTENER_IN_URI';
+
+/** Names a token, by exactly one of its fields. */
+export type TokenInput =
+  {   /** The token of this contract. */
+  readonly contract: ContractInput; readonly id?: never; readonly nativeOf?: never; }
+  |  { readonly contract?: never;   /** The id of a Token. */
+  readonly id: string | number; readonly nativeOf?: never; }
+  |  { readonly contract?: never; readonly id?: never;   /** This chain's own currency. */
+  readonly nativeOf: number; };
 
 /** Which side of a transaction an address is on. */
 export type TransactionDirection =
@@ -237,6 +254,37 @@ export type DeliveriesSubscription = { readonly deliveries: { readonly cursor: s
         | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null }
         | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly id: string, readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
       > } } };
+
+export type SearchTokensQueryVariables = Exact<{
+  query: string;
+}>;
+
+
+export type SearchTokensQuery = { readonly searchTokens: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly address: string | null, readonly symbol: string | null, readonly name: string | null, readonly logo: string | null }> | null };
+
+export type TokenPageQueryVariables = Exact<{
+  token: TokenInput;
+}>;
+
+
+export type TokenPageQuery = { readonly token: { readonly id: string, readonly market: { readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly priceUsd: string | null, readonly poolSizeUsd: string | null, readonly totalSupply: string | null, readonly marketCapUsd: string | null, readonly fullyDilutedValueUsd: string | null, readonly priceHistory: ReadonlyArray<{ readonly hoursAgo: number, readonly priceUsd: string | null, readonly changeRatio: string | null }> } | null } | null };
+
+export type TokenPricesQueryVariables = Exact<{
+  token: TokenInput;
+  hoursAgo: ReadonlyArray<number> | number;
+}>;
+
+
+export type TokenPricesQuery = { readonly token: { readonly id: string, readonly market: { readonly priceUsd: string | null, readonly priceHistory: ReadonlyArray<{ readonly hoursAgo: number, readonly priceUsd: string | null }> } | null } | null };
+
+export type TokenHoldersQueryVariables = Exact<{
+  token: TokenInput;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type TokenHoldersQuery = { readonly token: { readonly id: string, readonly holders: { readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly balance: string, readonly share: string | null, readonly firstAcquired: string | null, readonly hasInitiatedTransfer: boolean | null, readonly wallet: { readonly id: string, readonly address: string } } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } | null };
 
 export type TransactionRowFragment = { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null };
 
@@ -934,6 +982,21 @@ export const ReplaceWebhookAddresses: Operation<ReplaceWebhookAddressesMutation,
 }`,
 };
 
+export const SearchTokens: Operation<SearchTokensQuery, SearchTokensQueryVariables> = {
+  name: 'SearchTokens',
+  hash: 'e5950ada1e8afc46d6d67e0c8a3366bc9eb3ab55008b7696c7aabd7e9ee8c022',
+  text: `query SearchTokens($query: String!) {
+  searchTokens(query: $query, first: 8) {
+    id
+    chainId
+    address
+    symbol
+    name
+    logo
+  }
+}`,
+};
+
 export const SendTestEvent: Operation<SendTestEventMutation, SendTestEventMutationVariables> = {
   name: 'SendTestEvent',
   hash: 'd76bf937ac62b70b770250dee1822c722d97fa14d5777371e31008a7fc8d20bf',
@@ -946,6 +1009,79 @@ export const SendTestEvent: Operation<SendTestEventMutation, SendTestEventMutati
     ... on WebhookError {
       code
       message
+    }
+  }
+}`,
+};
+
+export const TokenHolders: Operation<TokenHoldersQuery, TokenHoldersQueryVariables> = {
+  name: 'TokenHolders',
+  hash: 'f55a14f02cc22cce1eb08b30a20d78131263d9f09de840d2dab99cd3ec56061f',
+  text: `query TokenHolders($token: TokenInput!, $first: Int!, $after: String) {
+  token(token: $token) {
+    id
+    holders(first: $first, after: $after) {
+      edges {
+        cursor
+        node {
+          wallet {
+            id
+            address
+          }
+          balance
+          share
+          firstAcquired
+          hasInitiatedTransfer
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      requestTime
+    }
+  }
+}`,
+};
+
+export const TokenPage: Operation<TokenPageQuery, TokenPageQueryVariables> = {
+  name: 'TokenPage',
+  hash: 'e30e8d0ec921314f1c8d728d3fef25aa2782f948b589085517d25e52416479a7',
+  text: `query TokenPage($token: TokenInput!) {
+  token(token: $token) {
+    id
+    market {
+      symbol
+      name
+      decimals
+      logo
+      priceUsd
+      poolSizeUsd
+      totalSupply
+      marketCapUsd
+      fullyDilutedValueUsd
+      priceHistory(hoursAgo: [1, 24, 168]) {
+        hoursAgo
+        priceUsd
+        changeRatio
+      }
+    }
+  }
+}`,
+};
+
+export const TokenPrices: Operation<TokenPricesQuery, TokenPricesQueryVariables> = {
+  name: 'TokenPrices',
+  hash: 'd84c60e5ef331861efb255591bac98a9ec186abd4d2337f0b70fea1799e3c354',
+  text: `query TokenPrices($token: TokenInput!, $hoursAgo: [Int!]!) {
+  token(token: $token) {
+    id
+    market {
+      priceUsd
+      priceHistory(hoursAgo: $hoursAgo) {
+        hoursAgo
+        priceUsd
+      }
     }
   }
 }`,

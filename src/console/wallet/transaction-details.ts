@@ -9,8 +9,8 @@ import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
 import { Address, Bytes, Facts, Hash, html } from '../components.ts';
 import { formatCount, formatTime, formatUnits, inWords, shorten, shortHex } from '../format.ts';
+import { labelOf } from '../labels.ts';
 import { isAddress } from '../route.ts';
-import { nameOf } from '../settings.ts';
 import { DetailsState } from './list.ts';
 import { useDetails } from './use-wallet-list.ts';
 
@@ -145,7 +145,7 @@ const MAX_ITEMS = 3;
 const MOST_UINT256 = (2n ** 256n - 1n).toString();
 
 const stringText = (value: string): string => {
-  if (/^0x[\da-f]*$/i.test(value)) return nameOf(value) ?? shortHex(value);
+  if (/^0x[\da-f]*$/i.test(value)) return labelOf(value) ?? shortHex(value);
   if (value === MOST_UINT256) return '2^256 − 1';
   if (/^-?\d+$/.test(value)) return shorten(formatUnits(shorten(value, 100), 0), 30);
   return JSON.stringify(shorten(value, 40));

@@ -1,9 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Avatar } from '../avatar.ts';
 import { ChainFilter } from '../chain-filter.ts';
 import { CopyButton, html, panelId, type Tab, TabList, tabId } from '../components.ts';
 import { shorten, shortHex } from '../format.ts';
+import { EditLabel } from '../label-editor.ts';
+import { useLabel } from '../labels.ts';
 import { hrefOf, isAddress, navigate, route } from '../route.ts';
-import { nameOf, settings } from '../settings.ts';
+import { settings } from '../settings.ts';
+import { HomeView } from '../start/home-view.ts';
 import { useStore } from '../state.ts';
 import { Collectibles } from './collectibles.ts';
 import { Transactions } from './transactions.ts';
@@ -19,15 +23,12 @@ export const WalletView = () => {
   useEffect(() => {
     if (hasWallets) void readWatched();
   }, [hasWallets]);
+  if (!hasWallets) return html`<${HomeView} />`;
   return html`<div class="stack wallets">
     <${AddressForm} shown=${addresses} most=${MAX_WALLETS} />
-    ${
-      hasWallets
-        ? html`<div class="panels">
-            ${addresses.map((address) => html`<${WalletPanel} key=${address} address=${address} shown=${addresses} />`)}
-          </div>`
-        : html`<${DemoWallets} />`
-    }
+    <div class="panels">
+      ${addresses.map((address) => html`<${WalletPanel} key=${address} address=${address} shown=${addresses} />`)}
+    </div>
   </div>`;
 };
 
@@ -49,11 +50,13 @@ type Shown = {
 type Props = { address: string; shown: readonly string[] };
 
 const Head = ({ address, shown }: Props) => {
-  const title = nameOf(address) ?? shortHex(address);
+  const title = useLabel(address) ?? shortHex(address);
   const others = shown.filter((other) => other !== address);
   return html`<header class="bar">
+    <${Avatar} address=${address} size=${32} />
     <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
     <${CopyButton} text=${address} label=${`address of ${title}`} />
+    <${EditLabel} address=${address} />
     <${WatchButton} address=${address} title=${title} />
     <a href=${hrefOf('live', [], { address })}>Live events<span class="visually-hidden"> of ${title}</span></a>
     ${others.length > 0 && html`<a class="button push" href=${hrefOf('wallet', others)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
@@ -86,19 +89,6 @@ const WalletPanel = ({ address, shown }: Props) => {
     )}
   </section>`;
 };
-
-/** The sandbox's wallets, as a start. With a real service there are none. */
-const DemoWallets = () =>
-  settings.wallets.length > 0 &&
-  html`<section class="panel stack" aria-labelledby="demo-wallets">
-    <h2 id="demo-wallets">Wallets of the sandbox</h2>
-    <ul class="demo-wallets">
-      ${settings.wallets.map(
-        ({ name, address, shows }) =>
-          html`<li key=${address}><a href=${hrefOf('wallet', [address])}>${name}</a> <span class="quiet">${shows.replaceAll('`', '')}</span></li>`,
-      )}
-    </ul>
-  </section>`;
 
 type AddressFormProps = { shown: readonly string[]; most: number };
 

@@ -1,0 +1,28 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Answer } from './client.ts';
+
+type Asked<Data> = Answer<Data> & { readonly isLoading: boolean };
+
+const LOADING = { data: null, problems: [], isLoading: true };
+
+/** The answer of `load`, which has to be memoised: another one is asked anew. `retry` asks again. */
+export const useAnswer = <Data>(
+  load: (signal: AbortSignal) => Promise<Answer<Data>>,
+): Asked<Data> & { retry(): void } => {
+  const [answer, setAnswer] = useState<Asked<Data>>(LOADING);
+  const running = useRef<AbortController | null>(null);
+  const retry = useCallback(() => {
+    running.current?.abort();
+    const abort = new AbortController();
+    running.current = abort;
+    setAnswer(LOADING);
+    load(abort.signal)
+      .then((next) => setAnswer({ ...next, isLoading: false }))
+      .catch(() => {});
+  }, [load]);
+  useEffect(() => {
+    retry();
+    return () => running.current?.abort();
+  }, [retry]);
+  return { ...answer, retry };
+};

@@ -1,0 +1,33 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { html } from './components.ts';
+import { settings } from './settings.ts';
+
+const GATEWAY_OF_IPFS = 'https://ipfs.io/ipfs/';
+
+/** Where the browser may load a picture from; null for a picture that it may not load. */
+const pictureUrl = (imageUrl: string | null): string | null => {
+  if (!settings.images || imageUrl === null) return null;
+  const path = /^ipfs:\/\/(?:ipfs\/)?(.+)$/is.exec(imageUrl)?.[1];
+  const url = URL.parse(path === undefined ? imageUrl : `${GATEWAY_OF_IPFS}${path}`);
+  const isAllowed = url?.protocol === 'https:' || (url !== null && url.origin === settings.sandboxOrigin);
+  return url && isAllowed ? url.href : null;
+};
+
+type Props = {
+  /** As the service names it: any text. */
+  url: string | null;
+  alt: string;
+  /** In pixels, the side of the square that the page keeps for it. */
+  size: number;
+  /** What is shown in place of a picture that is missing, may not be loaded, or fails. */
+  drawn: VNode;
+};
+
+/** A picture that the service names, on any host, or a drawing in its place. */
+export const Picture = ({ url: imageUrl, alt, size, drawn }: Props) => {
+  const [failed, setFailed] = useState<string | null>(null);
+  const url = pictureUrl(imageUrl);
+  if (url === null || url === failed) return drawn;
+  return html`<img loading="lazy" decoding="async" referrerpolicy="no-referrer" width=${size} height=${size} alt=${alt} src=${url} onError=${() => setFailed(url)} />`;
+};

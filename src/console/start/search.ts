@@ -1,0 +1,142 @@
+import type { Ref } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { titleOf } from '../api/client.ts';
+import { html } from '../components.ts';
+import { shorten } from '../format.ts';
+import { navigate } from '../route.ts';
+import { type Suggestion, useSuggestions } from './suggestions.ts';
+import { SEARCH_CU, SHORTEST_NAME, type TokenSearch, useTokenSearch } from './token-search.ts';
+
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+
+const got = (text: string): string => {
+  if (text === '') return 'nothing';
+  const digits = /^0x([\da-f]*)$/i.exec(text)?.[1];
+  if (digits !== undefined) return `0x and ${digits.length} hex digits`;
+  return `“${shorten(text, 50)}”`;
+};
+
+const refusal = (typed: string): string =>
+  `Expected an address of 0x and 40 hex digits, a label, or ${SHORTEST_NAME} letters of a token’s name, got ${got(typed.trim())}.`;
+
+/** What the token search does at present, in words. */
+const statusOf = ({ isFollowing, isLoading, text, tokens, problem }: TokenSearch, typed: string): string => {
+  if (!isFollowing) return '';
+  if (typed.trim().length < SHORTEST_NAME) return `Tokens are found by ${SHORTEST_NAME} letters or more.`;
+  if (problem) return `${titleOf(problem)}: ${shorten(problem.message, 200)}`;
+  if (isLoading) return `Searching tokens, for ${SEARCH_CU} CU…`;
+  if (tokens.length === 0)
+    return text === '' ? '' : `The service knows no token named like “${shorten(text, 40)}”.`;
+  return `Anyone can use a symbol: compare the address. Another text costs ${SEARCH_CU} CU.`;
+};
+
+type OptionProps = { suggestion: Suggestion; isActive: boolean; id: string; onChoose: () => void };
+
+const Option = ({ suggestion, isActive, id, onChoose }: OptionProps) => {
+  const { picture, title, detail } = suggestion;
+  // The focus stays in the field, so that a click is not lost with the list.
+  const keepFocus = (event: Event) => event.preventDefault();
+  return html`<div class="option" role="option" id=${id} aria-selected=${isActive} onMouseDown=${keepFocus} onClick=${onChoose}>
+    <span class="option-picture">${picture}</span>
+    <span class="option-title">${title}</span>
+    <span class="option-detail quiet">${detail}</span>
+  </div>`;
+};
+
+type ListProps = {
+  id: string;
+  suggestions: readonly Suggestion[];
+  active: number;
+  onChoose: (suggestion: Suggestion) => void;
+};
+
+const optionId = (list: string, { id }: Suggestion): string => `${list}-${id}`;
+
+const OptionList = ({ id, suggestions, active, onChoose }: ListProps) => {
+  const groups = Object.entries(Object.groupBy(suggestions, ({ group }) => group));
+  const chosen = suggestions[active];
+  useEffect(() => {
+    if (chosen) document.getElementById(optionId(id, chosen))?.scrollIntoView({ block: 'nearest' });
+  }, [id, chosen?.id]);
+  return html`<div role="listbox" id=${id} aria-label="Found">
+    ${groups.map(
+      ([group, items]) => html`<div key=${group} role="group" aria-labelledby=${`${id}-${group}`}>
+        <p class="option-group" id=${`${id}-${group}`}>${group}</p>
+        ${items?.map((suggestion) => html`<${Option} key=${suggestion.id} suggestion=${suggestion} isActive=${suggestion === chosen} id=${optionId(id, suggestion)} onChoose=${() => onChoose(suggestion)} />`)}
+      </div>`,
+    )}
+  </div>`;
+};
+
+type Props = {
+  /** Unique on the page: ids begin with it. */
+  name: string;
+  label: string;
+  input?: Ref<HTMLInputElement>;
+  /** Whether the list is there without the focus, and names the views, as in the palette. */
+  isPalette?: boolean;
+  onDone?: () => void;
+};
+
+/**
+ * A field that finds wallets by address or label, tokens by name, and in the palette views. The arrow keys choose among what
+ * it offers, Enter opens that.
+ */
+export const Search = ({ name, label, input, isPalette = false, onDone }: Props) => {
+  const [typed, setTyped] = useState('');
+  const [isOpen, setOpen] = useState(isPalette);
+  const [active, setActive] = useState(0);
+  const [error, setError] = useState('');
+  const search = useTokenSearch(typed);
+  const suggestions = useSuggestions({ typed, search, withViews: isPalette });
+  const list = `${name}-list`;
+  const chosen = suggestions[Math.min(active, suggestions.length - 1)];
+  const status = statusOf(search, typed);
+  const isShown = isOpen && (suggestions.length > 0 || status !== '');
+
+  const write = (text: string) => {
+    setTyped(text);
+    setError('');
+    setActive(0);
+    setOpen(true);
+    if (text.trim() === '') search.end();
+  };
+  const choose = ({ action }: Suggestion) => {
+    if (typeof action !== 'string') {
+      action();
+      setActive(0);
+      return;
+    }
+    navigate(action);
+    write('');
+    setOpen(isPalette);
+    onDone?.();
+  };
+  const enter = () => {
+    const isEmpty = typed.trim() === '' && !isPalette;
+    if (chosen && !isEmpty) choose(chosen);
+    else if (!search.isLoading && search.text === '') setError(refusal(typed));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key];
+    if (event.key === 'Enter') enter();
+    // A search field would keep the first Escape for itself, to empty itself.
+    else if (event.key === 'Escape' && isPalette) onDone?.();
+    else if (event.key === 'Escape' && isOpen) setOpen(false);
+    else if (step !== undefined && suggestions.length > 0) {
+      setOpen(true);
+      setActive((Math.min(active, suggestions.length - 1) + step + suggestions.length) % suggestions.length);
+    } else return;
+    event.preventDefault();
+  };
+
+  return html`<div class=${`search ${isPalette ? 'is-palette' : ''}`} role="search" onFocusOut=${() => setOpen(isPalette)}>
+    <label for=${`${name}-field`} class=${isPalette ? 'visually-hidden' : ''}>${label}</label>
+    <input ref=${input} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
+    <span class="error" id=${`${name}-error`} role="alert">${error}</span>
+    <div class="found" hidden=${!isShown}>
+      <${OptionList} id=${list} suggestions=${suggestions} active=${suggestions.length === 0 ? -1 : Math.min(active, suggestions.length - 1)} onChoose=${choose} />
+      <p class="found-status quiet" role="status">${status}</p>
+    </div>
+  </div>`;
+};

@@ -1,0 +1,170 @@
+import type { VNode } from 'preact';
+import { Avatar } from '../avatar.ts';
+import { useChains } from '../chain-filter.ts';
+import { html } from '../components.ts';
+import { inWords, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { labelOf, useLabels } from '../labels.ts';
+import { hrefOf, isAddress, VIEWS } from '../route.ts';
+import { settings } from '../settings.ts';
+import { useStore } from '../state.ts';
+import { TokenLogo } from '../token-logo.ts';
+import { recentWallets } from './recent.ts';
+import { type FoundToken, SEARCH_CU, SHORTEST_NAME, type TokenSearch } from './token-search.ts';
+
+/** What a search field offers for the text in it. */
+export type Suggestion = {
+  readonly id: string;
+  readonly group: 'Wallets' | 'Tokens' | 'Views';
+  readonly picture: VNode | null;
+  readonly title: string;
+  /** Quiet, behind the title. */
+  readonly detail: string;
+  /** Where it leads, or what it does while the field stays open. */
+  readonly action: string | (() => void);
+};
+
+const MOST_WALLETS = 6;
+const MOST_NATIVE = 3;
+/** The most wallets side by side. */
+const MOST_COMPARED = 4;
+/** The chain that an address is looked up on as a token, until the person chooses another. */
+const FIRST_CHAIN = 1;
+
+const walletSuggestion = (address: string): Suggestion => ({
+  id: `wallet-${address}`,
+  group: 'Wallets',
+  picture: html`<${Avatar} address=${address} size=${28} />`,
+  title: labelOf(address) ?? shortHex(address),
+  detail: labelOf(address) === null ? address : shortHex(address),
+  action: hrefOf('wallet', [address]),
+});
+
+const tokenSuggestion = (token: FoundToken, chainName: string): Suggestion => ({
+  id: `token-${token.id}`,
+  group: 'Tokens',
+  picture: html`<${TokenLogo} token=${token} size=${28} />`,
+  title: shorten(token.symbol ?? 'unnamed', 24),
+  detail: [token.name && shorten(token.name, 40), chainName, shortHex(token.address ?? '')]
+    .filter(Boolean)
+    .join(' · '),
+  action: hrefOf('token', [`${token.chainId}:${token.address ?? 'native'}`]),
+});
+
+const compared = (addresses: readonly string[]): Suggestion => {
+  const shown = addresses.slice(0, MOST_COMPARED);
+  return {
+    id: 'compare',
+    group: 'Wallets',
+    picture: null,
+    title: `Compare ${shown.length} wallets`,
+    detail: `${shown.map((address) => labelOf(address) ?? shortHex(address)).join(', ')}${shown.length < addresses.length ? `: the first of ${addresses.length}` : ''}`,
+    action: hrefOf('wallet', shown),
+  };
+};
+
+const contractAt = (address: string): Suggestion => ({
+  id: `contract-${address}`,
+  group: 'Tokens',
+  picture: html`<${TokenLogo} token=${{ symbol: '?', id: address }} size=${28} />`,
+  title: `Token ${shortHex(address)}`,
+  detail: 'if it is a token’s contract; the chain is chosen there',
+  action: hrefOf('token', [`${FIRST_CHAIN}:${address}`]),
+});
+
+/** Those in which a word begins with the text come first, then those that contain it. */
+const matching = <Item>(
+  items: readonly Item[],
+  textOf: (item: Item) => string,
+  wanted: string,
+): readonly Item[] => {
+  const begins = (item: Item) => ` ${textOf(item).toLowerCase()}`.includes(` ${wanted}`);
+  const found = items.filter((item) => textOf(item).toLowerCase().includes(wanted));
+  return [...found.filter(begins), ...found.filter((item) => !begins(item))];
+};
+
+/** The wallets that a name or the beginning of an address means. Without a text, those that were opened last. */
+const useWallets = (wanted: string): readonly Suggestion[] => {
+  const own = useLabels();
+  const recent = useStore(recentWallets);
+  const known = [...new Set([...own.keys(), ...settings.wallets.map(({ address }) => address), ...recent])];
+  const isHex = wanted.startsWith('0x') && wanted.length > 2;
+  const found = isHex
+    ? known.filter((address) => address.startsWith(wanted))
+    : matching(known, (address) => labelOf(address) ?? '', wanted);
+  return (wanted === '' ? recent : found).slice(0, MOST_WALLETS).map(walletSuggestion);
+};
+
+const VIEW_NAMES: Readonly<Partial<Record<(typeof VIEWS)[number], readonly [string, string]>>> = {
+  home: ['Start', 'search, recent wallets, own labels'],
+  live: ['Live', 'events as they arrive'],
+  webhooks: ['Webhooks', 'what is delivered where'],
+  cost: ['Cost', 'what this visit has cost'],
+};
+
+const viewSuggestions = (wanted: string): readonly Suggestion[] =>
+  VIEWS.flatMap((view) => {
+    const [title, detail] = VIEW_NAMES[view] ?? [];
+    if (title === undefined || detail === undefined || !title.toLowerCase().includes(wanted)) return [];
+    return [{ id: `view-${view}`, group: 'Views', picture: null, title, detail, action: hrefOf(view) }];
+  });
+
+const useTokens = (text: string, search: TokenSearch): readonly Suggestion[] => {
+  const chains = useChains();
+  const nameOf = (chainId: number): string => {
+    const chain = chains.find((each) => each.chainId === chainId);
+    return chain ? inWords(chain.name) : `chain ${chainId}`;
+  };
+  if (text.startsWith('0x') || text.length < 2) return [];
+  const natives = chains.filter(
+    ({ chainId, tags }) => nativeSymbol(chainId) !== 'native' && tags.includes('default'),
+  );
+  const native = matching(
+    natives,
+    ({ chainId, name }) => `${nativeSymbol(chainId)} ${inWords(name)}`,
+    text.toLowerCase(),
+  )
+    .slice(0, MOST_NATIVE)
+    .map(
+      ({ chainId, name }): Suggestion => ({
+        id: `native-${chainId}`,
+        group: 'Tokens',
+        picture: html`<${TokenLogo} token=${{ symbol: nativeSymbol(chainId) }} size=${28} />`,
+        title: nativeSymbol(chainId),
+        detail: `${inWords(name)}’s own currency`,
+        action: hrefOf('token', [`${chainId}:native`]),
+      }),
+    );
+  if (search.isFollowing)
+    return [...native, ...search.tokens.map((token) => tokenSuggestion(token, nameOf(token.chainId)))];
+  if (text.length < SHORTEST_NAME) return native;
+  const begin: Suggestion = {
+    id: 'search-tokens',
+    group: 'Tokens',
+    picture: null,
+    title: `Search tokens named “${shorten(text, 30)}”`,
+    detail: `${SEARCH_CU} CU, and ${SEARCH_CU} CU more whenever you change the text`,
+    action: search.begin,
+  };
+  return [...native, begin];
+};
+
+type Wanted = {
+  typed: string;
+  search: TokenSearch;
+  /** Whether the console's views are offered, too. */
+  withViews: boolean;
+};
+
+/** What to offer for a text: wallets by address or name, tokens, and views. Nothing is asked for it, except by `search`. */
+export const useSuggestions = ({ typed, search, withViews }: Wanted): readonly Suggestion[] => {
+  const text = typed.trim();
+  const wanted = text.toLowerCase();
+  const wallets = useWallets(wanted);
+  const tokens = useTokens(text, search);
+  const parts = [...new Set(wanted.split(/[\s,;]+/).filter(Boolean))];
+  const [first = ''] = parts;
+  if (parts.length > 1 && parts.every(isAddress)) return [compared(parts)];
+  if (isAddress(first) && parts.length === 1) return [walletSuggestion(first), contractAt(first)];
+  // What costs comes last, so that Enter does not choose it over what is free.
+  return [...wallets, ...(withViews ? viewSuggestions(wanted) : []), ...tokens];
+};

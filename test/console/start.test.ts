@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
+import { type Gateway, startGateway } from '../support/gateway/start.ts';
+
+/** What a visit begins with: the search, tokens, and a person's own labels. In a real browser, over the sandbox. */
+
+const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
+
+let gateway: Gateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+});
+
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+/** The compute units of the visit, as the header says. */
+const spentOn = async (page: Page): Promise<number> =>
+  Number(/^([\d,]+) CU/.exec((await page.locator('.cost-meter').textContent()) ?? '')?.[1]?.replace(',', ''));
+
+test('one field leads from a token’s name to its price, history and holders, each at the price that was said', async (context) => {
+  needBrowser(context);
+  await using opened = await openPage(gateway.url);
+  const { page } = opened;
+  const field = page.getByRole('combobox', { name: /token/i });
+  await field.pressSequentially('USD Coin');
+  await page.getByRole('option', { name: /search tokens named “USD Coin”.*2 CU/i }).waitFor();
+  expect(await spentOn(page)).toBe(0);
+  await page.keyboard.press('Enter');
+  await page.getByRole('option', { name: /USDC.*optimism/i }).click();
+  await page.getByRole('heading', { name: 'USDC' }).waitFor();
+  expect(page.url()).toContain('#/token/10:0x');
+  await page.getByText(/^\$0\.99\d*$|^\$1\.0\d*$/).waitFor();
+  expect(await spentOn(page)).toBe(4);
+
+  await page.getByRole('button', { name: /7 days.*8 CU/ }).click();
+  const chart = page.getByRole('slider', { name: /price over 7 days/i });
+  const newest = await chart.getAttribute('aria-valuetext');
+  await chart.press('Home');
+  expect(await chart.getAttribute('aria-valuetext')).not.toBe(newest);
+  expect(await spentOn(page)).toBe(12);
+
+  await page.getByRole('button', { name: /500 largest.*2 CU/ }).click();
+  await expect.poll(() => page.getByRole('table').getByRole('row').count()).toBeGreaterThan(10);
+  expect((await page.locator('.tiers dt').allTextContents()).slice(0, 2)).toEqual([
+    'The largest',
+    'Ranks 2 to 10',
+  ]);
+  const shares = (await page.locator('.tiers dd').allTextContents()).map(Number.parseFloat);
+  expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(100, 0);
+  expect(await spentOn(page)).toBe(14);
+  expect(opened.faults).toEqual([]);
+});
+
+test('a name that a person gives to a wallet is found, kept, exported and imported', async (context) => {
+  needBrowser(context);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}`, { acceptDownloads: true });
+  const { page } = opened;
+  await page.getByRole('button', { name: /edit label|add a label/i }).click();
+  await page.getByRole('textbox', { name: 'Label' }).fill('  My \u202e cold   wallet ');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'My cold wallet' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'My cold wallet' }).waitFor();
+
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('combobox').pressSequentially('cold');
+  await page.getByRole('option', { name: /My cold wallet/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'EVM gateway' }).click();
+  const labels = page.getByRole('region', { name: 'Own labels' });
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    labels.getByRole('button', { name: 'Export' }).click(),
+  ]);
+  const kept = JSON.parse(await readFile(await file.path(), 'utf8'));
+  expect(kept).toEqual({ [WHALE]: 'My cold wallet' });
+
+  await labels.getByRole('button', { name: /remove the label/i }).click();
+  await labels.getByText('No address has a label of yours').waitFor();
+  const chosen = (text: string) =>
+    labels
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'labels.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+  await chosen('[1, 2]');
+  await labels.getByText(/expected a JSON object of names by address/i).waitFor();
+  await chosen(JSON.stringify({ ...kept, nobody: 'x' }));
+  await labels.getByText('1 label imported, 1 entry is not an address with a name.').waitFor();
+  await labels.getByRole('link', { name: 'My cold wallet' }).waitFor();
+  expect(opened.faults).toEqual([]);
+});
+
+test('the palette opens with Ctrl+K from anywhere, leads to a view by its name, and gives the focus back', async (context) => {
+  needBrowser(context);
+  await using opened = await openPage(`${gateway.url}/#/cost`);
+  const { page } = opened;
+  await page.getByRole('heading', { level: 2 }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('combobox').pressSequentially('webh');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.url()).toMatch(/#\/webhooks$/);
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await page.getByRole('button', { name: /^search/i }).click();
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.evaluate('document.activeElement.className')).toContain('open-palette');
+});
