@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { openInGraphiQL } from './api/graphiql.ts';
 import { html } from './components.ts';
-import { CostMeter, CostView } from './cost.ts';
+import { CostMeter, CostView } from './cost/cost-view.ts';
 import { LiveView } from './live-view.ts';
 import { hrefOf, route, VIEWS, type View } from './route.ts';
 import { settings } from './settings.ts';

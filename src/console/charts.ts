@@ -1,6 +1,215 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { html } from './components.ts';
 
+/** Charts, drawn by hand as SVG. Lengths across are percentages, so that nothing has to be measured. */
+
+/** The colours that are told apart, in the order in which charts use them, and one for what is not there. */
+const TONES = ['blue', 'green', 'amber', 'violet', 'teal', 'rose'] as const;
+type Tone = (typeof TONES)[number] | 'grey' | 'shaded';
+
+export type Bucket = {
+  /** Milliseconds since the epoch; `end` is excluded. */
+  readonly start: number;
+  readonly end: number;
+  /** One for each series, none below 0. */
+  readonly values: readonly number[];
+};
+
+type Series = { readonly name: string; readonly tone: Tone };
+
+type TimeBarsProps = {
+  label: string;
+  /** One after another, without gaps, the oldest first. */
+  buckets: readonly Bucket[];
+  /** Stacked from the bottom to the top. */
+  series: readonly Series[];
+  /** What the values count: `events`. */
+  unit: string;
+  /** Called with the bucket that is clicked, or chosen with Enter. */
+  onPick?: (bucket: Bucket) => void;
+};
+
+const HEIGHT = 120;
+
+/** Bars over time, stacked by series, with axes. A pointer or the arrow keys choose a bar, which says what it holds. */
+export const TimeBars = ({ label, buckets, series, unit, onPick }: TimeBarsProps) => {
+  const [chosen, setChosen] = useState<number | null>(null);
+  const count = buckets.length;
+  const present = chosen === null ? undefined : buckets[chosen];
+  const ticks = valueTicks(buckets.map(sumOf));
+  const top = ticks.at(-1) ?? 1;
+
+  const onPointerMove = ({ clientX, currentTarget }: PointerEvent) => {
+    if (!(currentTarget instanceof Element)) return;
+    const { left, width } = currentTarget.getBoundingClientRect();
+    setChosen(Math.min(count - 1, Math.max(0, Math.floor(((clientX - left) / width) * count))));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') return setChosen(null);
+    const isPick = event.key === 'Enter' || event.key === ' ';
+    if (isPick && present && onPick) onPick(present);
+    else if (MOVES[event.key]) setChosen(MOVES[event.key]?.(chosen ?? count - 1, count) ?? null);
+    else return;
+    event.preventDefault();
+  };
+
+  return html`<figure class="chart">
+    <figcaption><span>${label}</span><${Legend} series=${series} /></figcaption>
+    <div class="plot">
+      <ol class="values" aria-hidden="true">${ticks.toReversed().map((value) => html`<li key=${value}>${compact.format(value)}</li>`)}</ol>
+      <div
+        class=${onPick ? 'bars can-pick' : 'bars'}
+        role="slider"
+        tabindex="0"
+        aria-label=${label}
+        aria-valuemin="0"
+        aria-valuemax=${Math.max(0, count - 1)}
+        aria-valuenow=${chosen ?? Math.max(0, count - 1)}
+        aria-valuetext=${count === 0 ? 'empty' : textOf(present ?? buckets.at(-1), series, unit)}
+        onPointerMove=${onPointerMove}
+        onPointerLeave=${() => setChosen(null)}
+        onBlur=${() => setChosen(null)}
+        onClick=${() => present && onPick?.(present)}
+        onKeyDown=${onKeyDown}
+      >
+        <svg height=${HEIGHT} aria-hidden="true">
+          ${ticks.map((value) => html`<line key=${value} class="grid" x1="0" x2="100%" y1=${heightOf(top - value, top)} y2=${heightOf(top - value, top)} />`)}
+          ${buckets.map((bucket, index) => html`<${Bar} key=${bucket.start} bucket=${bucket} left=${(index / count) * 100} width=${100 / count} series=${series} top=${top} />`)}
+          ${present && chosen !== null && html`<rect class="chosen" x=${`${(chosen / count) * 100}%`} width=${`${100 / count}%`} y="0" height=${HEIGHT} />`}
+        </svg>
+        ${present && chosen !== null && html`<${Tip} bucket=${present} at=${(chosen + 0.5) / count} series=${series} unit=${unit} />`}
+      </div>
+      <${TimeAxis} buckets=${buckets} />
+    </div>
+  </figure>`;
+};
+
+const MOVES: Readonly<Record<string, (index: number, count: number) => number>> = {
+  ArrowLeft: (index) => Math.max(0, index - 1),
+  ArrowDown: (index) => Math.max(0, index - 1),
+  ArrowRight: (index, count) => Math.min(count - 1, index + 1),
+  ArrowUp: (index, count) => Math.min(count - 1, index + 1),
+  Home: () => 0,
+  End: (_, count) => count - 1,
+};
+
+const sumOf = ({ values }: Bucket): number => values.reduce((sum, value) => sum + value, 0);
+
+const heightOf = (value: number, top: number): number => (value / top) * (HEIGHT - 1) + 0.5;
+
+type BarProps = { bucket: Bucket; left: number; width: number; series: readonly Series[]; top: number };
+
+const Bar = ({ bucket, left, width, series, top }: BarProps) => {
+  let below = 0;
+  return bucket.values.map((value, index) => {
+    if (value <= 0) return null;
+    below += value;
+    const height = (value / top) * HEIGHT;
+    return html`<rect key=${index} class=${`tone-${series[index]?.tone}`} x=${`${left + width * 0.06}%`} width=${`${width * 0.88}%`} y=${HEIGHT - (below / top) * HEIGHT} height=${height} />`;
+  });
+};
+
+/** One series needs no legend: the label names it. */
+const Legend = ({ series }: { series: readonly Series[] }) =>
+  series.length > 1 &&
+  html`<ul class="legend">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
+
+const Swatch = ({ tone }: { tone: Tone }) =>
+  html`<svg class="swatch" aria-hidden="true"><rect class=${`tone-${tone}`} width="100%" height="100%" /></svg>`;
+
+const between = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact' });
+
+const rangeOf = ({ start, end }: Bucket): string => between.formatRange(start, end);
+
+const textOf = (bucket: Bucket | undefined, series: readonly Series[], unit: string): string => {
+  if (bucket === undefined) return '';
+  const parts = series.flatMap(({ name }, index) => {
+    const value = bucket.values[index] ?? 0;
+    return value > 0 ? [`${exact.format(value)} ${name}`] : [];
+  });
+  const split = series.length > 1 && parts.length > 0 ? `: ${parts.join(', ')}` : '';
+  return `${rangeOf(bucket)}: ${exact.format(sumOf(bucket))} ${unit}${split}`;
+};
+
+type TipProps = { bucket: Bucket; at: number; series: readonly Series[]; unit: string };
+
+/** What the chosen bar holds, beside it on the side that has room. */
+const Tip = ({ bucket, at, series, unit }: TipProps) => {
+  const shown = series
+    .map(({ name, tone }, index) => ({ name, tone, value: bucket.values[index] ?? 0 }))
+    .filter(({ value }) => value > 0);
+  const place = at < 0.5 ? { left: `${at * 100}%` } : { right: `${(1 - at) * 100}%` };
+  return html`<div class="tip" style=${place} aria-hidden="true">
+    <div class="quiet">${rangeOf(bucket)}</div>
+    <strong>${exact.format(sumOf(bucket))} ${unit}</strong>
+    ${series.length > 1 && html`<ul>${shown.toReversed().map(({ name, tone, value }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}<span>${exact.format(value)}</span></li>`)}</ul>`}
+  </div>`;
+};
+
+/** At most five steps from 0 to the highest value or just above it, each 1, 2 or 5 of a power of ten. */
+const valueTicks = (values: readonly number[]): number[] => {
+  const most = Math.max(0, ...values);
+  const rough = Math.max(most, Number.MIN_VALUE) / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const nice = ([1, 2, 5].find((step) => step * power >= rough) ?? 10) * power;
+  const step = values.every(Number.isInteger) ? Math.max(1, nice) : nice;
+  const steps = Math.max(1, Math.ceil(most / step - 1e-9));
+  return Array.from({ length: steps + 1 }, (_, index) => index * step);
+};
+
+const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
+
+/** Seconds between two marks of the time axis, for spans of at most some months. */
+const TIME_STEPS: readonly number[] = [
+  ...[1, 5, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE],
+  ...[HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY],
+];
+
+/** As many as a phone has room for. */
+const MAX_MARKS = 5;
+
+const axisFormat = (step: number | undefined): Intl.DateTimeFormat => {
+  if (step === undefined) return new Intl.DateTimeFormat('en-GB', { month: 'short', year: '2-digit' });
+  if (step >= DAY) return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+  const seconds = step < MINUTE ? ({ second: '2-digit' } as const) : {};
+  return new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', ...seconds });
+};
+
+/** Local times between the two, at round distances. */
+const timeTicks = (start: number, end: number): { readonly time: number; readonly text: string }[] => {
+  const seconds = (end - start) / 1000;
+  const step = TIME_STEPS.find((size) => seconds / size <= MAX_MARKS);
+  const months = Math.ceil(seconds / (30 * DAY) / MAX_MARKS);
+  const first = new Date(start);
+  const [year, month, day] = [first.getFullYear(), first.getMonth(), first.getDate()];
+  const format = axisFormat(step);
+  const marks: { time: number; text: string }[] = [];
+  for (let index = 0; index < 100_000; index += 1) {
+    // A date with seconds beyond its minute is the later time, also across a change of the clock.
+    const date =
+      step === undefined
+        ? new Date(year, month + index * months, 1)
+        : new Date(year, month, day, 0, 0, index * step);
+    if (date.getTime() >= end) break;
+    if (date.getTime() >= start) marks.push({ time: date.getTime(), text: format.format(date) });
+  }
+  return marks;
+};
+
+const TimeAxis = ({ buckets }: { buckets: readonly Bucket[] }) => {
+  const [start, end] = [buckets[0]?.start ?? 0, buckets.at(-1)?.end ?? 0];
+  if (end <= start) return null;
+  const marks = timeTicks(start, end);
+  return html`<svg class="times" height="20" aria-hidden="true">
+    ${marks.map(({ time, text }) => {
+      const x = `${((time - start) / (end - start)) * 100}%`;
+      return html`<g key=${time}><line x1=${x} x2=${x} y1="0" y2="4" /><text x=${x} y="16">${text}</text></g>`;
+    })}
+  </svg>`;
+};
 
 /** A line of the values in their order, from the lowest to the highest, for a glance. It has no axes. */
 export const Sparkline = ({ label, values }: { label: string; values: readonly number[] }) => {
@@ -14,4 +223,63 @@ export const Sparkline = ({ label, values }: { label: string; values: readonly n
   return html`<svg class="sparkline" viewBox="0 0 100 24" preserveAspectRatio="none" role="img" aria-label=${`${label}: ${range}`}>
     <polyline points=${points.join(' ')} />
   </svg>`;
+};
+
+type Part = {
+  readonly name: ComponentChildren;
+  /** Its size, in any unit that the parts have in common. */
+  readonly share: number;
+  /** What the legend says of it: its value. */
+  readonly text?: ComponentChildren;
+};
+
+const MOST_PARTS = TONES.length;
+const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
+
+/** One bar of the parts of a whole, the largest first, with a legend. What is beyond the sixth part are the others. @public */
+export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part[] }) => {
+  const sorted = parts.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
+  const whole = sorted.reduce((sum, { share }) => sum + share, 0);
+  const others = sorted.slice(MOST_PARTS);
+  const rest = others.reduce((sum, { share }) => sum + share, 0);
+  const shown: readonly (Part & { tone: Tone })[] = [
+    ...sorted
+      .slice(0, MOST_PARTS)
+      .map((part, index) => ({ ...part, tone: TONES[index] ?? ('grey' as const) })),
+    ...(others.length > 0 ? [{ name: `${others.length} others`, share: rest, tone: 'grey' as const }] : []),
+  ];
+  let left = 0;
+  return html`<figure class="chart share">
+    <figcaption>${label}</figcaption>
+    <svg height="12" aria-hidden="true">
+      ${shown.map(({ share, tone }) => {
+        const x = (left / whole) * 100;
+        left += share;
+        return html`<rect key=${tone} class=${`tone-${tone}`} x=${`${x}%`} width=${`${(share / whole) * 100}%`} height="12" />`;
+      })}
+    </svg>
+    <ul class="legend">
+      ${shown.map(({ name, share, text, tone }) => html`<li key=${tone}><${Swatch} tone=${tone} /><span class="name">${name}</span>${text !== undefined && html`<span>${text}</span>`}<span class="quiet">${percent.format(share / whole)}</span></li>`)}
+    </ul>
+  </figure>`;
+};
+
+/** How much of `most` the value is, with a text beside the bar that says it. @public */
+export const Meter = ({
+  label,
+  value,
+  most,
+  text,
+}: {
+  label: string;
+  value: number;
+  most: number;
+  text: string;
+}) => {
+  const part = most > 0 ? Math.min(1, Math.max(0, value / most)) : 0;
+  return html`<div class="meter" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${most} aria-valuenow=${Math.min(most, Math.max(0, value))} aria-valuetext=${text}>
+    <span class="name">${label}</span>
+    <svg height="8" aria-hidden="true"><rect class="track" width="100%" height="8" rx="4" /><rect class="tone-blue" width=${`${part * 100}%`} height="8" rx="4" /></svg>
+    <span>${text}</span>
+  </div>`;
 };

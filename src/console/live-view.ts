@@ -9,7 +9,8 @@ import {
   type LiveFeed,
   openLiveFeed,
 } from './api/live-feed.ts';
-import { Address, BarChart, Empty, Hash, html, ProblemNotice, Skeleton } from './components.ts';
+import { type Bucket, TimeBars } from './charts.ts';
+import { Address, Empty, Hash, html, ProblemNotice, Skeleton } from './components.ts';
 import {
   formatCount,
   formatTime,
@@ -20,13 +21,18 @@ import {
   nativeSymbol,
   shorten,
 } from './format.ts';
-import { hrefOf, isAddress, navigate, route } from './route.ts';
+import { hrefOf, isAddress, route, setParams, useParam } from './route.ts';
 import { settings } from './settings.ts';
 import { useStore } from './state.ts';
 
-const minutesAgo = (index: number, count: number): string => {
-  const minutes = count - 1 - index;
-  return minutes === 0 ? 'this minute' : `${minutes} min. ago`;
+const MINUTE_MS = 60_000;
+
+const bucketsOf = (perMinute: readonly number[]): readonly Bucket[] => {
+  const present = Math.floor(Date.now() / MINUTE_MS) + 1;
+  return perMinute.map((value, index) => {
+    const end = (present - (perMinute.length - 1 - index)) * MINUTE_MS;
+    return { start: end - MINUTE_MS, end, values: [value] };
+  });
 };
 
 /** The events of the caller's webhooks as they arrive, newest first. */
@@ -43,7 +49,7 @@ export const LiveView = () => {
     </div>
     <${LiveFilter} params=${params} />
     <div class="panel">
-      <${BarChart} label="Events a minute, of the last half hour here" values=${feed?.perMinute ?? []} nameOf=${(index: number) => minutesAgo(index, feed?.perMinute.length ?? 0)} />
+      <${TimeBars} label="Events a minute, of the last half hour here" buckets=${bucketsOf(feed?.perMinute ?? [])} series=${[{ name: 'events', tone: 'blue' }]} unit="events" />
     </div>
     ${feed?.problem && html`<${ProblemNotice} problem=${feed.problem} onRetry=${feed.connection === 'ended' ? retry : undefined} />`}
     ${(items.length > 0 || !feed?.problem) && html`<div class="panel">${isLoading ? html`<${Skeleton} rows=${6} />` : html`<${FeedList} items=${items} />`}</div>`}
@@ -158,13 +164,8 @@ const useWebhooks = (): readonly Choice[] => {
 const LiveFilter = ({ params }: { params: URLSearchParams }) => {
   const webhooks = useWebhooks();
   const [error, setError] = useState('');
+  const [chosen, setChosen] = useParam('webhook');
   const types = typesIn(params);
-  const change = (name: string, value: string) => {
-    const next = new URLSearchParams(params);
-    if (value === '') next.delete(name);
-    else next.set(name, value);
-    navigate(hrefOf('live', [], Object.fromEntries(next)));
-  };
   const onAddress = (event: Event) => {
     const text = (event.currentTarget as HTMLInputElement).value.trim();
     const address =
@@ -173,16 +174,15 @@ const LiveFilter = ({ params }: { params: URLSearchParams }) => {
     setError(
       isValid ? '' : `Expected an address, 0x and 40 hex digits, got ${JSON.stringify(shorten(text, 50))}.`,
     );
-    if (isValid) change('address', address);
+    if (isValid) setParams({ address }, true);
   };
-  const chosen = params.get('webhook') ?? '';
   return html`<form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
     <label class="field">Wallet
       <input name="address" list="live-wallets" spellcheck=${false} autocomplete="off" placeholder="all wallets: 0x… for one" value=${params.get('address') ?? ''} onChange=${onAddress} aria-invalid=${error !== ''} aria-describedby="live-address-error" />
       <datalist id="live-wallets">${settings.wallets.map(({ name, address }) => html`<option key=${address} value=${name} />`)}</datalist>
     </label>
     <label class="field">Webhook
-      <select name="webhook" value=${chosen} onChange=${(event: Event) => change('webhook', (event.currentTarget as HTMLSelectElement).value)}>
+      <select name="webhook" value=${chosen} onChange=${(event: Event) => setChosen((event.currentTarget as HTMLSelectElement).value, true)}>
         <option value="">all webhooks</option>
         ${chosen !== '' && !webhooks.some(({ webhookId }) => webhookId === chosen) && html`<option value=${chosen}>${chosen}</option>`}
         ${webhooks.map(({ webhookId, name }) => html`<option key=${webhookId} value=${webhookId}>${shorten(name ?? webhookId, 50)}</option>`)}
@@ -192,7 +192,7 @@ const LiveFilter = ({ params }: { params: URLSearchParams }) => {
       <legend>Types</legend>
       ${TYPES.map(
         (type) =>
-          html`<label key=${type} class="choice"><input type="checkbox" checked=${types.includes(type)} onChange=${() => change('types', (types.includes(type) ? types.filter((other) => other !== type) : [...types, type]).join(','))} /> ${inWords(type)}</label>`,
+          html`<label key=${type} class="choice"><input type="checkbox" checked=${types.includes(type)} onChange=${() => setParams({ types: (types.includes(type) ? types.filter((other) => other !== type) : [...types, type]).join(',') }, true)} /> ${inWords(type)}</label>`,
       )}
     </fieldset>
     <p id="live-address-error" class="bad" role="alert">${error}</p>

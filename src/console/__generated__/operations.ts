@@ -106,6 +106,23 @@ export type DeliveryFilter = {
   readonly webhookIds?: ReadonlyArray<string> | null | undefined;
 };
 
+/** What the service may offer for a chain. */
+export type Lookup =
+  /** `Wallet.activity`. */
+  | 'ACTIVITY'
+  /** `Wallet.balances`, `Wallet.balance` and `Wallet.portfolio`. */
+  | 'BALANCES'
+  /** `Wallet.collectibles`. */
+  | 'COLLECTIBLES'
+  /** `Wallet.defiPositions`. */
+  | 'DEFI_POSITIONS'
+  /** `Token.holders`. */
+  | 'TOKEN_HOLDERS'
+  /** `Token.market`. */
+  | 'TOKEN_INFO'
+  /** `Wallet.transactions`. */
+  | 'TRANSACTIONS';
+
 /** A replacement of the whole list of addresses. */
 export type ReplaceWebhookAddressesInput = {
   /** The new list. Other addresses are removed. */
@@ -337,7 +354,7 @@ export type CollectibleDetailsQuery = { readonly wallet: { readonly id: string, 
 export type ChainsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ChainsQuery = { readonly chains: ReadonlyArray<{ readonly chainId: number, readonly name: string, readonly tags: ReadonlyArray<string> }> };
+export type ChainsQuery = { readonly chains: ReadonlyArray<{ readonly chainId: number, readonly name: string, readonly tags: ReadonlyArray<string>, readonly supports: ReadonlyArray<Lookup> | null }> };
 
 export type WatchedWalletPartsFragment = { readonly types: ReadonlyArray<WebhookType>, readonly chainIds: ReadonlyArray<number> | null, readonly wallet: { readonly id: string, readonly address: string }, readonly webhooks: ReadonlyArray<{ readonly id: string, readonly webhookId: string, readonly active: boolean }> };
 
@@ -524,12 +541,13 @@ export type SendTestEventMutation = { readonly sendTestEvent:
 
 export const Chains: Operation<ChainsQuery, ChainsQueryVariables> = {
   name: 'Chains',
-  hash: '5a3e3f0a92f683051ba095aca7221fe5c7c66a2b4693b05d02cd99cc90fa9057',
+  hash: '7f3f2ff99d4df0d9acd93b81aea3cb6597b7f17199ef31c760f839ef966e61c5',
   text: `query Chains {
   chains {
     chainId
     name
     tags
+    supports
   }
 }`,
 };

@@ -1,9 +1,12 @@
-import { openInGraphiQL } from './api/graphiql.ts';
-import { BarChart, Empty, html } from './components.ts';
-import { formatCount, formatTime } from './format.ts';
-import { hrefOf } from './route.ts';
-import { settings } from './settings.ts';
-import { type LedgerEntry, ledger, useStore } from './state.ts';
+import { openInGraphiQL } from '../api/graphiql.ts';
+import { useChains } from '../chain-filter.ts';
+import { type Bucket, TimeBars } from '../charts.ts';
+import { Empty, html } from '../components.ts';
+import { formatCount, formatTime } from '../format.ts';
+import { hrefOf } from '../route.ts';
+import { settings } from '../settings.ts';
+import { type LedgerEntry, ledger, useStore } from '../state.ts';
+import { explain } from './prices.ts';
 
 /** What the visit has cost so far, and its last answer. */
 export const CostMeter = () => {
@@ -17,7 +20,18 @@ export const CostMeter = () => {
 
 const BARS = 60;
 
-const Entry = ({ entry }: { entry: LedgerEntry }) => {
+/** The CU of the answers in each part of the visit, of equal length. */
+const bucketsOf = (entries: readonly LedgerEntry[]): readonly Bucket[] => {
+  const [first, last] = [entries.at(-1)?.at ?? 0, entries[0]?.at ?? 0];
+  const length = Math.max(1000, (last - first + 1) / BARS);
+  return Array.from({ length: BARS }, (_, index) => {
+    const [start, end] = [first + index * length, first + (index + 1) * length];
+    const spent = entries.filter(({ at }) => at >= start && at < end);
+    return { start, end, values: [spent.reduce((sum, { cost }) => sum + cost.computeUnits, 0)] };
+  });
+};
+
+const Entry = ({ entry, chains }: { entry: LedgerEntry; chains: ReturnType<typeof useChains> }) => {
   const { name, at, durationMs, cost, failed } = entry;
   return html`<tr>
     <td><time datetime=${new Date(at).toISOString()}>${formatTime(new Date(at).toISOString())}</time></td>
@@ -26,6 +40,7 @@ const Entry = ({ entry }: { entry: LedgerEntry }) => {
     <td class="number">${cost.requests}</td>
     <td class="number">${cost.cached}${cost.watched ? ` (${cost.watched} watched)` : ''}</td>
     <td class="number">${Math.round(durationMs)} ms</td>
+    <td class="reason">${explain(entry, chains).reason}</td>
     <td>${settings.graphiql && html`<button type="button" onClick=${() => openInGraphiQL(entry)}>GraphiQL<span class="visually-hidden"> with ${name}</span></button>`}</td>
   </tr>`;
 };
@@ -43,11 +58,22 @@ const Sums = () => {
   </dl>`;
 };
 
+const Answers = ({ entries }: { entries: readonly LedgerEntry[] }) => {
+  const chains = useChains();
+  return html`<div class="panel stack">
+    <${TimeBars} label="CU of the answers of this visit" buckets=${bucketsOf(entries)} series=${[{ name: 'CU', tone: 'blue' }]} unit="CU" />
+    <div class="table" tabindex="0" role="region" aria-label="Answers">
+      <table>
+        <thead><tr><th scope="col">Time</th><th scope="col">Operation</th><th scope="col" class="number">CU</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Cached</th><th scope="col" class="number">Took</th><th scope="col">Why</th><th scope="col"><span class="visually-hidden">Open</span></th></tr></thead>
+        <tbody>${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} chains=${chains} />`)}</tbody>
+      </table>
+    </div>
+  </div>`;
+};
+
 /** What each answer of the visit has cost, newest first, and their sum. */
 export const CostView = () => {
   const { entries } = useStore(ledger);
-  const last = entries.slice(0, BARS).toReversed();
-  const bars = [...Array<null>(BARS - last.length).fill(null), ...last];
   return html`<section class="stack" aria-labelledby="cost-title">
     <h2 id="cost-title">What this visit has cost</h2>
     <p class="quiet">The service bills compute units for each request, whatever the size of the page. Each answer of the gateway says what it caused: <code>extensions.upstream</code>.</p>
@@ -55,15 +81,7 @@ export const CostView = () => {
     ${
       entries.length === 0
         ? html`<${Empty} title="Nothing has been asked yet">Open a wallet: its cost appears here.<//>`
-        : html`<div class="panel stack">
-            <${BarChart} label="CU of the last answers" values=${bars.map((entry) => entry?.cost.computeUnits ?? 0)} nameOf=${(index: number) => bars[index]?.name ?? ''} />
-            <div class="table" tabindex="0" role="region" aria-label="Answers">
-              <table>
-                <thead><tr><th scope="col">Time</th><th scope="col">Operation</th><th scope="col" class="number">CU</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Cached</th><th scope="col" class="number">Took</th><th scope="col"><span class="visually-hidden">Open</span></th></tr></thead>
-                <tbody>${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} />`)}</tbody>
-              </table>
-            </div>
-          </div>`
+        : html`<${Answers} entries=${entries} />`
     }
   </section>`;
 };

@@ -1,0 +1,119 @@
+import type { ChainsQuery, Lookup } from '../__generated__/operations.ts';
+import { useChains } from '../chain-filter.ts';
+import { html } from '../components.ts';
+import { formatCount } from '../format.ts';
+import type { LedgerEntry } from '../state.ts';
+
+/** What operations cost, in words: before they are sent, and after. */
+
+type Tariff = {
+  /** Compute units of a page of the service. */
+  readonly computeUnits: number;
+  /** The lookup whose pages are paid for each chain; null where the chains do not matter. */
+  readonly perChain: Lookup | null;
+};
+
+/** What the service asks for a page, as docs/caching-and-cost.md has it, by the field that reads it. */
+const TARIFFS = {
+  transactions: { computeUnits: 1, perChain: null },
+  activity: { computeUnits: 3, perChain: null },
+  collectibles: { computeUnits: 1, perChain: 'COLLECTIBLES' },
+  balances: { computeUnits: 1, perChain: 'BALANCES' },
+  balance: { computeUnits: 1, perChain: null },
+  defiPositions: { computeUnits: 4, perChain: 'DEFI_POSITIONS' },
+  market: { computeUnits: 2, perChain: null },
+  holders: { computeUnits: 2, perChain: null },
+  searchTokens: { computeUnits: 2, perChain: null },
+} as const satisfies Readonly<Record<string, Tariff>>;
+
+type Priced = keyof typeof TARIFFS;
+
+type Chains = ChainsQuery['chains'];
+
+type Price = {
+  /** If no page is kept; null until the gateway's chains are known, where they decide. */
+  readonly computeUnits: number | null;
+  /** Where it comes from: `1 request × 14 chains; choose chains to pay less`. */
+  readonly reason: string;
+};
+
+/** Without a choice the service looks at the chains with the tag `default` that the lookup covers. */
+const chainsOf = (lookup: Lookup, chainIds: readonly number[], chains: Chains): number =>
+  chainIds.length > 0
+    ? chainIds.length
+    : chains.filter(({ tags, supports }) => tags.includes('default') && supports?.includes(lookup) !== false)
+        .length;
+
+/** The price of one page of each of the lists. No chain chosen means the service's main chains. */
+const priceOf = (fields: readonly Priced[], chainIds: readonly number[], chains: Chains): Price => {
+  const tariffs = fields.map((field): Tariff => TARIFFS[field]);
+  const counts = tariffs.map(({ perChain }) =>
+    perChain === null ? 1 : chainsOf(perChain, chainIds, chains),
+  );
+  const computeUnits = tariffs.reduce(
+    (sum, tariff, index) => sum + tariff.computeUnits * (counts[index] ?? 1),
+    0,
+  );
+  const dearest = tariffs.reduce(
+    (most, { perChain }, index) => (perChain === null ? most : Math.max(most, counts[index] ?? 0)),
+    0,
+  );
+  const requests = fields.length === 1 ? '1 request' : `${fields.length} requests`;
+  const isKnown =
+    chains.length > 0 || chainIds.length > 0 || tariffs.every(({ perChain }) => perChain === null);
+  if (!isKnown) return { computeUnits: null, reason: `${requests}, paid for each chain` };
+  const hint = chainIds.length === 0 ? '; choose chains to pay less' : '';
+  return { computeUnits, reason: dearest > 1 ? `${requests} × ${dearest} chains${hint}` : requests };
+};
+
+/** The price of what a button is about to ask for, among the chains that are chosen. */
+const usePrice = (fields: readonly Priced[], chainIds: readonly number[]): Price =>
+  priceOf(fields, chainIds, useChains());
+
+/** The price as a short text, with its reason on hover: `14 CU`. @public */
+export const PriceTag = ({ of, chainIds = [] }: { of: readonly Priced[]; chainIds?: readonly number[] }) => {
+  const { computeUnits, reason } = usePrice(of, chainIds);
+  const text = computeUnits === null ? 'paid by chain' : `${formatCount(computeUnits)} CU`;
+  return html`<span class="price" title=${`${text}: ${reason}. It is less if the gateway has some of it already.`}>${text}</span>`;
+};
+
+const FIELDS =
+  /\b(transactions|activity|collectibles|balances|portfolio|balance|defiPositions|market|holders|searchTokens)\s*[({]/g;
+
+const isPriced = (field: string): field is Priced => field in TARIFFS;
+
+/** The lists that a query reads. A portfolio is the sum of the pages of balances. */
+const fieldsIn = (text: string): readonly Priced[] => {
+  if (!/\bquery\b/.test(text)) return [];
+  const names = [...text.matchAll(FIELDS)].map(([, name = '']) => (name === 'portfolio' ? 'balances' : name));
+  return [...new Set(names)].filter(isPriced);
+};
+
+const chainIdsIn = (variables: unknown): readonly number[] => {
+  if (typeof variables !== 'object' || variables === null || !('chainIds' in variables)) return [];
+  return Array.isArray(variables.chainIds) ? variables.chainIds : [];
+};
+
+type Explained = {
+  /** Why the answer cost what it did. */
+  readonly reason: string;
+  /** About the compute units that pages which the gateway had already have saved. */
+  readonly saved: number;
+};
+
+/** Says of an answer why it cost what it did, and what it would have cost without pages that were kept. */
+export const explain = ({ text, variables, cost }: LedgerEntry, chains: Chains): Explained => {
+  const { computeUnits, requests, cached, watched = 0 } = cost;
+  const price = priceOf(fieldsIn(text), chainIdsIn(variables), chains);
+  const saved = cached > 0 ? Math.max(0, (price.computeUnits ?? 0) - computeUnits) : 0;
+  const kept = watched > 0 ? 'from cache, as the wallet is watched' : 'from cache';
+  if (computeUnits === 0 && requests === 0)
+    return { reason: cached > 0 ? kept : 'the gateway’s own: costs nothing', saved };
+  const asked =
+    price.computeUnits === computeUnits
+      ? price.reason
+      : requests === 1
+        ? '1 request'
+        : `${requests} requests`;
+  return { reason: cached > 0 ? `${asked}; the rest ${kept}` : asked, saved };
+};
