@@ -234,6 +234,12 @@ test('a watch is one row: it says what is left of it, repairs it and ends it', a
   await part.waitFor();
   expect(await watchedTypes()).toEqual([['TRANSACTIONS', 'ACTIVITIES', 'BALANCES']]);
 
+  const chainless = `webhookId: "${await part.getAttribute('data-webhook')}", chainIds: []`;
+  await gateway.query(`mutation { updateWebhook(input: { ${chainless} }) { __typename } }`);
+  await page.reload();
+  await watch.getByText('Balance changes: Its list of chains is empty').waitFor();
+  expect(await watch.getAttribute('data-state')).toBe('failing');
+
   await watch.getByRole('button', { name: /^Stop watching/ }).click();
   await dialog.getByRole('button', { name: /^Stop watching/ }).click();
   await watch.waitFor({ state: 'detached' });

@@ -7,7 +7,7 @@ import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival } from './health.ts';
 import type { LastDay } from './last-day.ts';
 import { Action, ConfirmDialog, Day, Reasons, StateTag, Toggle } from './webhook-row.ts';
-import { ALL_TYPES, filterCountOf, inTypes, TYPES, type Webhook } from './webhook-words.ts';
+import { ALL_TYPES, filterCountOf, inTypes, TYPES, typeOf, type Webhook } from './webhook-words.ts';
 
 /** The types of events that reach the gateway: their webhooks are active, point here, and have no filter. */
 const deliveredBy = (webhooks: readonly Webhook[]): readonly WebhookType[] =>
@@ -25,9 +25,10 @@ export const leftWithout = (webhooks: readonly Webhook[], gone: Webhook): string
 
 export const healthOfWatch = (webhooks: readonly Webhook[], ownUrl: string | null): Health => {
   const delivered = deliveredBy(webhooks);
-  const healths = webhooks.map((webhook) => healthOf(webhook, ownUrl));
-  const failing = healths.find(({ state }) => state === 'failing');
-  if (failing) return failing;
+  const healths = webhooks.map((webhook) => ({ ...healthOf(webhook, ownUrl), of: typeOf(webhook) }));
+  const failing = healths.filter(({ state }) => state === 'failing');
+  if (failing.length > 0)
+    return { state: 'failing', reasons: failing.map(({ of, reasons }) => `${of}: ${reasons.join(' ')}`) };
   const missing = ALL_TYPES.filter((type) => !delivered.includes(type));
   if (delivered.length === 0)
     return { state: 'paused', reasons: ['Nothing is delivered: its webhooks are paused, or have filters.'] };
