@@ -29,7 +29,7 @@ type Props = {
 };
 
 const Facts = ({ webhook }: { webhook: Webhook }) =>
-  html`<p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, useChains())} · ${filtersOf(webhook)}</p>`;
+  html`<p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, useChains())}${filtersOf(webhook)}</p>`;
 
 const About = ({ webhook: { webhookId, createdAt } }: { webhook: Webhook }) =>
   html`<span class="quiet">${createdAt !== null && html`Created <time datetime=${createdAt} title=${formatTime(createdAt)}>${formatAge(createdAt, Date.now())}</time>${' · '}`}id <${Hash} value=${webhookId} label="webhook id" /></span>`;

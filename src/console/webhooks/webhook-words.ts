@@ -99,7 +99,7 @@ export const filterCountOf = (webhook: Webhook): number => filterWordsOf(webhook
 
 export const filtersOf = (webhook: Webhook): string => {
   const filters = filterWordsOf(webhook);
-  return filters.length === 0 ? 'no other filter' : `only ${filters.join(', ')}`;
+  return filters.length === 0 ? '' : ` · only ${filters.join(', ')}`;
 };
 
 const inSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
