@@ -19,21 +19,20 @@ export type Prices = Pick<ChainPricing, 'priceOf'>;
 /** The prices that an estimate has read: they may change later. */
 class ReadPrices implements Prices {
   readonly #pricing: Prices;
-  readonly #read: { readonly resource: string; readonly chains: string | null; readonly price: number }[] =
-    [];
+  readonly #read: { readonly asked: Parameters<Prices['priceOf']>; readonly price: number }[] = [];
 
   constructor(pricing: Prices) {
     this.#pricing = pricing;
   }
 
-  priceOf(resource: string, chains: string | null): number {
-    const price = this.#pricing.priceOf(resource, chains);
-    this.#read.push({ resource, chains, price });
+  priceOf(...asked: Parameters<Prices['priceOf']>): number {
+    const price = this.#pricing.priceOf(...asked);
+    this.#read.push({ asked, price });
     return price;
   }
 
   readonly areCurrent = (): boolean =>
-    this.#read.every(({ resource, chains, price }) => this.#pricing.priceOf(resource, chains) === price);
+    this.#read.every(({ asked, price }) => this.#pricing.priceOf(...asked) === price);
 }
 
 /** An estimate, and whether it is still the one that would be made. */
