@@ -1,10 +1,12 @@
 import { render } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { openInGraphiQL } from './api/graphiql.ts';
 import { html } from './components.ts';
 import { CostMeter, CostView } from './cost/cost-view.ts';
+import { shortHex } from './format.ts';
+import { labelOf } from './labels.ts';
 import { LiveView } from './live-view.ts';
-import { hrefOf, route, VIEWS, type View } from './route.ts';
+import { hrefOf, hrefOfLast, type Route, route, VIEWS, type View } from './route.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';
 import { HomeView } from './start/home-view.ts';
@@ -42,23 +44,44 @@ const onApi = (event: Event) => {
 
 const Navigation = ({ current }: { current: View }) =>
   html`<nav aria-label="Views">
-    ${VIEWS.filter((view) => view !== 'home' && view !== 'token').map((view) => html`<a key=${view} href=${hrefOf(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
+    ${VIEWS.filter((view) => view !== 'home' && view !== 'token').map((view) => html`<a key=${view} href=${hrefOfLast(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
     ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener" onClick=${onApi}>API</a>`}
   </nav>`;
 
+const titleOf = ({ view, addresses }: Route): string =>
+  view === 'wallet' && addresses.length > 0
+    ? addresses.map((address) => labelOf(address) ?? shortHex(address)).join(', ')
+    : TITLES[view];
+
+/** Scrolls to where the page was when it was left. Rows outside of the window have their full height until then. */
+const scrollBack = (place: number): void => {
+  const { classList } = document.documentElement;
+  classList.add('is-returning');
+  scrollTo(0, place);
+  requestAnimationFrame(() => requestAnimationFrame(() => classList.remove('is-returning')));
+};
+
 /** The views below their header. Without the credentials that the gateway asks for, it asks for them first. */
 const App = () => {
-  const { view, addresses } = useStore(route);
-  const wallets = addresses.join();
+  const shown = useStore(route);
+  const { view, addresses, place } = shown;
+  const page = `${view} ${addresses}`;
+  const title = titleOf(shown);
   const signedIn = isSignedIn(useStore(credentials));
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
-    document.title = `${TITLES[view]} · EVM gateway`;
+    document.title = `${title} · EVM gateway`;
+  }, [title]);
+  useLayoutEffect(() => {
     // A screen reader continues in the chosen view.
-    if (!isFirst.current) main.current?.focus();
+    if (!isFirst.current) main.current?.focus({ preventScroll: true });
+    if (!isFirst.current && place === null) scrollTo(0, 0);
     isFirst.current = false;
-  }, [view, wallets]);
+  }, [page]);
+  useLayoutEffect(() => {
+    if (place !== null) scrollBack(place);
+  }, [shown]);
   return html`
     <header>
       <h1><a href=${hrefOf('home')}>EVM gateway</a></h1>

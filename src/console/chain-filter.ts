@@ -1,8 +1,9 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Chains, type ChainsQuery } from './__generated__/operations.ts';
 import { send } from './api/client.ts';
 import { html } from './components.ts';
-import { inWords } from './format.ts';
+import { counted, inWords } from './format.ts';
+import { useParam } from './route.ts';
 import { createStore, useStore } from './state.ts';
 
 type Chain = ChainsQuery['chains'][number];
@@ -23,19 +24,45 @@ export const useChains = (): readonly Chain[] => {
   return useStore(chains);
 };
 
+const idsIn = (text: string): number[] =>
+  text
+    .split(',')
+    .map(Number)
+    .filter((id) => Number.isSafeInteger(id) && id > 0);
+
+/** The chains in the address bar, and a function that changes them. None of them means the main chains. */
+export const useChainIds = (): [chainIds: readonly number[], set: (chainIds: readonly number[]) => void] => {
+  const [text, setText] = useParam('chains');
+  const chainIds = useMemo(() => idsIn(text), [text]);
+  return [chainIds, (ids) => setText(ids.join())];
+};
+
+/** Used until the gateway has said which chains the service answers for. */
+const USUAL_CHAINS = 14;
+
+/** How many chains a list asks for, each of which costs. */
+export const useChainCount = (chainIds: readonly number[]): number => {
+  const main = useChains().filter(({ tags }) => tags.includes('default')).length || USUAL_CHAINS;
+  return chainIds.length || main;
+};
+
 type Props = {
   selected: readonly number[];
   onChange: (chainIds: readonly number[]) => void;
-  /** What it is called when none is chosen. */
+  /** What it means that none is chosen. */
   none?: string;
 };
 
-/** Closes the menu on Escape, and when the focus or a click goes elsewhere. */
+/**
+ * Closes the menu on Escape, and when the focus or a click goes elsewhere. An element around it is not elsewhere: a press on
+ * a label's text focuses it, and the click of that press is still to come.
+ */
 const useClosing = () => {
   const menu = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const elsewhere = ({ target }: Event) => {
-      if (menu.current && target instanceof Node && !menu.current.contains(target)) menu.current.open = false;
+      if (!menu.current || !(target instanceof Node)) return;
+      if (!menu.current.contains(target) && !target.contains(menu.current)) menu.current.open = false;
     };
     const onKey = ({ key }: KeyboardEvent) => {
       if (key !== 'Escape' || !menu.current?.open) return;
@@ -54,10 +81,8 @@ const useClosing = () => {
   return menu;
 };
 
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** Chooses chains: none of them is all that the service answers for. */
-export const ChainFilter = ({ selected, onChange, none = 'the usual ones' }: Props) => {
+/** Chooses chains. */
+export const ChainFilter = ({ selected, onChange, none = 'Main chains' }: Props) => {
   const known = useChains();
   const menu = useClosing();
   const toggle = (chainId: number) =>
@@ -65,11 +90,11 @@ export const ChainFilter = ({ selected, onChange, none = 'the usual ones' }: Pro
   const names = known.filter(({ chainId }) => selected.includes(chainId)).map(({ name }) => inWords(name));
   // A chain that the gateway does not know, or not yet, counts as well.
   const isNamed = names.length === selected.length && names.length < 3;
-  const chosen = isNamed ? names.join(', ') : selected.length;
+  const chosen = isNamed ? names.join(', ') : counted(selected.length, 'chain', 'chains');
   return html`<details class="menu" ref=${menu}>
-    <summary>Chains: ${selected.length === 0 ? none : chosen}</summary>
+    <summary>${selected.length === 0 ? none : html`<span class="visually-hidden">Chains: </span>${chosen}`}</summary>
     <div class="options">
-      <button type="button" disabled=${selected.length === 0} onClick=${() => onChange([])}>${capitalised(none)}</button>
+      <button type="button" disabled=${selected.length === 0} onClick=${() => onChange([])}>${none}</button>
       ${known.map(
         ({ chainId, name }) => html`<label key=${chainId}>
           <input type="checkbox" checked=${selected.includes(chainId)} onChange=${() => toggle(chainId)} />

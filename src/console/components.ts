@@ -3,7 +3,7 @@ import { type ComponentChildren, h, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import type { Paged } from './api/use-connection.ts';
-import { formatCount, shorten, shortHex } from './format.ts';
+import { formatAge, formatCount, formatTime, formatUtc, shorten, shortHex } from './format.ts';
 import { useLabel } from './labels.ts';
 import { hrefOf } from './route.ts';
 
@@ -55,6 +55,14 @@ export const Hash = ({ value, label = 'hash' }: { value: string; label?: string 
 /** An address by its name or shortened, which leads to its wallet, with a button that copies it. */
 export const Address = ({ value }: { value: string }) =>
   html`<span class="hex"><a href=${hrefOf('wallet', [value])} title=${value}>${useLabel(value) ?? shortHex(value)}</a><${CopyButton} text=${value} label="address" /></span>`;
+
+/** A time where the reader is, or how long ago it was if it gets the present time; in UTC on hover. */
+export const Time = ({ value, now }: { value: string; now?: number }) => {
+  const local = formatTime(value);
+  return now === undefined
+    ? html`<time datetime=${value} title=${formatUtc(value)}>${local}</time>`
+    : html`<time datetime=${value} title=${`${local} here, ${formatUtc(value)}`}>${formatAge(value, now)}</time>`;
+};
 
 type Props = { title: string; onClose: () => void; children: ComponentChildren };
 

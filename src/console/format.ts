@@ -15,11 +15,14 @@ export const inWords = (name: string): string =>
     .toLowerCase();
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
-const absolute = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
-  timeZone: 'UTC',
-});
+const absolute = (timeZone?: string) =>
+  new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    ...(timeZone && { timeZone }),
+  });
+
+const [inUtc, here] = [absolute('UTC'), absolute()];
 
 const STEPS: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit])[] = [
   [31_557_600, 'year'],
@@ -38,7 +41,10 @@ export const formatAge = (time: string, now: number): string => {
 };
 
 /** The time in UTC, to the second. */
-export const formatTime = (time: string): string => `${absolute.format(new Date(time))} UTC`;
+export const formatUtc = (time: string): string => `${inUtc.format(new Date(time))} UTC`;
+
+/** The time where the reader is, to the second. */
+export const formatTime = (time: string): string => here.format(new Date(time));
 
 /** The symbols of the chains' own currencies, by chain id. */
 const NATIVE: Readonly<Record<number, string>> = {
@@ -82,3 +88,7 @@ export const formatUsd = (value: string): string => {
 };
 
 export const formatCount = (count: number): string => grouped(String(count));
+
+/** `1 chain`, `14 chains`. */
+export const counted = (count: number, one: string, many: string): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;

@@ -1,4 +1,4 @@
-import { createStore, useStore } from './state.ts';
+import { createStore, credentials, useStore } from './state.ts';
 
 export const VIEWS = ['home', 'wallet', 'token', 'live', 'webhooks', 'cost'] as const;
 export type View = (typeof VIEWS)[number];
@@ -11,26 +11,26 @@ export type Route = {
   /** Those parts that are addresses, in lower case and each once, in the order in which wallets stand side by side. */
   readonly addresses: readonly string[];
   readonly params: URLSearchParams;
+  /** How far the page was scrolled when Back or Forward leads to it again; null for a page that is new. */
+  readonly place: number | null;
 };
 
 const ADDRESS = /^0x[\da-f]{40}$/i;
 
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
 
-const read = (): Route => {
-  const [place = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
-  const [view = '', ...rest] = place.split('/');
+const read = (place: number | null): Route => {
+  const [hash = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
+  const [view = '', ...rest] = hash.split('/');
   const path = rest.join('/').split(',').filter(Boolean);
   return {
     view: VIEWS.find((known) => known === view) ?? 'home',
     path,
     addresses: [...new Set(path.map((part) => part.toLowerCase()).filter(isAddress))],
     params: new URLSearchParams(query),
+    place,
   };
 };
-
-export const route = createStore(read());
-addEventListener('hashchange', () => route.set(read()));
 
 /** A link to a view: `hrefOf('wallet', [address], { tab: 'tokens' })`. */
 export const hrefOf = (
@@ -38,9 +38,36 @@ export const hrefOf = (
   path: readonly string[] = [],
   params: Record<string, string> = {},
 ): string => {
-  const query = new URLSearchParams(params).toString();
+  // Commas stay as they are: `chains=1,8453`.
+  const query = new URLSearchParams(params).toString().replaceAll('%2C', ',');
   return `#/${view === 'home' ? '' : view}${path.length > 0 ? `/${path.join(',')}` : ''}${query ? `?${query}` : ''}`;
 };
+
+export const route = createStore(read(null));
+
+/** How far each entry of the browser's history was scrolled when it was left, by the key in its state. */
+const places = new Map<string, number>();
+
+const keyIn = (state: unknown): string | null =>
+  typeof state === 'object' && state !== null && 'key' in state ? String(state.key) : null;
+
+/** Gives the present entry of the history a key. */
+const beginEntry = (): string => {
+  const key = String(performance.timeOrigin + performance.now());
+  history.replaceState({ key }, '');
+  return key;
+};
+
+// The browser would scroll before the lists are there.
+history.scrollRestoration = 'manual';
+let entry = keyIn(history.state) ?? beginEntry();
+
+addEventListener('hashchange', () => {
+  places.set(entry, scrollY);
+  const known = keyIn(history.state);
+  entry = known ?? beginEntry();
+  route.set(read(known === null ? null : (places.get(known) ?? null)));
+});
 
 /** Goes to a link, which Back returns from. */
 export const navigate = (href: string): void => {
@@ -58,12 +85,53 @@ export const useParam = (name: string): [value: string, set: (value: string, pus
 
 /** Changes several parameters of the address bar at once; see `useParam`. */
 export const setParams = (changes: Readonly<Record<string, string>>, push = false): void => {
-  const { view, path, params } = read();
+  const { view, path, params } = read(null);
   for (const [name, value] of Object.entries(changes))
     if (value === '') params.delete(name);
     else params.set(name, value);
   const href = hrefOf(view, path, Object.fromEntries(params));
-  if (push) history.pushState(null, '', href);
-  else history.replaceState(history.state, '', href);
-  route.set(read());
+  if (push) {
+    places.set(entry, scrollY);
+    history.pushState(null, '', href);
+    entry = beginEntry();
+  } else history.replaceState(history.state, '', href);
+  route.set(read(null));
+};
+
+/** The wallet that was shown last; without one, the view that asks for it. */
+let lastWallet = hrefOf('wallet');
+
+const remember = (): void => {
+  const { view, addresses } = route.get();
+  if (view === 'wallet' && addresses.length > 0) lastWallet = location.hash;
+};
+remember();
+route.subscribe(remember);
+
+/** A link to a view as it was left: to the last wallet, if it is the view of wallets. */
+export const hrefOfLast = (view: View): string => (view === 'wallet' ? lastWallet : hrefOf(view));
+
+const MOST_KEPT = 8;
+
+/** What was shown, by a name of the caller's. */
+export type Memory<Value> = {
+  /** What was kept, if Back or Forward has led here; null for a page that is new. */
+  recall(name: string): Value | null;
+  keep(name: string, value: Value): void;
+};
+
+/** Keeps the last eight values while the page and its credentials last, so that Back shows them without a request. */
+export const createMemory = <Value>(): Memory<Value> => {
+  const kept = new Map<string, Value>();
+  // Another caller may see other things.
+  credentials.subscribe(() => kept.clear());
+  return {
+    recall: (name) => (route.get().place === null ? null : (kept.get(name) ?? null)),
+    keep(name, value) {
+      kept.delete(name);
+      kept.set(name, value);
+      const [oldest] = kept.keys();
+      if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    },
+  };
 };

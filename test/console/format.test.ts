@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import {
   formatAge,
   formatCount,
-  formatTime,
   formatUnits,
   formatUsd,
+  formatUtc,
   inWords,
   nativeSymbol,
   shorten,
@@ -74,7 +74,7 @@ test('ages and times', () => {
   expect(formatAge('2026-01-02T02:00:00Z', now)).toBe('1h ago');
   // A service whose clock is ahead.
   expect(formatAge('2026-01-02T03:04:10Z', now)).toBe('now');
-  expect(formatTime('2026-01-02T03:04:05Z')).toBe('2 Jan 2026, 03:04:05 UTC');
+  expect(formatUtc('2026-01-02T03:04:05Z')).toBe('2 Jan 2026, 03:04:05 UTC');
 });
 
 test.each([

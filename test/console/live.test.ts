@@ -111,7 +111,7 @@ test('hundreds of events in a few seconds leave the page responsive', async (con
 test('a token without the webhooks’ scope watches a wallet, and sees its next event under its name', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway({ ...byToken, SANDBOX_BLOCK_MS: '300' });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${METRONOME}`);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${METRONOME}?tab=transactions`);
   const { page } = opened;
   await page.getByLabel('Token', { exact: true }).fill(await tokenOf({ scope: 'wallets deliveries watch' }));
   await page.keyboard.press('Enter');
@@ -147,7 +147,7 @@ test('with trusted documents the console sends its own, as `npm run trust` write
       ...{ NODE_ENV: 'production', SANDBOX: 'on', CONSOLE: 'on', SANDBOX_BLOCK_MS: '300' },
       TRUSTED_DOCUMENTS: documents,
     });
-    await using opened = await openPage(`${gateway.url}/#/wallet/${METRONOME}`);
+    await using opened = await openPage(`${gateway.url}/#/wallet/${METRONOME}?tab=transactions`);
     const { page } = opened;
     await page.locator('[data-hash]').first().waitFor();
     expect(await page.getByRole('link', { name: 'API' }).count()).toBe(0);
@@ -187,7 +187,7 @@ test('a subscription that ends says why, and begins again on a click', async (co
 test('an answer to the credentials of before does not sign out those of now', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway({ ...byToken, SANDBOX_BLOCK_MS: '3600000' });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${METRONOME}`);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${METRONOME}?tab=transactions`);
   const { page } = opened;
   const [old, present] = [await tokenOf({ sub: 'old' }), await tokenOf({ sub: 'present' })];
   const late = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ const VIEWS: readonly View[] = [
   { name: 'start', hash: '#/wallet', ready: (page) => page.getByText('metronome').first().waitFor() },
   {
     name: 'wallet',
-    hash: `#/wallet/${WHALE}`,
+    hash: `#/wallet/${WHALE}?tab=transactions`,
     ready: (page) => page.locator('[data-hash]').nth(10).waitFor(),
   },
   {

@@ -30,7 +30,7 @@ test('a wallet of 300 transactions is paged to its end, without a gap or a dupli
     items.unshift(numbered(items.length + 1, 3));
     return answer;
   });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${address}`);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${address}?tab=transactions`);
   const { page } = opened;
   await expect
     .poll(async () => {
@@ -47,7 +47,7 @@ test('a wallet of 300 transactions is paged to its end, without a gap or a dupli
 test('details of a transaction come on demand, and cost nothing', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}`);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?tab=transactions`);
   const { page } = opened;
   const row = page.locator('[data-hash]').nth(3);
   await row.getByRole('button', { name: /details/i }).click();
@@ -58,6 +58,149 @@ test('details of a transaction come on demand, and cost nothing', async (context
     .getByRole('cell')
     .allTextContents();
   expect(cells.slice(1, 4)).toEqual(['0', '0', '1']);
+});
+
+/** The compute units in the page's header: what the visit has cost. */
+const spentOn = async (page: Page): Promise<number> =>
+  Number(
+    /^([\d,]+) CU/
+      .exec((await page.locator('.cost-meter').textContent())?.trim() ?? '')?.[1]
+      ?.replaceAll(',', ''),
+  );
+
+test('details of a collectible cost nothing, and loading all of a list costs what its button says', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${COLLECTOR}?tab=collectibles`);
+  const { page } = opened;
+  await page
+    .getByRole('button', { name: /^details/i })
+    .nth(3)
+    .click();
+  const dialog = page.getByRole('dialog');
+  const before = await spentOn(page);
+  expect(before).toBeGreaterThan(0);
+  await dialog.getByRole('heading', { name: /^spam score/i }).waitFor();
+  await page.waitForLoadState('networkidle');
+  expect(await spentOn(page)).toBe(before);
+  await page.keyboard.press('Escape');
+  for (const [tab, items] of [
+    ['Collectibles', '[data-collectible]'],
+    ['Transactions', '[data-hash]'],
+  ] as const) {
+    await page.goto(
+      `${gateway.url}/#/wallet/${tab === 'Collectibles' ? COLLECTOR : WHALE}?tab=${tab.toLowerCase()}`,
+    );
+    await page.locator(items).first().waitFor();
+    const button = page.getByRole('button', { name: /^load all/i });
+    const price = Number(/about (\d+) CU/.exec((await button.textContent()) ?? '')?.[1]);
+    await button.click();
+    await page.waitForLoadState('networkidle');
+    const spent = await spentOn(page);
+    await dialog.getByText(new RegExp(`about ${price} CU`)).waitFor();
+    await dialog.getByRole('button', { name: 'Load them' }).click();
+    await expect.poll(() => page.locator(items).count()).toBe(1000);
+    expect([tab, (await spentOn(page)) - spent]).toEqual([tab, price]);
+  }
+});
+
+test('a chain is chosen by a click on its name, and the link shows the same tab, chains, spam and opened item elsewhere', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${COLLECTOR}?tab=transactions`);
+  const { page } = opened;
+  await page.locator('[data-hash]').first().waitFor();
+  await page.locator('summary', { hasText: 'Main chains' }).click();
+  const menu = page.locator('.menu .options');
+  await menu.getByText('base', { exact: true }).click();
+  await menu.getByText('ethereum', { exact: true }).click();
+  await page.locator('summary', { hasText: 'ethereum, base' }).waitFor();
+  expect(new URL(page.url()).hash).toContain('chains=8453,1');
+  await page.getByRole('tab', { name: /collectibles/i }).click();
+  await page.getByRole('checkbox', { name: /spam/i }).check();
+  await page
+    .getByRole('button', { name: /^details/i })
+    .nth(2)
+    .click();
+  const title = (await page.getByRole('dialog').getAttribute('aria-label')) ?? '';
+  await using another = await openPage(page.url());
+  await another.page.getByRole('dialog', { name: title, exact: true }).waitFor();
+  await another.page.keyboard.press('Escape');
+  expect(await another.page.getByRole('tab', { name: /collectibles/i }).getAttribute('aria-selected')).toBe(
+    'true',
+  );
+  expect(await another.page.getByRole('checkbox', { name: /spam/i }).isChecked()).toBe(true);
+  await another.page.locator('summary', { hasText: 'ethereum, base' }).waitFor();
+  expect(await another.page.title()).toContain('collector');
+  expect([opened.faults, another.faults]).toEqual([[], []]);
+});
+
+test('Back shows a list as it was left, without a request, and the navigation leads to the last wallet', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?tab=transactions&chains=1,8453`);
+  const { page } = opened;
+  const rows = page.locator('[data-hash]');
+  const shownAt = (index: number) =>
+    rows
+      .nth(index)
+      .evaluate((row) =>
+        Math.round(
+          (row as unknown as { getBoundingClientRect(): { top: number } }).getBoundingClientRect().top,
+        ),
+      );
+  await expect
+    .poll(async () => {
+      await page.mouse.wheel(0, 3000);
+      return rows.count();
+    })
+    .toBeGreaterThanOrEqual(100);
+  await page.waitForLoadState('networkidle');
+  await rows.nth(60).scrollIntoViewIfNeeded();
+  const [hashes, place, url] = [await hashesOn(page), await shownAt(60), page.url()];
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/graphql'))
+      sent.push(/query (\w+)/.exec(request.postData() ?? '')?.[1] ?? '');
+  });
+  await page.getByRole('link', { name: 'Cost' }).click();
+  await page.getByRole('heading', { name: 'What this visit has cost' }).waitFor();
+  await page.goBack();
+  await rows.first().waitFor();
+  expect(await hashesOn(page)).toEqual(hashes);
+  await expect.poll(async () => Math.abs((await shownAt(60)) - place)).toBeLessThan(3);
+  expect(sent.filter((name) => name === 'WalletTransactions')).toEqual([]);
+  await page.getByRole('link', { name: 'Cost' }).click();
+  await page.getByRole('link', { name: 'Wallet', exact: true }).click();
+  await rows.first().waitFor();
+  expect(page.url()).toBe(url);
+});
+
+test('what is focused or jumped to stays below the header, and no ring frames the page', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  for (const width of [360, 1100]) {
+    await using opened = await openPage(`${gateway.url}/#/cost`, { viewport: { width, height: 700 } });
+    const { page } = opened;
+    await page.goto(`${gateway.url}/#/wallet/${WHALE}?tab=transactions`);
+    await page.locator('[data-hash]').nth(20).waitFor();
+    await page.getByRole('link', { name: 'Live', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Live events' }).waitFor();
+    expect(await page.evaluate('getComputedStyle(document.querySelector("main")).outlineStyle')).toBe('none');
+    await page.goBack();
+    await page.locator('[data-hash]').nth(20).getByRole('button').last().focus();
+    for (let step = 0; step < 40; step += 1) {
+      await page.keyboard.press('Shift+Tab');
+      const hidden = await page.evaluate(`(() => {
+        const { activeElement } = document;
+        const header = document.querySelector('.shell > header');
+        if (!activeElement || header.contains(activeElement) || activeElement === document.body) return 0;
+        return Math.round(header.getBoundingClientRect().bottom - activeElement.getBoundingClientRect().top);
+      })()`);
+      expect([width, step, Math.max(0, Number(hidden))]).toEqual([width, step, 0]);
+    }
+  }
 });
 
 test('two wallets stand side by side, found by the sandbox’s names', async (context) => {
@@ -73,7 +216,7 @@ test('two wallets stand side by side, found by the sandbox’s names', async (co
   await page.keyboard.press('Enter');
   await page.locator('[data-hash]').first().waitFor();
   await page.goto(`${gateway.url}/#/wallet/${WHALE},${COLLECTOR}`);
-  await expect.poll(() => page.locator('section.panel').count()).toBe(2);
+  await expect.poll(() => page.locator('.wallet-head').count()).toBe(2);
   expect(page.url()).toContain(WHALE);
 });
 
@@ -93,9 +236,8 @@ test('a wrong address is refused in words, and asks nothing', async (context) =>
 test('collectibles are pictures, with spam only when it is asked for', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway();
-  await using opened = await openPage(`${gateway.url}/#/wallet/${COLLECTOR}`);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${COLLECTOR}?tab=collectibles`);
   const { page } = opened;
-  await page.getByRole('tab', { name: /collectibles/i }).click();
   const picture = page.locator('img').first();
   await picture.waitFor();
   await picture.scrollIntoViewIfNeeded();
@@ -111,7 +253,7 @@ test('a service that fails is said, and tried again', async (context) => {
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
   fake.transactions.set(address, () => ({ status: 503, text: 'down' }));
-  await using opened = await openPage(`${gateway.url}/#/wallet/${address}`);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${address}?tab=transactions`);
   const { page } = opened;
   await page.getByText('The service can’t be reached').waitFor();
   fake.transactions.set(address, servingTransactions(history(2)));
@@ -136,7 +278,7 @@ test('what a contract or a token is called stays text', async (context) => {
       },
     ] as never),
   );
-  await using opened = await openPage(`${gateway.url}/#/wallet/${address}`, {
+  await using opened = await openPage(`${gateway.url}/#/wallet/${address}?tab=transactions`, {
     viewport: { width: 360, height: 800 },
   });
   const { page } = opened;
@@ -159,7 +301,7 @@ test('what a contract or a token is called stays text', async (context) => {
 test('GraphiQL is one click away, with the operation that the page has just sent', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}`);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?tab=transactions`);
   const { page } = opened;
   await page.locator('[data-hash]').first().waitFor();
   await page.getByRole('link', { name: 'Cost' }).click();
@@ -190,7 +332,7 @@ test('a picture that does not load is drawn, and names of tokens stay text', asy
     collectible({ token_id: String(number), name: payload, symbol: payload, image_url }),
   );
   fake.collectibles.set(address, servingCollectibles(items));
-  await using opened = await openPage(`${gateway.url}/#/wallet/${address}`, {
+  await using opened = await openPage(`${gateway.url}/#/wallet/${address}?tab=transactions`, {
     viewport: { width: 360, height: 800 },
   });
   const { page } = opened;
@@ -224,7 +366,7 @@ test('a service that is slow is said to be', async (context) => {
     await answer.promise;
     return servingTransactions(history(2))(request);
   });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${address}`);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${address}?tab=transactions`);
   const { page } = opened;
   await page.getByText('This takes longer than usual.').first().waitFor();
   answer.resolve();

@@ -286,7 +286,7 @@ test('a dialog gives the focus back to what opened it', async (context) => {
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await expect.poll(() => button.evaluate((element) => element.matches(':focus'))).toBe(true);
-  const menu = page.getByText(/^Chains/);
+  const menu = page.locator('summary', { hasText: 'Any chain' });
   await button.click();
   await menu.click();
   const option = page.getByLabel('ethereum', { exact: true });

@@ -326,7 +326,7 @@ export type TransactionDetailsQueryVariables = Exact<{
 
 export type TransactionDetailsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly hash: string, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly blockHash: string | null, readonly data: string | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> } | null> } | null } };
 
-export type CollectibleCardFragment = { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null };
+export type CollectibleCardFragment = { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null };
 
 export type WalletCollectiblesQueryVariables = Exact<{
   address: string;
@@ -337,19 +337,7 @@ export type WalletCollectiblesQueryVariables = Exact<{
 }>;
 
 
-export type WalletCollectiblesQuery = { readonly wallet: { readonly id: string, readonly collectibles: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
-
-export type CollectiblePartsFragment = { readonly id: string, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null };
-
-export type CollectibleDetailsQueryVariables = Exact<{
-  address: string;
-  after?: string | null | undefined;
-  chainIds?: ReadonlyArray<number> | number | null | undefined;
-  includeSpam: boolean;
-}>;
-
-
-export type CollectibleDetailsQuery = { readonly wallet: { readonly id: string, readonly collectibles: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null } | null> } | null } };
+export type WalletCollectiblesQuery = { readonly wallet: { readonly id: string, readonly collectibles: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
 export type ChainsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -548,46 +536,6 @@ export const Chains: Operation<ChainsQuery, ChainsQueryVariables> = {
     name
     tags
     supports
-  }
-}`,
-};
-
-export const CollectibleDetails: Operation<CollectibleDetailsQuery, CollectibleDetailsQueryVariables> = {
-  name: 'CollectibleDetails',
-  hash: 'accf13323eb5572845bce5f371746a66f8155d3090cf895b11a7e44cafdce58b',
-  text: `query CollectibleDetails($address: Address!, $after: String, $chainIds: [ChainId!], $includeSpam: Boolean!) {
-  wallet(address: $address) {
-    id
-    collectibles(
-      first: 1
-      after: $after
-      chainIds: $chainIds
-      includeSpam: $includeSpam
-    ) {
-      nodes {
-        ...CollectibleParts
-      }
-    }
-  }
-}
-
-fragment CollectibleParts on Collectible {
-  id
-  description
-  metadata {
-    uri
-    attributes {
-      key
-      value
-    }
-  }
-  spamScore
-  explanations {
-    feature
-    featureName
-    value
-    score
-    weight
   }
 }`,
 };
@@ -1241,7 +1189,7 @@ export const UpdateWebhookAddresses: Operation<UpdateWebhookAddressesMutation, U
 
 export const WalletCollectibles: Operation<WalletCollectiblesQuery, WalletCollectiblesQueryVariables> = {
   name: 'WalletCollectibles',
-  hash: '2853fc17be5ce91bd61ecc2b0656dd6914fc25e2cc92f8f0d2de0de0affdc8fa',
+  hash: 'd81ad2f672eba5ab1063d6869583be076860848fbbe80c1fadb12ac7e2d8f8f4',
   text: `query WalletCollectibles($address: Address!, $first: Int!, $after: String, $chainIds: [ChainId!], $includeSpam: Boolean!) {
   wallet(address: $address) {
     id
@@ -1281,6 +1229,22 @@ fragment CollectibleCard on Collectible {
   lastSalePrice
   lastAcquired
   isSpam
+  description
+  metadata {
+    uri
+    attributes {
+      key
+      value
+    }
+  }
+  spamScore
+  explanations {
+    feature
+    featureName
+    value
+    score
+    weight
+  }
 }`,
 };
 

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Memory } from '../route.ts';
 import type { Answer, Problem } from './client.ts';
 
 /** A Relay connection, as far as it is needed to page through it. */
@@ -13,7 +14,7 @@ export type Item<Node> = {
   readonly before: string | null;
 };
 
-type State<Node> = {
+export type PagedState<Node> = {
   readonly items: readonly Item<Node>[];
   /** Items that the service sent and the gateway could not parse. */
   readonly malformed: number;
@@ -23,7 +24,7 @@ type State<Node> = {
   readonly problem: Problem | null;
 };
 
-export type Paged<Node> = State<Node> & {
+export type Paged<Node> = PagedState<Node> & {
   /** Loads the next page. Does nothing while one is loading, and after the last. */
   loadMore(): void;
   /** Starts again at the newest item. The present items are shown until then. */
@@ -45,7 +46,7 @@ export type LoadPage<Node> = (
 
 const EMPTY = { items: [], malformed: 0, after: null, hasMore: true, isLoading: true, problem: null };
 
-const joined = <Node>(state: State<Node>, { edges, pageInfo }: Connection<Node>): State<Node> => {
+const joined = <Node>(state: PagedState<Node>, { edges, pageInfo }: Connection<Node>): PagedState<Node> => {
   const items = [...state.items];
   let { malformed } = state;
   let before = state.after;
@@ -58,20 +59,35 @@ const joined = <Node>(state: State<Node>, { edges, pageInfo }: Connection<Node>)
   return { items, malformed, after, hasMore: pageInfo.hasNextPage, isLoading: false, problem: null };
 };
 
-/** Pages through a connection by its cursors. Another `load` begins a new list, so it has to be memoised. */
-export const useConnection = <Node>(load: LoadPage<Node>): Paged<Node> => {
-  const [state, setState] = useState<State<Node>>(EMPTY);
+/** Where a list is kept for Back, and under which name: all that decides what it lists. */
+export type Kept<Value> = { readonly memory: Memory<Value>; readonly name: string };
+
+/**
+ * Pages through a connection by its cursors. Another `load` begins a new list, so it has to be memoised. A list that is
+ * `kept` stands as it was left when Back leads to it.
+ */
+export const useConnection = <Node>(
+  load: LoadPage<Node>,
+  kept: Kept<PagedState<Node>> | null = null,
+): Paged<Node> => {
+  const name = kept?.name ?? null;
+  const memory = kept?.memory ?? null;
+  const [state, setState] = useState<PagedState<Node>>(() => kept?.memory.recall(kept.name) ?? EMPTY);
   const latest = useRef(state);
   const running = useRef<AbortController | null>(null);
   const fromNewest = useRef(true);
 
-  const put = useCallback((next: State<Node>) => {
-    latest.current = next;
-    setState(next);
-  }, []);
+  const put = useCallback(
+    (next: PagedState<Node>) => {
+      latest.current = next;
+      setState(next);
+      if (name !== null && next.items.length > 0) memory?.keep(name, { ...next, isLoading: false });
+    },
+    [name, memory],
+  );
 
   const read = useCallback(
-    async (from: State<Node>) => {
+    async (from: PagedState<Node>) => {
       running.current?.abort();
       const abort = new AbortController();
       running.current = abort;
@@ -101,10 +117,11 @@ export const useConnection = <Node>(load: LoadPage<Node>): Paged<Node> => {
   );
 
   useEffect(() => {
-    put(EMPTY);
-    reload();
+    const recalled = name === null ? null : memory?.recall(name);
+    put(recalled ?? EMPTY);
+    if (!recalled) reload();
     return () => running.current?.abort();
-  }, [put, reload]);
+  }, [put, reload, name, memory]);
 
   return { ...state, loadMore, reload, retry, change };
 };

@@ -1,8 +1,4 @@
-import type {
-  CollectibleCardFragment,
-  CollectiblePartsFragment,
-  SpamFeature,
-} from '../__generated__/operations.ts';
+import type { CollectibleCardFragment, SpamFeature } from '../__generated__/operations.ts';
 import { Pattern } from '../avatar.ts';
 import { Address, html } from '../components.ts';
 import { formatUnits, inWords, shorten, shortHex } from '../format.ts';
@@ -35,7 +31,7 @@ export const CollectibleCard = ({ collectible, onOpen }: Props) => {
   </li>`;
 };
 
-type Signal = NonNullable<CollectiblePartsFragment['explanations']>[number];
+type Signal = NonNullable<CollectibleCardFragment['explanations']>[number];
 
 const SIGNALS: Readonly<Record<SpamFeature, { readonly what: string; readonly why: string }>> = {
   EXTERNALLY_FLAGGED: { what: 'Flagged by third parties', why: 'others take the collection for spam' },
@@ -73,14 +69,8 @@ const verdict = (isSpam: boolean | null): string => {
 };
 
 /** The spam score, and the signals that it is the average of. */
-export const SpamScore = ({
-  collectible,
-  isSpam,
-}: {
-  collectible: CollectiblePartsFragment;
-  isSpam: boolean | null;
-}) => {
-  const { spamScore, explanations } = collectible;
+export const SpamScore = ({ collectible }: { collectible: CollectibleCardFragment }) => {
+  const { spamScore, explanations, isSpam } = collectible;
   const signals = explanations ?? [];
   return html`<h3>Spam score: ${spamScore === null ? 'none' : `${rounded(spamScore)} of 100`}</h3>
     <p>${verdict(isSpam)} ${spamScore === null ? 'It has no signal to score it by.' : 'The score is the average of these signals by their weights.'}</p>

@@ -1,36 +1,28 @@
-import { useCallback, useState } from 'preact/hooks';
-import {
-  type CollectibleCardFragment,
-  type CollectiblePartsFragment,
-  CollectibleDetails as Operation,
-  WalletCollectibles,
-} from '../__generated__/operations.ts';
+import { useCallback } from 'preact/hooks';
+import { type CollectibleCardFragment, WalletCollectibles } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import type { Item } from '../api/use-connection.ts';
-import { useChains } from '../chain-filter.ts';
-import { Address, Dialog, Facts, Hash, html, useNow } from '../components.ts';
-import { formatTime, formatUnits, inWords, shorten } from '../format.ts';
+import type { PagedState } from '../api/use-connection.ts';
+import { useChainCount } from '../chain-filter.ts';
+import { Address, Dialog, Facts, Hash, html, Time, useNow } from '../components.ts';
+import { formatUnits, inWords, shorten } from '../format.ts';
+import { createMemory, useParam } from '../route.ts';
 import { CollectibleCard, collectibleTitle, SpamScore } from './collectible-card.ts';
-import { DetailsState, type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
-import { type LoadWalletPage, useDetails, useWalletList } from './use-wallet-list.ts';
+import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
+import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
 
 const PAGE_SIZE = 24;
 /** The size of the first page that the gateway requests; later ones have up to 2,500. Each request costs one CU per chain. */
 const ITEMS_OF_FIRST_REQUEST = 250;
-/** Used until the gateway has said which chains the service answers for. */
-const USUAL_CHAINS = 14;
-
 type Props = { address: string; chainIds: readonly number[] };
 
-/** The number of chains of a request without a filter. */
-const useDefaultChains = (): number =>
-  useChains().filter(({ tags }) => tags.includes('default')).length || USUAL_CHAINS;
+const memory = createMemory<PagedState<CollectibleCardFragment>>();
 
 /** The wallet's collectibles, with their pictures. */
 export const Collectibles = ({ address, chainIds }: Props) => {
-  const [includeSpam, setIncludeSpam] = useState(false);
-  const [opened, setOpened] = useState<Item<CollectibleCardFragment> | null>(null);
-  const defaultChains = useDefaultChains();
+  const [spam, setSpam] = useParam('spam');
+  const includeSpam = spam === 'shown';
+  const [open, setOpen] = useParam('open');
+  const chains = useChainCount(chainIds);
   const load = useCallback<LoadWalletPage<CollectibleCardFragment>>(
     async (first, after, signal) => {
       const variables = { address, first, after, chainIds, includeSpam };
@@ -39,36 +31,33 @@ export const Collectibles = ({ address, chainIds }: Props) => {
     },
     [address, chainIds, includeSpam],
   );
-  const collectibles = useWalletList(PAGE_SIZE, load);
+  const name = `collectibles ${address} ${chainIds} ${includeSpam}`;
+  const collectibles = useWalletList(PAGE_SIZE, load, { memory, name });
   const { list } = collectibles;
+  const opened = list.items.find(({ node }) => node.id === open);
   const now = useNow();
 
   const estimate = (shown: number): Estimate => {
-    const requests = shown < ITEMS_OF_FIRST_REQUEST ? 2 : 1;
-    return { requests, computeUnits: requests * (chainIds.length || defaultChains) };
-  };
-  const close = () => setOpened(null);
-  const reload = () => {
-    close();
-    list.reload();
+    const requests = shown <= ITEMS_OF_FIRST_REQUEST ? 1 : 0;
+    return { requests, computeUnits: requests * chains };
   };
   return html`<div class="stack">
     <${ListHead} list=${collectibles} now=${now}>
       <${LoadAll} list=${collectibles} what="collectibles" estimate=${estimate} />
-      <label class="choice"><input type="checkbox" checked=${includeSpam} onChange=${() => setIncludeSpam(!includeSpam)} /> Show spam too</label>
+      <label class="choice"><input type="checkbox" checked=${includeSpam} onChange=${() => setSpam(includeSpam ? '' : 'shown')} /> Show spam too</label>
     <//>
     <${ListBody} list=${list} what="collectibles" kind="card" empty="No collectible on these chains">
       <ul class="cards">
-        ${list.items.map((item) => html`<${CollectibleCard} key=${item.node.id} collectible=${item.node} onOpen=${() => setOpened(item)} />`)}
+        ${list.items.map((item) => html`<${CollectibleCard} key=${item.node.id} collectible=${item.node} onOpen=${() => setOpen(item.node.id)} />`)}
       </ul>
     <//>
-    ${opened && html`<${CollectibleDetails} item=${opened} list=${{ address, chainIds, includeSpam }} onClose=${close} onReload=${reload} />`}
+    ${opened && html`<${CollectibleDetails} card=${opened.node} onClose=${() => setOpen('')} />`}
   </div>`;
 };
 
 const MOST_TRAITS = 100;
 
-const Traits = ({ metadata }: { metadata: NonNullable<CollectiblePartsFragment['metadata']> }) => {
+const Traits = ({ metadata }: { metadata: NonNullable<CollectibleCardFragment['metadata']> }) => {
   const { uri, attributes } = metadata;
   const others = attributes.length - MOST_TRAITS;
   return html`<h3>Traits${attributes.length === 0 && ': none'}</h3>
@@ -86,41 +75,20 @@ const Known = ({ card }: { card: CollectibleCardFragment }) => {
     ['Contract', html`<${Address} value=${contractAddress} />`],
     ['Token id', html`<${Hash} value=${tokenId} label="token id" />`],
     ['Amount', formatUnits(balance, 0)],
-    ['Acquired', lastAcquired && formatTime(lastAcquired)],
+    ['Acquired', lastAcquired && html`<${Time} value=${lastAcquired} />`],
     ['Last sale', lastSalePrice && `${shorten(lastSalePrice, 40)} in the service’s unit`],
   ]} />`;
 };
 
-type CollectibleDetailsProps = {
-  item: Item<CollectibleCardFragment>;
-  list: { readonly address: string; readonly chainIds: readonly number[]; readonly includeSpam: boolean };
-  onClose: () => void;
-  onReload: () => void;
-};
+type CollectibleDetailsProps = { card: CollectibleCardFragment; onClose: () => void };
 
-/** What a card leaves out. It is requested when the card is opened. */
-const CollectibleDetails = ({ item, list, onClose, onReload }: CollectibleDetailsProps) => {
-  const { node: card, before } = item;
-  const { address, chainIds, includeSpam } = list;
-  const load = useCallback(
-    async (signal: AbortSignal) => {
-      const variables = { address, after: before, chainIds, includeSpam };
-      const { data, problems } = await send(Operation, variables, signal);
-      return { node: data?.wallet.collectibles?.nodes[0] ?? null, problems };
-    },
-    [address, before, chainIds, includeSpam],
-  );
-  const [details, retry] = useDetails<CollectiblePartsFragment>(card.id, load);
-  return html`<${Dialog} title=${collectibleTitle(card)} onClose=${onClose}>
+/** What a card leaves out. The list has it already: asking for it again would be another list of the service, at its price. */
+const CollectibleDetails = ({ card, onClose }: CollectibleDetailsProps) =>
+  html`<${Dialog} title=${collectibleTitle(card)} onClose=${onClose}>
     <div class="details stack">
       <${Known} card=${card} />
-      ${
-        details.state === 'loaded'
-          ? html`${details.node.description && html`<p class="description">${shorten(details.node.description, 3000)}</p>`}
-              ${details.node.metadata && html`<${Traits} metadata=${details.node.metadata} />`}
-              <${SpamScore} collectible=${details.node} isSpam=${card.isSpam} />`
-          : html`<${DetailsState} details=${details} onRetry=${retry} onReload=${onReload} />`
-      }
+      ${card.description && html`<p class="description">${shorten(card.description, 3000)}</p>`}
+      ${card.metadata && html`<${Traits} metadata=${card.metadata} />`}
+      <${SpamScore} collectible=${card} />
     </div>
   <//>`;
-};

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { titleOf } from '../api/client.ts';
 import type { Paged } from '../api/use-connection.ts';
-import { Dialog, Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
-import { formatAge, formatCount, formatTime, shorten } from '../format.ts';
+import { Dialog, Empty, html, LoadMore, ProblemNotice, Skeleton, Time } from '../components.ts';
+import { counted, formatCount, shorten } from '../format.ts';
 import type { Details, WalletList } from './use-wallet-list.ts';
 
 type Props = {
@@ -66,7 +66,7 @@ export const ListHead = ({ list, now, children }: ListHeadProps) => {
   return html`<div class="bar">
       <button type="button" onClick=${reload}>Refresh</button>
       ${children}
-      <span class="quiet push">${isLoading ? 'Loading…' : requestTime && html`as of <time datetime=${requestTime} title=${formatTime(requestTime)}>${formatAge(requestTime, now)}</time>`}</span>
+      <span class="quiet push">${isLoading ? 'Loading…' : requestTime && html`as of <${Time} value=${requestTime} now=${now} />`}</span>
     </div>
     ${notes.length > 0 && html`<ul class="notes" aria-label="About this list">${notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul>`}`;
 };
@@ -82,9 +82,6 @@ type LoadAllProps = {
   estimate: (shown: number, wanted: number) => Estimate;
 };
 
-const counted = (count: number, one: string, many: string): string =>
-  `${formatCount(count)} ${count === 1 ? one : many}`;
-
 /** Loads the rest of a list at once, after saying what that may cost. */
 export const LoadAll = ({ list, what, estimate }: LoadAllProps) => {
   const [isAsking, setAsking] = useState(false);
@@ -96,12 +93,16 @@ export const LoadAll = ({ list, what, estimate }: LoadAllProps) => {
     close();
     list.loadUpTo(MOST);
   };
-  return html`<button type="button" onClick=${() => setAsking(true)}>Load all up to ${formatCount(MOST)}</button>
+  return html`<button type="button" onClick=${() => setAsking(true)}>Load all up to ${formatCount(MOST)}, about ${formatCount(computeUnits)} CU</button>
     ${
       isAsking &&
       html`<${Dialog} title=${`Load up to ${formatCount(MOST)} ${what}?`} onClose=${close}>
         <div class="stack">
-          <p>${formatCount(items.length)} are here. For the others the gateway may ask the service about ${counted(requests, 'time', 'times')}, which costs about ${formatCount(computeUnits)} CU. Pages that it has already cost nothing.</p>
+          <p>${formatCount(items.length)} are here. ${
+            requests === 0
+              ? 'The gateway has the others already: they cost nothing while it keeps them.'
+              : `For the others the gateway asks the service about ${counted(requests, 'time', 'times')}, which costs about ${formatCount(computeUnits)} CU. Pages that it has already cost nothing.`
+          }</p>
           <div class="bar"><button type="button" class="primary" onClick=${load}>Load them</button><button type="button" onClick=${close}>Cancel</button></div>
         </div>
       <//>`

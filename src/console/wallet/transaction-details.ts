@@ -7,8 +7,8 @@ import {
 } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
-import { Address, Bytes, Facts, Hash, html } from '../components.ts';
-import { formatCount, formatTime, formatUnits, inWords, shorten, shortHex } from '../format.ts';
+import { Address, Bytes, Facts, Hash, html, Time } from '../components.ts';
+import { formatCount, formatUnits, inWords, shorten, shortHex } from '../format.ts';
 import { labelOf } from '../labels.ts';
 import { isAddress } from '../route.ts';
 import { DetailsState } from './list.ts';
@@ -41,7 +41,7 @@ const Loaded = ({
           'Block',
           html`${count(row.blockNumber)}${blockHash && html` <${Hash} value=${blockHash} label="block hash" />`}`,
         ],
-        ['Time', formatTime(row.blockTime)],
+        ['Time', html`<${Time} value=${row.blockTime} />`],
         ['From', html`<${Address} value=${row.from} />`],
         ['To', row.to === null ? 'a new contract' : html`<${Address} value=${row.to} />`],
         ['Position in the block', count(index)],

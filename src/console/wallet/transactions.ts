@@ -1,18 +1,10 @@
-import { useCallback, useState } from 'preact/hooks';
+import { useCallback, useRef } from 'preact/hooks';
 import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import type { Item } from '../api/use-connection.ts';
-import { Address, Hash, html, useNow } from '../components.ts';
-import {
-  formatAge,
-  formatTime,
-  formatUnits,
-  inWords,
-  NATIVE_DECIMALS,
-  nativeSymbol,
-  shorten,
-  shortHex,
-} from '../format.ts';
+import type { Item, PagedState } from '../api/use-connection.ts';
+import { Address, Hash, html, Time, useNow } from '../components.ts';
+import { formatUnits, inWords, NATIVE_DECIMALS, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { createMemory, useParam } from '../route.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
 import { TransactionDetails, transactionText } from './transaction-details.ts';
 import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
@@ -22,11 +14,13 @@ const PAGE_SIZE = 25;
 const ITEMS_OF_A_REQUEST = 100;
 
 const estimate = (shown: number, wanted: number): Estimate => {
-  const requests = Math.ceil((wanted - shown) / ITEMS_OF_A_REQUEST);
+  const requests = Math.ceil(wanted / ITEMS_OF_A_REQUEST) - Math.ceil(shown / ITEMS_OF_A_REQUEST);
   return { requests, computeUnits: requests };
 };
 
 type Props = { address: string; chainIds: readonly number[] };
+
+const memory = createMemory<PagedState<TransactionRowFragment>>();
 
 /** The wallet's transactions, newest first. */
 export const Transactions = ({ address, chainIds }: Props) => {
@@ -37,8 +31,11 @@ export const Transactions = ({ address, chainIds }: Props) => {
     },
     [address, chainIds],
   );
-  const transactions = useWalletList(PAGE_SIZE, load);
+  const name = `transactions ${address} ${chainIds}`;
+  const transactions = useWalletList(PAGE_SIZE, load, { memory, name });
   const { list } = transactions;
+  const [open, setOpen] = useParam('open');
+  const toggle = (hash: string) => setOpen(open === hash ? '' : hash);
   const now = useNow();
   return html`<div class="stack">
     <${ListHead} list=${transactions} now=${now}>
@@ -46,7 +43,7 @@ export const Transactions = ({ address, chainIds }: Props) => {
     <//>
     <${ListBody} list=${list} what="transactions" kind="row" empty="No transaction on these chains">
       <ul class="rows">
-        ${list.items.map((item) => html`<${TransactionRow} key=${item.node.id} item=${item} address=${address} chainIds=${chainIds} now=${now} onReload=${list.reload} />`)}
+        ${list.items.map((item) => html`<${TransactionRow} key=${item.node.id} item=${item} address=${address} chainIds=${chainIds} now=${now} isOpen=${open === item.node.hash} onToggle=${() => toggle(item.node.hash)} onReload=${list.reload} />`)}
       </ul>
     <//>
   </div>`;
@@ -57,6 +54,8 @@ type TransactionRowProps = {
   address: string;
   chainIds: readonly number[];
   now: number;
+  isOpen: boolean;
+  onToggle: () => void;
   onReload: () => void;
 };
 
@@ -70,12 +69,20 @@ const Sides = ({ transaction, address }: { transaction: TransactionRowFragment; 
 };
 
 /** One transaction in a line, which opens to its details. */
-const TransactionRow = ({ item, address, chainIds, now, onReload }: TransactionRowProps) => {
-  const [{ isOpen, wasOpened }, setOpen] = useState({ isOpen: false, wasOpened: false });
+const TransactionRow = ({
+  item,
+  address,
+  chainIds,
+  now,
+  isOpen,
+  onToggle,
+  onReload,
+}: TransactionRowProps) => {
   const transaction = item.node;
   const { hash, chain, chainId, blockTime, value, success } = transaction;
+  const wasOpened = useRef(false);
+  if (isOpen) wasOpened.current = true;
   const details = `details-${address}-${transaction.id}`;
-  const toggle = () => setOpen((before) => ({ isOpen: !before.isOpen, wasOpened: true }));
   return html`<li class="transaction" data-hash=${hash}>
     <div class="bar">
       <${Sides} transaction=${transaction} address=${address} />
@@ -85,11 +92,11 @@ const TransactionRow = ({ item, address, chainIds, now, onReload }: TransactionR
     </div>
     <div class="bar quiet">
       <span class="tag">${inWords(shorten(chain, 40))}</span>
-      <time datetime=${blockTime} title=${formatTime(blockTime)}>${formatAge(blockTime, now)}</time>
+      <${Time} value=${blockTime} now=${now} />
       <${Hash} value=${hash} label="transaction hash" />
-      <button type="button" class="more push" aria-expanded=${isOpen} aria-controls=${wasOpened ? details : undefined} onClick=${toggle}>Details<span class="visually-hidden"> of ${shortHex(hash)}</span></button>
+      <button type="button" class="more push" aria-expanded=${isOpen} aria-controls=${wasOpened.current ? details : undefined} onClick=${onToggle}>Details<span class="visually-hidden"> of ${shortHex(hash)}</span></button>
     </div>
-    ${wasOpened && html`<div id=${details} hidden=${!isOpen}><${TransactionDetails} item=${item} address=${address} chainIds=${chainIds} onReload=${onReload} /></div>`}
+    ${wasOpened.current && html`<div id=${details} hidden=${!isOpen}><${TransactionDetails} item=${item} address=${address} chainIds=${chainIds} onReload=${onReload} /></div>`}
   </li>`;
 };
 

@@ -1,6 +1,13 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Problem } from '../api/client.ts';
-import { type Connection, type Paged, useConnection } from '../api/use-connection.ts';
+import {
+  type Connection,
+  type Kept,
+  type Paged,
+  type PagedState,
+  useConnection,
+} from '../api/use-connection.ts';
+import { createMemory } from '../route.ts';
 
 type Page<Node> = Connection<Node> & { readonly partialErrors: unknown; readonly requestTime: string | null };
 
@@ -28,8 +35,18 @@ export type WalletList<Node> = Notes & {
 
 const NO_NOTES: Notes = { partialErrors: null, requestTime: null, reloadProblem: null };
 
-/** A list of a wallet, with what its answers say beside the items. `loadPage` has to be memoised. */
-export const useWalletList = <Node>(pageSize: number, loadPage: LoadWalletPage<Node>): WalletList<Node> => {
+const keptNotes = createMemory<Notes>();
+
+/**
+ * A list of a wallet, with what its answers say beside the items. `loadPage` has to be memoised. The list is kept for Back:
+ * its name has to say which list it is, of which wallet and under which filters.
+ */
+export const useWalletList = <Node>(
+  pageSize: number,
+  loadPage: LoadWalletPage<Node>,
+  kept: Kept<PagedState<Node>>,
+): WalletList<Node> => {
+  const { name } = kept;
   const [notes, setNotes] = useState(NO_NOTES);
   const nextSize = useRef(pageSize);
 
@@ -52,8 +69,11 @@ export const useWalletList = <Node>(pageSize: number, loadPage: LoadWalletPage<N
     [loadPage, pageSize],
   );
   // What was said about the previous list does not apply to another one.
-  useEffect(() => setNotes(NO_NOTES), [load]);
-  const list = useConnection(load);
+  useEffect(() => setNotes(keptNotes.recall(name) ?? NO_NOTES), [load, name]);
+  useEffect(() => {
+    if (notes !== NO_NOTES) keptNotes.keep(name, notes);
+  }, [notes, name]);
+  const list = useConnection(load, kept);
   const { items, isLoading, loadMore } = list;
 
   const loadUpTo = (count: number) => {

@@ -1,11 +1,12 @@
+import type { FunctionComponent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar.ts';
-import { ChainFilter } from '../chain-filter.ts';
+import { ChainFilter, useChainIds } from '../chain-filter.ts';
 import { CopyButton, html, panelId, type Tab, TabList, tabId } from '../components.ts';
-import { shorten, shortHex } from '../format.ts';
+import { counted, shorten, shortHex } from '../format.ts';
 import { EditLabel } from '../label-editor.ts';
-import { useLabel } from '../labels.ts';
-import { hrefOf, isAddress, navigate, route } from '../route.ts';
+import { labelOf, useLabel } from '../labels.ts';
+import { hrefOf, isAddress, navigate, route, setParams, useParam } from '../route.ts';
 import { settings } from '../settings.ts';
 import { HomeView } from '../start/home-view.ts';
 import { useStore } from '../state.ts';
@@ -16,77 +17,84 @@ import { readWatched, WatchButton } from './watched.ts';
 /** The most wallets that are shown side by side. */
 const MAX_WALLETS = 4;
 
+/**
+ * The tabs of a wallet. A panel asks for what it shows when its tab is first opened, and stays while the wallet is shown.
+ * Its other state belongs into the address bar, where wallets side by side share it.
+ */
+const TABS = [
+  { id: 'transactions', title: 'Transactions', Panel: Transactions },
+  { id: 'collectibles', title: 'Collectibles', Panel: Collectibles },
+] as const satisfies readonly (Tab<string> & { readonly Panel: FunctionComponent<PanelProps> })[];
+
+type PanelProps = { address: string; chainIds: readonly number[] };
+
 /** The wallets in the address bar, or a start page if there are none. */
 export const WalletView = () => {
-  const addresses = useStore(route).addresses.slice(0, MAX_WALLETS);
-  const hasWallets = addresses.length > 0;
+  const { path, addresses } = useStore(route);
+  const shown = addresses.slice(0, MAX_WALLETS);
+  const hasWallets = shown.length > 0;
   useEffect(() => {
     if (hasWallets) void readWatched();
   }, [hasWallets]);
-  if (!hasWallets) return html`<${HomeView} />`;
+  const unread = html`<${Unread} parts=${path.filter((part) => !isAddress(part))} more=${addresses.length - shown.length} />`;
+  if (!hasWallets) return html`<div class="stack">${unread}<${HomeView} /></div>`;
   return html`<div class="stack wallets">
-    <${AddressForm} shown=${addresses} most=${MAX_WALLETS} />
-    <div class="panels">
-      ${addresses.map((address) => html`<${WalletPanel} key=${address} address=${address} shown=${addresses} />`)}
-    </div>
+    <${AddressForm} shown=${shown} most=${MAX_WALLETS} />
+    ${unread}
+    <${Wallets} shown=${shown} />
   </div>`;
 };
 
-const TABS = [
-  { id: 'transactions', title: 'Transactions' },
-  { id: 'collectibles', title: 'Collectibles' },
-] as const satisfies readonly Tab<string>[];
-type TabName = (typeof TABS)[number]['id'];
+/** What of the link is not shown, and why. */
+const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => html`
+  ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${got(part)}. Correct the address above.</p></div>`)}
+  ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MAX_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
 
-const LISTS = { transactions: Transactions, collectibles: Collectibles };
-
-type Shown = {
-  readonly tab: TabName;
-  /** Tabs whose lists are loaded. A list is not asked for before its tab is opened. */
-  readonly opened: readonly TabName[];
-  readonly chainIds: readonly number[];
+/** The heads of the wallets side by side, and under the tabs that they share a panel for each. */
+const Wallets = ({ shown }: { shown: readonly string[] }) => {
+  const [chosen] = useParam('tab');
+  const tab = TABS.find(({ id }) => id === chosen)?.id ?? TABS[0].id;
+  const [chainIds, setChainIds] = useChainIds();
+  // With other chains, the panel behind another tab asks again only when that is opened.
+  const opened = useRef({ chainIds, tabs: new Set<string>() });
+  if (opened.current.chainIds !== chainIds) opened.current = { chainIds, tabs: new Set() };
+  opened.current.tabs.add(tab);
+  const select = (id: string) => setParams({ tab: id === TABS[0].id ? '' : id, open: '' });
+  return html`
+    <div class="panels">
+      ${shown.map((address) => html`<${Head} key=${address} address=${address} shown=${shown} />`)}
+    </div>
+    <div class="bar toolbar">
+      <${TabList} name="wallet" label="What is shown of the wallet" tabs=${TABS} selected=${tab} onSelect=${select} />
+      <${ChainFilter} selected=${chainIds} onChange=${setChainIds} />
+    </div>
+    ${TABS.map(
+      ({
+        id,
+        Panel,
+      }) => html`<div key=${id} role="tabpanel" id=${panelId('wallet', id)} aria-labelledby=${tabId('wallet', id)} hidden=${id !== tab}>
+        ${opened.current.tabs.has(id) && html`<div class="panels">${shown.map((address) => html`<section key=${address} class="panel" aria-label=${titleOfWallet(address)}><${Panel} address=${address} chainIds=${chainIds} /></section>`)}</div>`}
+      </div>`,
+    )}`;
 };
 
-type Props = { address: string; shown: readonly string[] };
+/** A wallet in a few words. */
+const titleOfWallet = (address: string): string => labelOf(address) ?? shortHex(address);
 
-const Head = ({ address, shown }: Props) => {
+type HeadProps = { address: string; shown: readonly string[] };
+
+const Head = ({ address, shown }: HeadProps) => {
   const title = useLabel(address) ?? shortHex(address);
   const others = shown.filter((other) => other !== address);
-  return html`<header class="bar">
+  const rest = Object.fromEntries(route.get().params);
+  return html`<section class="panel bar wallet-head" aria-labelledby=${`wallet-${address}`}>
     <${Avatar} address=${address} size=${32} />
     <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
     <${CopyButton} text=${address} label=${`address of ${title}`} />
     <${EditLabel} address=${address} />
     <${WatchButton} address=${address} title=${title} />
     <a href=${hrefOf('live', [], { address })}>Live events<span class="visually-hidden"> of ${title}</span></a>
-    ${others.length > 0 && html`<a class="button push" href=${hrefOf('wallet', others)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
-  </header>`;
-};
-
-/** One wallet: what can be done with it, and its lists. */
-const WalletPanel = ({ address, shown }: Props) => {
-  const [{ tab, opened, chainIds }, setShown] = useState<Shown>({
-    tab: 'transactions',
-    opened: ['transactions'],
-    chainIds: [],
-  });
-  const select = (next: TabName) =>
-    setShown((before) => ({ ...before, tab: next, opened: [...new Set([...before.opened, next])] }));
-  // The list behind the other tab is requested again only when that is opened.
-  const filter = (ids: readonly number[]) => setShown({ tab, opened: [tab], chainIds: ids });
-  return html`<section class="panel stack wallet" aria-labelledby=${`wallet-${address}`}>
-    <${Head} address=${address} shown=${shown} />
-    <div class="bar">
-      <${TabList} name=${address} label="Lists of the wallet" tabs=${TABS} selected=${tab} onSelect=${select} />
-      <${ChainFilter} selected=${chainIds} onChange=${filter} />
-    </div>
-    ${TABS.map(
-      ({
-        id,
-      }) => html`<div key=${id} role="tabpanel" id=${panelId(address, id)} aria-labelledby=${tabId(address, id)} hidden=${id !== tab}>
-        ${opened.includes(id) && html`<${LISTS[id]} address=${address} chainIds=${chainIds} />`}
-      </div>`,
-    )}
+    ${others.length > 0 && html`<a class="button push" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
   </section>`;
 };
 
@@ -103,7 +111,8 @@ const AddressForm = ({ shown, most }: AddressFormProps) => {
     else if (beside.includes(entered.address))
       setError('Expected another wallet, got one that is shown below.');
     else {
-      navigate(hrefOf('wallet', [...beside, entered.address]));
+      const params = beside.length > 0 ? Object.fromEntries(route.get().params) : {};
+      navigate(hrefOf('wallet', [...beside, entered.address], params));
       setError('');
       if (input.current) input.current.value = '';
       return;

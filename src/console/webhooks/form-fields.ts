@@ -93,7 +93,7 @@ const ChainsField = ({ id, value, error, onChange }: Bound<Settings['chainIds']>
   const isEmptyList = value !== null && value.length === 0;
   const choose = (chainIds: readonly number[]) => onChange(chainIds.length === 0 ? null : chainIds);
   return html`<div class=${`field ${error === undefined ? '' : 'is-invalid'}`} role="group" aria-label="Chains" aria-describedby=${`${id}-hint${error === undefined ? '' : ` ${id}-error`}`}>
-    <${ChainFilter} selected=${value ?? []} none=${isEmptyList ? 'none' : 'any'} onChange=${choose} />
+    <${ChainFilter} selected=${value ?? []} none=${isEmptyList ? 'No chain' : 'Any chain'} onChange=${choose} />
     <${Description} id=${id} error=${error} hint=${isEmptyList ? 'Its list of chains is empty, so that nothing is delivered.' : 'None chosen: any chain that the service delivers for.'} />
     ${isEmptyList && html`<button type="button" onClick=${() => onChange(null)}>Let every chain through</button>`}
   </div>`;

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/operations.ts';
 import { useChains } from '../chain-filter.ts';
 import { Sparkline } from '../charts.ts';
-import { Dialog, Hash, html, useNow } from '../components.ts';
-import { formatAge, formatCount, formatTime, shorten } from '../format.ts';
+import { Dialog, Hash, html, Time, useNow } from '../components.ts';
+import { formatCount, shorten } from '../format.ts';
 import { useParam } from '../route.ts';
 import { FaultNotice, type Outcome, sendChange, useChange } from './change.ts';
 import { Deliveries } from './deliveries.ts';
@@ -32,7 +32,7 @@ const Facts = ({ webhook }: { webhook: Webhook }) =>
   html`<p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, useChains())}${filtersOf(webhook)}</p>`;
 
 const About = ({ webhook: { webhookId, createdAt } }: { webhook: Webhook }) =>
-  html`<span class="quiet">${createdAt !== null && html`Created <time datetime=${createdAt} title=${formatTime(createdAt)}>${formatAge(createdAt, Date.now())}</time>${' · '}`}id <${Hash} value=${webhookId} label="webhook id" /></span>`;
+  html`<span class="quiet">${createdAt !== null && html`Created <${Time} value=${createdAt} now=${Date.now()} />${' · '}`}id <${Hash} value=${webhookId} label="webhook id" /></span>`;
 
 type ActionProps = {
   of: string;
@@ -70,7 +70,7 @@ export const Day = ({ of, lastDay, last }: DayProps) => {
       html`<${Sparkline} label=${`Deliveries of ${of} an hour, of the last ${lastDay.hours} hours`} values=${lastDay.perHour} />
         <span class="quiet">${formatCount(count)} in ${lastDay.hours} h</span>`
     }
-    <span class="quiet">${newest ? html`last <time datetime=${newest} title=${formatTime(newest)}>${formatAge(newest, now)}</time>` : 'none yet'}</span>
+    <span class="quiet">${newest ? html`last <${Time} value=${newest} now=${now} />` : 'none yet'}</span>
   </div>`;
 };
 
