@@ -126,7 +126,7 @@ export const LoadMore = ({ list, what }: { list: Paged<unknown>; what: string })
     ${problem && items.length > 0 && html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`}
     ${follows && html`<button type="button" onClick=${loadMore}>Load more ${what}</button>`}
     ${isLoading && items.length > 0 && html`<span role="status">Loading more ${what}…</span>`}
-    ${!hasMore && items.length > 0 && html`<span>${items.length} ${what}: all of them.</span>`}
+    ${!hasMore && items.length > 0 && html`<span>${items.length > 1 ? `${items.length} ${what}: all of them.` : 'That is all.'}</span>`}
   </div>`;
 };
 

@@ -46,8 +46,6 @@ export const SIDES: Readonly<Record<TransactionDirection, string>> = {
 
 const MOST_CHAINS = 6;
 
-export const titleOf = ({ name }: Webhook): string => (name?.trim() ? shorten(name, 80) : 'no name');
-
 export const typeOf = ({ type }: Webhook): string => (type === null ? 'unknown type' : TYPES[type]);
 
 /** A URL's host. The rest of it may hold a secret. */
@@ -75,6 +73,13 @@ const WATCHES = /^watchWallet (0x[\da-f]{40})$/i;
 export const watchedBy = ({ name, deliversHere }: Webhook): string | null =>
   (deliversHere && WATCHES.exec(name ?? '')?.[1]?.toLowerCase()) || null;
 
+/** Its name; of a webhook of a watch, whose wallet that is. */
+export const titleOf = (webhook: Webhook): string => {
+  const address = watchedBy(webhook);
+  if (address !== null) return `watch of ${shortHex(address)}`;
+  return webhook.name?.trim() ? shorten(webhook.name, 80) : 'no name';
+};
+
 /** `transactions, activities and balance changes`. */
 export const inTypes = (types: readonly WebhookType[]): string =>
   inList.format(types.map((type) => TYPES[type].toLowerCase()));
@@ -97,6 +102,7 @@ const filterWordsOf = (webhook: Webhook): readonly string[] => {
 /** How many filters it has, except for the chains. */
 export const filterCountOf = (webhook: Webhook): number => filterWordsOf(webhook).length;
 
+/** Its filters except for the chains, as the end of a line: ` · only ERC-20`. Empty if it has none. */
 export const filtersOf = (webhook: Webhook): string => {
   const filters = filterWordsOf(webhook);
   return filters.length === 0 ? '' : ` · only ${filters.join(', ')}`;
