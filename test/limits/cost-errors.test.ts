@@ -64,6 +64,50 @@ describe('the error of an operation that may cost too much', () => {
     fake.requests.length = 0;
   });
 
+  test.each([
+    [
+      'a market of each event',
+      'events { ... on Activity { token { market { priceUsd } } } }',
+      'deliveries.nodes.events.token.market',
+      'Query.tokens',
+    ],
+    [
+      'the holders of each token of an event',
+      'events { ... on Activity { token { holders { nodes { balance } } } } }',
+      'deliveries.nodes.events.token.holders',
+      'Query.tokens',
+    ],
+  ])('of %s says what it may cost, and names the cheaper way', async (_what, selection, path, way) => {
+    const { message, extensions } = refusalOf(
+      await gateway.query(`{ deliveries(first: 1) { nodes { ${selection} } } }`),
+    );
+    expect(extensions).toMatchObject({
+      code: 'OPERATION_TOO_COMPLEX',
+      dearestField: { path, computeUnits: 20_000 },
+    });
+    expect(message).toContain(way);
+  });
+
+  test.each([
+    ['a portfolio', 'portfolio', '{ totalUsd }', ''],
+    ['filtered balances', 'balances', '{ nodes { amount } }', 'minPoolSizeUsd: "1"'],
+  ])(
+    'of %s counts five pages, and its advice works: fewer chains',
+    async (_what, field, selection, filter) => {
+      const ask = (args: string) =>
+        gateway.query(
+          `query ($all: [Address!]!) { wallets(addresses: $all) { ${field}(${filter} ${args}) ${selection} } }`,
+          { all: all.slice(0, 8) },
+        );
+      const { message, extensions } = refusalOf(await ask('chainTags: ["default"]'));
+      expect(extensions.dearestField).toEqual({ path: `wallets.${field}`, computeUnits: 8 * 14 * 5 });
+      expect(message).toMatch(/up to five times|at most five times/);
+      expect(message).toContain('chainIds');
+      expect((await ask('chainIds: [1, 8453]')).errors).toBeUndefined();
+      fake.requests.length = 0;
+    },
+  );
+
   test('names the same for a budget', async () => {
     await using thrifty = await startGateway({
       UPSTREAM_URL: fake.url,

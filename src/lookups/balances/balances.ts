@@ -262,5 +262,6 @@ export const balances = listField(Wallet, balancesLookup, {
     filter: minPoolSizeUsd === null ? null : { key: minPoolSizeUsd, passes: hasPoolOf(minPoolSizeUsd) },
     map: { fields: HISTORY, item: withHours(priceHoursAgo) },
   }),
-  advice: 'Balances cost one compute unit for each chain: select fewer chains by chainIds.',
+  advice:
+    'Balances cost one compute unit for each chain and 1,000 balances, up to five times with minPoolSizeUsd: select fewer chains by chainIds.',
 });

@@ -78,5 +78,6 @@ export const holders = listField(Token, holdersLookup, {
   list: ({ chainId, address }) => (address == null ? null : { address: textOf({ chainId, address }) }),
   chainOf: ({ chainId }) => chainId,
   isNullIfEmpty: true,
-  advice: 'Holders cost 2 compute units for each 500: ask for fewer.',
+  advice:
+    'Holders cost 2 compute units for each 500 of each token: ask for fewer, or of the tokens that you name in Query.tokens.',
 });

@@ -181,7 +181,7 @@ builder.objectField(Token, 'market', (t) =>
           list: requests,
           computeUnits: marketLookup.price * requests.length,
           advice:
-            'The market of a token costs 2 compute units: where an item has priceUsd, as a balance does, that costs nothing.',
+            'The market of a token costs 2 compute units: priceUsd of an item, as of a balance or an activity, costs nothing, and Query.tokens has the markets of the tokens that you name.',
         };
       },
     }),
