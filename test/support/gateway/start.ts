@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AppOptions, startApp } from '../../../src/app.ts';
+import { type App, type AppOptions, startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { clientOf } from '../clients/graphql-client.ts';
@@ -64,7 +64,8 @@ export const startGateway = async (
     LOG_LEVEL: 'debug',
     ...env,
   });
-  const app = await startApp(
+  // Let go of once it has stopped: the variables of test files live as long as their process.
+  let app: App | null = await startApp(
     config,
     createLog('debug', (line) => {
       logLines.push(line);
@@ -78,23 +79,23 @@ export const startGateway = async (
       times: { ...TIMES, ...options.times },
     },
   );
-  let stopped = false;
+  const { url } = app;
 
   const stop = async () => {
-    if (stopped) return;
-    stopped = true;
-    await app.stop();
+    const running = app;
+    app = null;
+    await running?.stop();
   };
 
   made.defer(stop);
   const running = made.move();
 
   return {
-    url: app.url,
+    url,
     dataDir,
     logLines,
-    ...clientOf(app.url),
-    checkKey: app.checkKey,
+    ...clientOf(url),
+    checkKey: async () => app?.checkKey(),
     stop,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
