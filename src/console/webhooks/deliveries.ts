@@ -4,8 +4,8 @@ import { DeliveryPayload, type DeliveryRowFragment, WebhookDeliveries } from '..
 import { type Problem, send } from '../api/client.ts';
 import { type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
-import { CopyButton, Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
-import { formatAge, formatCount, formatTime, inWords, shorten } from '../format.ts';
+import { CopyButton, Empty, html, LoadMore, ProblemNotice, Skeleton, Time } from '../components.ts';
+import { counted, inWords, shorten } from '../format.ts';
 import { hrefOf } from '../route.ts';
 import type { Refused } from './health.ts';
 import { TYPES, type Webhook } from './webhook-words.ts';
@@ -94,16 +94,13 @@ const NoneStored = ({ list: { isLoading, problem, reload }, hasRefused }: NonePr
     : html`<${Empty} title="No delivery has arrived here">Send a test event, or wait for an event of its addresses.<//>`;
 };
 
-const When = ({ time }: { time: string }) =>
-  html`<time datetime=${time} title=${formatTime(time)}>${formatAge(time, Date.now())}</time>`;
-
 const attemptOf = (attempt: number | null): string => (attempt ? `attempt ${attempt + 1}` : '');
 
 const NotStored = ({ refused }: { refused: Refused }) =>
   html`<li class="attempt">
     <div class="bar">
       <span class="tag is-bad">${refused.status}</span>
-      <${When} time=${refused.refusedAt} />
+      <${Time} value=${refused.refusedAt} now=${Date.now()} />
       <span>refused: ${refused.reason}</span>
       <span class="quiet">${attemptOf(refused.attempt)}</span>
     </div>
@@ -124,7 +121,7 @@ const Stored = ({ delivery, showsType }: StoredProps) => {
   const chain = useChains().find((each) => each.chainId === chainId)?.name;
   const facts = [
     showsType && type !== null && TYPES[type].toLowerCase(),
-    `${formatCount(events.length)} ${events.length === 1 ? 'event' : 'events'}`,
+    counted(events.length, 'event', 'events'),
     chainId !== null && (chain ? inWords(chain) : `chain ${chainId}`),
     delayOf(delivery),
     attemptOf(attempt),
@@ -132,7 +129,7 @@ const Stored = ({ delivery, showsType }: StoredProps) => {
   return html`<li class="attempt" data-delivery=${id}>
     <div class="bar">
       <span class="tag is-good">200</span>
-      <${When} time=${receivedAt} />
+      <${Time} value=${receivedAt} now=${Date.now()} />
       <span class="quiet">${facts.join(' · ')}</span>
       <button type="button" class="push" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Payload</button>
     </div>

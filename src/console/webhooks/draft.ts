@@ -6,7 +6,7 @@ import type {
   UpdateWebhookInput,
   WebhookType,
 } from '../__generated__/operations.ts';
-import { formatCount, shorten } from '../format.ts';
+import { counted, formatCount, shorten } from '../format.ts';
 import { isAddress } from '../route.ts';
 import type { Webhook } from './webhook-words.ts';
 
@@ -39,8 +39,7 @@ export const parseAddresses = (text: string): PastedAddresses => {
 };
 
 /** `1 address`, `2,000 addresses`. */
-export const inAddresses = (count: number): string =>
-  `${formatCount(count)} ${count === 1 ? 'address' : 'addresses'}`;
+export const inAddresses = (count: number): string => counted(count, 'address', 'addresses');
 
 /** Why the text can't be sent; null when it can. */
 export const wrongAddresses = ({ addresses, wrong }: PastedAddresses): string | null => {

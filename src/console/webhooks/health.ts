@@ -1,4 +1,4 @@
-import { formatCount } from '../format.ts';
+import { counted, formatCount } from '../format.ts';
 import { settings } from '../settings.ts';
 import { hostOf, type Webhook } from './webhook-words.ts';
 
@@ -72,7 +72,7 @@ const healthHere = (webhook: Webhook): Health => {
   if (webhook.deliveries === null) return { state: 'waiting', reasons: ['Its deliveries can’t be read.'] };
   if (!last) return { state: 'waiting', reasons: [whyNothing(webhook.url ?? '')] };
   if ((last.attempt ?? 0) === 0) return { state: 'delivering', reasons: [] };
-  const attempts = last.attempt === 1 ? 'an attempt' : `${last.attempt} attempts`;
+  const attempts = counted(last.attempt ?? 0, 'attempt', 'attempts');
   return { state: 'delivering', reasons: [`The last delivery arrived after ${attempts} that failed.`] };
 };
 
