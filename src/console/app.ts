@@ -10,7 +10,7 @@ import { hrefOf, hrefOfLast, type Route, route, VIEWS, type View } from './route
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';
 import { HomeView } from './start/home-view.ts';
-import { Palette } from './start/palette.ts';
+import { Palette } from './start/search.ts';
 import { credentials, isSignedIn, ledger, useStore } from './state.ts';
 import { TokenView } from './token/token-view.ts';
 import { WalletView } from './wallet/wallet-view.ts';
@@ -84,7 +84,7 @@ const App = () => {
   }, [shown]);
   return html`
     <header>
-      <h1><a href=${hrefOf('home')}>EVM gateway</a></h1>
+      <h1><a class="home" href=${hrefOf('home')}>EVM gateway</a></h1>
       <${Navigation} current=${view} />
       ${signedIn && html`<${Palette} />`}
       <${CostMeter} />

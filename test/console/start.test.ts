@@ -6,6 +6,7 @@ import { type Gateway, startGateway } from '../support/gateway/start.ts';
 
 /** What a visit begins with: the search, tokens, and a person's own labels. In a real browser, over the sandbox. */
 
+const SWAPPER = '0x3754a763029f7ce2b064d90049d057d69ac794f6';
 const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 
 let gateway: Gateway;
@@ -44,11 +45,11 @@ test('one field leads from a token’s name to its price, history and holders, e
 
   await page.getByRole('button', { name: /500 largest.*2 CU/ }).click();
   await expect.poll(() => page.getByRole('table').getByRole('row').count()).toBeGreaterThan(10);
-  expect((await page.locator('.tiers dt').allTextContents()).slice(0, 2)).toEqual([
-    'The largest',
-    'Ranks 2 to 10',
-  ]);
-  const shares = (await page.locator('.tiers dd').allTextContents()).map(Number.parseFloat);
+  await page.getByRole('meter', { name: 'Ranks 2 to 10' }).waitFor();
+  const texts = await page
+    .getByRole('meter')
+    .evaluateAll((meters) => meters.map((meter) => meter.getAttribute('aria-valuetext') ?? ''));
+  const shares = texts.map(Number.parseFloat);
   expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(100, 0);
   expect(await spentOn(page)).toBe(14);
   expect(opened.faults).toEqual([]);
@@ -106,4 +107,32 @@ test('the palette opens with Ctrl+K from anywhere, leads to a view by its name, 
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => page.evaluate('document.activeElement.className')).toContain('open-palette');
+});
+
+test('a wallet that was opened is listed with what it is worth, at the price that the button said', async (context) => {
+  needBrowser(context);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${SWAPPER}`);
+  const { page } = opened;
+  await page.getByRole('tab').first().waitFor();
+  await page.getByRole('link', { name: 'EVM gateway' }).click();
+  const known = page.getByRole('region', { name: 'Recent wallets' });
+  await known.getByRole('link', { name: 'swapper' }).waitFor();
+  const ask = known.getByRole('button', { name: /what they are worth/i });
+  await expect.poll(() => ask.textContent()).toMatch(/\d CU$/);
+  const price = Number(/(\d+) CU$/.exec((await ask.textContent()) ?? '')?.[1]);
+  const before = await spentOn(page);
+  await ask.click();
+  await known.getByText(/^\$[\d,]+\.\d\d$/).waitFor();
+  await known.getByRole('img', { name: /in the last 7 days/i }).waitFor();
+  expect((await spentOn(page)) - before).toBe(price);
+  await page.getByRole('link', { name: 'Cost' }).click();
+  await page.goBack();
+  await known.getByText(/^\$[\d,]+\.\d\d$/).waitFor();
+  expect((await spentOn(page)) - before).toBe(price);
+  await known.getByRole('button', { name: /forget/i }).click();
+  await expect.poll(() => known.count()).toBe(0);
+  await page.reload();
+  await page.getByRole('region', { name: /sample wallets/i }).waitFor();
+  expect(await known.count()).toBe(0);
+  expect(opened.faults).toEqual([]);
 });

@@ -279,6 +279,13 @@ export type SearchTokensQueryVariables = Exact<{
 
 export type SearchTokensQuery = { readonly searchTokens: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly address: string | null, readonly symbol: string | null, readonly name: string | null, readonly logo: string | null }> | null };
 
+export type WalletValueQueryVariables = Exact<{
+  address: string;
+}>;
+
+
+export type WalletValueQuery = { readonly wallet: { readonly id: string, readonly portfolio: { readonly totalUsd: string, readonly isComplete: boolean, readonly asOf: string | null, readonly change: ReadonlyArray<{ readonly hoursAgo: number, readonly totalUsd: string, readonly changeRatio: string | null }> | null } | null } };
+
 export type TokenPageQueryVariables = Exact<{
   token: TokenInput;
 }>;
@@ -1289,6 +1296,26 @@ fragment TransactionRow on Transaction {
       name
       type
       value
+    }
+  }
+}`,
+};
+
+export const WalletValue: Operation<WalletValueQuery, WalletValueQueryVariables> = {
+  name: 'WalletValue',
+  hash: 'd687e24bc6764109c63aee8681d95d0b14b196d632a204a3fafe59d90415ded2',
+  text: `query WalletValue($address: Address!) {
+  wallet(address: $address) {
+    id
+    portfolio(priceHoursAgo: [24, 96, 168]) {
+      totalUsd
+      isComplete
+      asOf
+      change {
+        hoursAgo
+        totalUsd
+        changeRatio
+      }
     }
   }
 }`,

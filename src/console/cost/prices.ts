@@ -67,7 +67,7 @@ const priceOf = (fields: readonly Priced[], chainIds: readonly number[], chains:
 };
 
 /** The price of what a button is about to ask for, among the chains that are chosen. */
-const usePrice = (fields: readonly Priced[], chainIds: readonly number[]): Price =>
+export const usePrice = (fields: readonly Priced[], chainIds: readonly number[]): Price =>
   priceOf(fields, chainIds, useChains());
 
 /** The price as a short text, with its reason on hover: `14 CU`. @public */

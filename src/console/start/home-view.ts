@@ -1,6 +1,10 @@
+import { Avatar } from '../avatar.ts';
 import { html } from '../components.ts';
+import { useLabel } from '../labels.ts';
+import { hrefOf } from '../route.ts';
+import { settings } from '../settings.ts';
 import { OwnLabels } from './own-labels.ts';
-import { Samples } from './samples.ts';
+import { KnownWallets } from './recent.ts';
 import { Search } from './search.ts';
 
 /** Where a visit starts: one field for all that can be looked up, and the wallets that are known. */
@@ -8,8 +12,53 @@ export const HomeView = () => html`<div class="stack start">
   <section class="panel stack" aria-labelledby="start-title">
     <h2 id="start-title">Look up a wallet or a token</h2>
     <${Search} name="start-search" label="Address, label, or a token’s name" />
-    <p class="quiet">Several addresses, with commas between them, stand side by side. Nothing is searched before you press Enter, and prices are said before.</p>
+    <p class="quiet">Typing costs nothing. Paste two to four addresses to compare wallets side by side.</p>
   </section>
+  <${KnownWallets} />
   <${Samples} />
   <${OwnLabels} />
 </div>`;
+
+type Sample = (typeof settings.wallets)[number];
+
+/** The samples that lead, by the sandbox's names, with what a person sees in them first. */
+const LEADING: readonly (readonly [name: string, shows: string])[] = [
+  ['whale', 'Thousands of transactions and balances, over nine chains'],
+  ['collector', 'Three thousand collectibles, minted in batches'],
+  ['defi', 'Supplied, borrowed, staked: a position of every type, and a debt'],
+  ['swapper', 'Swaps one token for another, live'],
+  ['thin', 'Tokens with absurd prices: what a total must leave out'],
+  ['metronome', 'Moves in every block: watch it and look at Live'],
+];
+
+const Lead = ({ sample, shows }: { sample: Sample; shows: string }) => {
+  const { address, name } = sample;
+  return html`<li class="sample">
+    <${Avatar} address=${address} size=${44} />
+    <div>
+      <a href=${hrefOf('wallet', [address])}>${useLabel(address) ?? name}</a>
+      <p class="quiet">${shows}</p>
+    </div>
+  </li>`;
+};
+
+const Other = ({ sample: { address, name, shows } }: { sample: Sample }) =>
+  html`<li><a href=${hrefOf('wallet', [address])}>${useLabel(address) ?? name}</a> <span class="quiet">${shows.replaceAll('`', '')}</span></li>`;
+
+/** The sandbox's wallets. Over a real service there are none. */
+const Samples = () => {
+  if (settings.wallets.length === 0) return null;
+  const leading = LEADING.flatMap(([name, shows]) => {
+    const sample = settings.wallets.find((each) => each.name === name);
+    return sample ? [{ sample, shows }] : [];
+  });
+  const others = settings.wallets.filter(({ name }) => !LEADING.some(([leads]) => leads === name));
+  return html`<section class="panel stack" aria-labelledby="samples">
+    <h2 id="samples">Sample wallets of the sandbox</h2>
+    <ul class="samples">${leading.map(({ sample, shows }) => html`<${Lead} key=${sample.address} sample=${sample} shows=${shows} />`)}</ul>
+    <details class="other-samples">
+      <summary>${others.length} more, each for a case of its own</summary>
+      <ul>${others.map((sample) => html`<${Other} key=${sample.address} sample=${sample} />`)}</ul>
+    </details>
+  </section>`;
+};

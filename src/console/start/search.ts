@@ -1,11 +1,17 @@
 import type { Ref } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { titleOf } from '../api/client.ts';
-import { html } from '../components.ts';
+import { Dialog, html } from '../components.ts';
 import { shorten } from '../format.ts';
 import { navigate } from '../route.ts';
-import { type Suggestion, useSuggestions } from './suggestions.ts';
-import { SEARCH_CU, SHORTEST_NAME, type TokenSearch, useTokenSearch } from './token-search.ts';
+import {
+  SEARCH_CU,
+  SHORTEST_NAME,
+  type Suggestion,
+  type TokenSearch,
+  useSuggestions,
+  useTokenSearch,
+} from './suggestions.ts';
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
@@ -30,13 +36,19 @@ const statusOf = ({ isFollowing, isLoading, text, tokens, problem }: TokenSearch
   return `Anyone can use a symbol: compare the address. Another text costs ${SEARCH_CU} CU.`;
 };
 
-type OptionProps = { suggestion: Suggestion; isActive: boolean; id: string; onChoose: () => void };
+type OptionProps = {
+  suggestion: Suggestion;
+  isActive: boolean;
+  id: string;
+  onPoint: () => void;
+  onChoose: () => void;
+};
 
-const Option = ({ suggestion, isActive, id, onChoose }: OptionProps) => {
+const Option = ({ suggestion, isActive, id, onPoint, onChoose }: OptionProps) => {
   const { picture, title, detail } = suggestion;
   // The focus stays in the field, so that a click is not lost with the list.
   const keepFocus = (event: Event) => event.preventDefault();
-  return html`<div class="option" role="option" id=${id} aria-selected=${isActive} onMouseDown=${keepFocus} onClick=${onChoose}>
+  return html`<div class="option" role="option" id=${id} aria-selected=${isActive} onPointerMove=${onPoint} onMouseDown=${keepFocus} onClick=${onChoose}>
     <span class="option-picture">${picture}</span>
     <span class="option-title">${title}</span>
     <span class="option-detail quiet">${detail}</span>
@@ -47,12 +59,13 @@ type ListProps = {
   id: string;
   suggestions: readonly Suggestion[];
   active: number;
+  onPoint: (suggestion: Suggestion) => void;
   onChoose: (suggestion: Suggestion) => void;
 };
 
 const optionId = (list: string, { id }: Suggestion): string => `${list}-${id}`;
 
-const OptionList = ({ id, suggestions, active, onChoose }: ListProps) => {
+const OptionList = ({ id, suggestions, active, onPoint, onChoose }: ListProps) => {
   const groups = Object.entries(Object.groupBy(suggestions, ({ group }) => group));
   const chosen = suggestions[active];
   useEffect(() => {
@@ -62,7 +75,7 @@ const OptionList = ({ id, suggestions, active, onChoose }: ListProps) => {
     ${groups.map(
       ([group, items]) => html`<div key=${group} role="group" aria-labelledby=${`${id}-${group}`}>
         <p class="option-group" id=${`${id}-${group}`}>${group}</p>
-        ${items?.map((suggestion) => html`<${Option} key=${suggestion.id} suggestion=${suggestion} isActive=${suggestion === chosen} id=${optionId(id, suggestion)} onChoose=${() => onChoose(suggestion)} />`)}
+        ${items?.map((suggestion) => html`<${Option} key=${suggestion.id} suggestion=${suggestion} isActive=${suggestion === chosen} id=${optionId(id, suggestion)} onPoint=${() => onPoint(suggestion)} onChoose=${() => onChoose(suggestion)} />`)}
       </div>`,
     )}
   </div>`;
@@ -135,8 +148,36 @@ export const Search = ({ name, label, input, isPalette = false, onDone }: Props)
     <input ref=${input} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
     <span class="error" id=${`${name}-error`} role="alert">${error}</span>
     <div class="found" hidden=${!isShown}>
-      <${OptionList} id=${list} suggestions=${suggestions} active=${suggestions.length === 0 ? -1 : Math.min(active, suggestions.length - 1)} onChoose=${choose} />
+      <${OptionList} id=${list} suggestions=${suggestions} active=${suggestions.length === 0 ? -1 : Math.min(active, suggestions.length - 1)} onPoint=${(pointed: Suggestion) => setActive(suggestions.indexOf(pointed))} onChoose=${choose} />
       <p class="found-status quiet" role="status">${status}</p>
     </div>
   </div>`;
+};
+
+const isMac = navigator.userAgent.includes('Mac');
+
+/** Whether the event is ⌘K on a Mac and Ctrl+K elsewhere. */
+const isShortcut = ({ key, metaKey, ctrlKey, shiftKey, altKey }: KeyboardEvent): boolean =>
+  key.toLowerCase() === 'k' && (isMac ? metaKey : ctrlKey) && !shiftKey && !altKey;
+
+/** A button, and a key, that open one field for wallets, labels, tokens and views from anywhere. */
+export const Palette = () => {
+  const [isOpen, setOpen] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (!isShortcut(event)) return;
+      event.preventDefault();
+      // Another dialog keeps what is being done in it.
+      setOpen((before) => !before && document.querySelector('dialog[open]') === null);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  useEffect(() => {
+    if (isOpen) input.current?.focus();
+  }, [isOpen]);
+  const close = () => setOpen(false);
+  return html`<button type="button" class="open-palette" aria-keyshortcuts=${isMac ? 'Meta+K' : 'Control+K'} onClick=${() => setOpen(true)}>Search <kbd>${isMac ? '⌘K' : 'Ctrl K'}</kbd></button>
+    ${isOpen && html`<${Dialog} title="Go to" onClose=${close}><${Search} name="palette" label="A wallet, a label, a token or a view" input=${input} isPalette onDone=${close} /><//>`}`;
 };

@@ -1,11 +1,11 @@
 import { useCallback, useState } from 'preact/hooks';
-import { TokenHolders, type TokenHoldersQuery } from '../__generated__/operations.ts';
+import { TokenHolders, type TokenHoldersQuery, type TokenInput } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { type LoadPage, useConnection } from '../api/use-connection.ts';
 import { Avatar } from '../avatar.ts';
+import { Meter } from '../charts.ts';
 import { Address, Empty, html, ProblemNotice, Skeleton } from '../components.ts';
 import { formatCount, formatTime, formatUnits } from '../format.ts';
-import { inputOf, type TokenPlace } from './token-of.ts';
 
 /** The service's page. */
 const PAGE = 500;
@@ -16,7 +16,7 @@ type Holder = NonNullable<
   NonNullable<NonNullable<NonNullable<TokenHoldersQuery['token']>['holders']>['edges'][number]>['node']
 >;
 
-type Props = { place: TokenPlace; supply: string | null; decimals: number | null; symbol: string };
+type Props = { token: TokenInput; supply: string | null; decimals: number | null; symbol: string };
 
 /** Who holds the token. Nothing is asked before a click, which says what it costs. */
 export const Holders = (props: Props) => {
@@ -30,17 +30,13 @@ export const Holders = (props: Props) => {
   </section>`;
 };
 
-const Loaded = ({ place, supply, decimals, symbol }: Props) => {
+const Loaded = ({ token, supply, decimals, symbol }: Props) => {
   const load = useCallback<LoadPage<Holder>>(
     async (after, signal) => {
-      const { data, problems } = await send(
-        TokenHolders,
-        { token: inputOf(place), first: PAGE, after },
-        signal,
-      );
+      const { data, problems } = await send(TokenHolders, { token, first: PAGE, after }, signal);
       return { connection: data?.token?.holders ?? null, problems };
     },
-    [place],
+    [token],
   );
   const list = useConnection(load);
   const [shown, setShown] = useState(ROWS);
@@ -55,13 +51,13 @@ const Loaded = ({ place, supply, decimals, symbol }: Props) => {
   return html`<${Distribution} holders=${holders} supply=${supply} isAll=${!hasMore} />
     <div class="table" tabindex="0" role="region" aria-label="Holders">
       <table class="holders">
-        <thead><tr><th scope="col" class="number">Rank</th><th scope="col">Wallet</th><th scope="col" class="number">Balance</th><th scope="col" class="number">Of the supply</th><th scope="col">Since</th></tr></thead>
+        <thead><tr><th scope="col" class="number">#</th><th scope="col">Wallet</th><th scope="col" class="number">Share</th><th scope="col" class="number">Balance</th><th scope="col">Since</th></tr></thead>
         <tbody>${holders.slice(0, shown).map(
           (holder, index) => html`<tr key=${holder.wallet.address}>
             <td class="number quiet">${index + 1}</td>
             <td><span class="holder"><${Avatar} address=${holder.wallet.address} size=${20} /><${Address} value=${holder.wallet.address} />${holder.hasInitiatedTransfer === false && html`<span class="tag">never sent it</span>`}</span></td>
-            <td class="number">${amountOf(holder)}</td>
             <td class="number">${percentText(shareOf([holder], supply))}</td>
+            <td class="number">${amountOf(holder)}</td>
             <td class="quiet">${holder.firstAcquired && html`<time datetime=${holder.firstAcquired} title=${formatTime(holder.firstAcquired)}>${day.format(new Date(holder.firstAcquired))}</time>`}</td>
           </tr>`,
         )}</tbody>
@@ -114,12 +110,7 @@ const Distribution = ({ holders, supply, isAll }: DistributionProps) => {
   const others = isAll ? 0 : Math.max(0, 1 - known);
   const rows = others > 0 ? [...tiers, { name: 'All others', share: others }] : tiers;
   const most = Math.max(...rows.map(({ share }) => share));
-  return html`<dl class="tiers">
-    ${rows.map(
-      ({ name, share }) => html`<div key=${name}>
-        <dt>${name}</dt>
-        <dd><svg aria-hidden="true" height="14"><rect width=${`${most > 0 ? (share / most) * 100 : 0}%`} height="14" rx="3" /></svg><span>${percentText(share)}</span></dd>
-      </div>`,
-    )}
-  </dl>`;
+  return html`<div class="tiers">
+    ${rows.map(({ name, share }) => html`<${Meter} key=${name} label=${name} value=${share} most=${most} text=${percentText(share)} />`)}
+  </div>`;
 };

@@ -1,11 +1,9 @@
-import { useCallback } from 'preact/hooks';
-import { TokenPrices } from '../__generated__/operations.ts';
+import { useCallback, useState } from 'preact/hooks';
+import { type TokenInput, TokenPrices } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Empty, html, ProblemNotice, Skeleton } from '../components.ts';
 import { setParams, useParam } from '../route.ts';
-import { PriceChart, type PricePoint } from './price-chart.ts';
-import { inputOf, type TokenPlace } from './token-of.ts';
 
 const HOUR_MS = 3_600_000;
 /** The service sells prices of single hours. One operation has room for 12 of them. */
@@ -20,24 +18,42 @@ const SPANS = [
   { id: 'month', title: '30 days', every: 60 },
 ] as const;
 
+const inPrice = (options: Intl.NumberFormatOptions) =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', ...options });
+
+const [inCents, inFractions, inDigits] = [
+  inPrice({}),
+  inPrice({ maximumFractionDigits: 5 }),
+  inPrice({ maximumSignificantDigits: 5 }),
+];
+
+/** The price of one token in dollars: the smaller it is, the more decimals say something. */
+export const formatPrice = (price: string): string => {
+  const size = Number(price);
+  const format = size >= 100 ? inCents : size >= 0.01 || size === 0 ? inFractions : inDigits;
+  // The formatter keeps the digits of a text.
+  return format.format(price as Intl.StringNumericLiteral);
+};
+
 const spanOf = (hours: number): string => (hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`);
 
 const percent = new Intl.NumberFormat('en-US', {
   style: 'percent',
   minimumFractionDigits: 2,
   maximumFractionDigits: 2,
+  // By the rounded number, so that nothing shows as minus zero.
   signDisplay: 'exceptZero',
 });
 
 /** How a price has changed since that many hours ago, from a ratio of the gateway. */
 export const ChangeOf = ({ hoursAgo, ratio }: { hoursAgo: number; ratio: string | null }) => {
-  const change = Number(ratio);
-  const tone = ratio === null || change === 0 ? 'quiet' : change > 0 ? 'good' : 'bad';
-  return html`<span class="quiet">${spanOf(hoursAgo)}</span> <strong class=${tone}>${ratio === null ? '—' : percent.format(change)}</strong>`;
+  const text = ratio === null ? '—' : percent.format(Number(ratio));
+  const tone = text.startsWith('+') ? 'good' : text.startsWith('-') ? 'bad' : 'quiet';
+  return html`<span class="quiet">${spanOf(hoursAgo)}</span> <strong class=${tone}>${text}</strong>`;
 };
 
 /** The token's earlier prices. They are asked for when a span is chosen, which says what it costs. */
-export const PriceHistory = ({ place }: { place: TokenPlace }) => {
+export const PriceHistory = ({ token }: { token: TokenInput }) => {
   const [id] = useParam('span');
   const chosen = SPANS.find((span) => span.id === id);
   return html`<section class="panel stack" aria-labelledby="token-history">
@@ -49,21 +65,21 @@ export const PriceHistory = ({ place }: { place: TokenPlace }) => {
     </div>
     ${
       chosen
-        ? html`<${Prices} key=${chosen.id} place=${place} every=${chosen.every} title=${chosen.title} />`
+        ? html`<${Prices} key=${chosen.id} token=${token} every=${chosen.every} title=${chosen.title} />`
         : html`<p class="quiet">The service sells the prices of single hours, three for 2 CU. Each span is ${HOURS} of them; what was asked for in the last half minute is free.</p>`
     }
   </section>`;
 };
 
-type PricesProps = { place: TokenPlace; every: number; title: string };
+type PricesProps = { token: TokenInput; every: number; title: string };
 
-const Prices = ({ place, every, title }: PricesProps) => {
+const Prices = ({ token, every, title }: PricesProps) => {
   const load = useCallback(
     (signal: AbortSignal) => {
       const hoursAgo = Array.from({ length: HOURS }, (_, index) => (index + 1) * every);
-      return send(TokenPrices, { token: inputOf(place), hoursAgo }, signal);
+      return send(TokenPrices, { token, hoursAgo }, signal);
     },
-    [place, every],
+    [token, every],
   );
   const { data, problems, isLoading, retry } = useAnswer(load);
   const [problem] = problems;
@@ -80,4 +96,78 @@ const Prices = ({ place, every, title }: PricesProps) => {
     return html`<${Empty} title="The service has no price of this time">The token may be younger. Choose a shorter span.<//>`;
   return html`<${PriceChart} label=${`Price over ${title}`} points=${points} />
     ${points.length <= HOURS && html`<p class="quiet">${HOURS + 1 - points.length} of ${HOURS + 1} prices are missing: the token had none at these hours.</p>`}`;
+};
+
+type PricePoint = {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly priceUsd: string;
+};
+
+const HEIGHT = 220;
+/** Room above the highest and below the lowest price, in pixels. */
+const MARGIN = 12;
+
+const local = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
+const MOVES: Readonly<Record<string, (index: number, last: number) => number>> = {
+  ArrowLeft: (index) => Math.max(0, index - 1),
+  ArrowRight: (index, last) => Math.min(last, index + 1),
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+const whenOf = (at: number): string => local.format(new Date(at));
+
+/** A line of prices over time, the oldest first, at equal distances. A pointer or the arrow keys read single ones. */
+const PriceChart = ({ label, points }: { label: string; points: readonly PricePoint[] }) => {
+  const last = points.length - 1;
+  const [chosen, setChosen] = useState<number | null>(null);
+  const read = points[chosen ?? last];
+  // Only the drawing is rounded: texts are formatted from the gateway's decimals.
+  const values = points.map(({ priceUsd }) => Number(priceUsd));
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const span = most - least;
+  const [start, end] = [points[0]?.at ?? 0, points[last]?.at ?? 1];
+  const xOf = ({ at }: PricePoint): number => ((at - start) / (end - start)) * 100;
+  const yOf = (value: number): number =>
+    span === 0 ? HEIGHT / 2 : MARGIN + ((most - value) / span) * (HEIGHT - 2 * MARGIN);
+  const line = points.map((point, index) => `${xOf(point)},${yOf(values[index] ?? 0)}`).join(' ');
+  const [lowest, highest] = [points[values.indexOf(least)], points[values.indexOf(most)]];
+
+  const onPointerMove = ({ clientX, currentTarget }: PointerEvent) => {
+    if (!(currentTarget instanceof Element)) return;
+    const { left, width } = currentTarget.getBoundingClientRect();
+    const x = ((clientX - left) / width) * 100;
+    const distances = points.map((point) => Math.abs(xOf(point) - x));
+    setChosen(distances.indexOf(Math.min(...distances)));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const move = MOVES[event.key];
+    if (!move) return;
+    event.preventDefault();
+    setChosen(move(chosen ?? last, last));
+  };
+  if (!read || !lowest || !highest) return null;
+  return html`<figure class="price-chart">
+    <figcaption><strong>${formatPrice(read.priceUsd)}</strong> <span class="quiet"><time datetime=${new Date(read.at).toISOString()} title=${new Date(read.at).toUTCString()}>${whenOf(read.at)}</time></span></figcaption>
+    <div class="price-plot" role="slider" tabindex="0" aria-label=${label} aria-valuemin="0" aria-valuemax=${last} aria-valuenow=${chosen ?? last} aria-valuetext=${`${formatPrice(read.priceUsd)}, ${whenOf(read.at)}`} onPointerMove=${onPointerMove} onPointerLeave=${() => setChosen(null)} onBlur=${() => setChosen(null)} onKeyDown=${onKeyDown}>
+      <svg height=${HEIGHT} viewBox=${`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        <polygon points=${`0,${HEIGHT} ${line} 100,${HEIGHT}`} />
+        <polyline points=${line} />
+        <line class="cursor" x1=${xOf(read)} x2=${xOf(read)} y1="0" y2=${HEIGHT} />
+      </svg>
+      <svg class="marks" height=${HEIGHT} aria-hidden="true">
+        ${points.map((point, index) => html`<circle key=${point.at} class=${point === read ? 'is-read' : ''} cx=${`${xOf(point)}%`} cy=${yOf(values[index] ?? 0)} r=${point === read ? 5 : 2.5} />`)}
+      </svg>
+    </div>
+    <p class="price-axis quiet" aria-hidden="true"><span>${whenOf(start)}</span><span>${whenOf(end)}</span></p>
+    <p class="quiet">Lowest ${formatPrice(lowest.priceUsd)}, ${whenOf(lowest.at)}; highest ${formatPrice(highest.priceUsd)}, ${whenOf(highest.at)}.</p>
+  </figure>`;
 };

@@ -1,37 +1,58 @@
+import type { ComponentChildren } from 'preact';
 import { useCallback, useMemo } from 'preact/hooks';
-import { TokenPage as Operation, type TokenPageQuery } from '../__generated__/operations.ts';
+import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useChains } from '../chain-filter.ts';
-import { CopyButton, Empty, type Fact, Facts, html, ProblemNotice, Skeleton } from '../components.ts';
+import { CopyButton, Empty, html, ProblemNotice, Skeleton } from '../components.ts';
 import { formatUnits, formatUsd, inWords, nativeSymbol, shorten } from '../format.ts';
-import { hrefOf, navigate, route } from '../route.ts';
+import { hrefOf, isAddress, navigate, route } from '../route.ts';
 import { Search } from '../start/search.ts';
 import { useStore } from '../state.ts';
 import { TokenLogo } from '../token-logo.ts';
 import { Holders } from './holders.ts';
-import { ChangeOf, PriceHistory } from './price-history.ts';
-import { inputOf, placeText, readPlace, type TokenPlace } from './token-of.ts';
+import { ChangeOf, formatPrice, PriceHistory } from './price-history.ts';
+
+/** A token as the address bar names it: `8453:0x…`, or `8453:native` for the chain's own currency. */
+type TokenPlace = {
+  readonly chainId: number;
+  /** In lower case; null for the chain's own currency. */
+  readonly address: string | null;
+};
+
+const PLACE = /^(\d{1,15}):(native|0x[\da-f]{40})$/i;
+
+/** Null for a text that names no token. */
+const readPlace = (text: string): TokenPlace | null => {
+  const [, chain = '', token = ''] = PLACE.exec(text) ?? [];
+  if (chain === '') return null;
+  return { chainId: Number(chain), address: isAddress(token) ? token.toLowerCase() : null };
+};
+
+const placeText = ({ chainId, address }: TokenPlace): string => `${chainId}:${address ?? 'native'}`;
+
+const inputOf = ({ chainId, address }: TokenPlace): TokenInput =>
+  address === null ? { nativeOf: chainId } : { contract: { chainId, address } };
 
 /** The token in the address bar: its price, the price's history, and who holds it. */
 export const TokenView = () => {
   const [text = ''] = useStore(route).path;
   const place = useMemo(() => readPlace(text), [text]);
   return html`<div class="stack token">
-    <${Search} name="token-search" label="Look up another token or a wallet" />
     ${
       place
         ? html`<${TokenPage} key=${placeText(place)} place=${place} />`
-        : html`<${Empty} title="This link names no token">Expected the id of a chain and an address, 8453:0x…, or 8453:native for the chain’s own currency, got “${shorten(text, 60)}”. Search for the token above.<//>`
+        : html`<${Empty} title="This link names no token">Expected the id of a chain and an address, 8453:0x…, or 8453:native for the chain’s own currency, got ${text === '' ? 'nothing' : `“${shorten(text, 60)}”`}. Search for it here.<//>
+            <${LookUp} />`
     }
   </div>`;
 };
 
+const LookUp = () => html`<${Search} name="token-search" label="A token by its name or address" />`;
+
 const TokenPage = ({ place }: { place: TokenPlace }) => {
-  const load = useCallback(
-    (signal: AbortSignal) => send(Operation, { token: inputOf(place) }, signal),
-    [place],
-  );
+  const token = useMemo(() => inputOf(place), [place]);
+  const load = useCallback((signal: AbortSignal) => send(Operation, { token }, signal), [token]);
   const { data, problems, isLoading, retry } = useAnswer(load);
   const [problem] = problems;
   if (isLoading) return html`<${Head} place=${place} market=${null} /><${Skeleton} rows=${3} />`;
@@ -40,11 +61,12 @@ const TokenPage = ({ place }: { place: TokenPlace }) => {
     return html`<${Head} place=${place} market=${null} /><${ProblemNotice} problem=${problem} onRetry=${retry} />`;
   if (market === null)
     return html`<${Head} place=${place} market=${null} />
-      <${Empty} title="The service does not know this token on this chain">Choose another chain above, or search for the token by its name.<//>`;
+      <${Empty} title="The service does not know this token on this chain">Choose another chain above, or search for the token by its name.<//>
+      <${LookUp} />`;
   return html`<${Head} place=${place} market=${market} />
     <${Price} market=${market} />
-    <${PriceHistory} place=${place} />
-    ${place.address !== null && html`<${Holders} place=${place} supply=${market.totalSupply} decimals=${market.decimals} symbol=${shorten(market.symbol ?? '', 20)} />`}`;
+    <${PriceHistory} token=${token} />
+    ${place.address !== null && html`<${Holders} token=${token} supply=${market.totalSupply} decimals=${market.decimals} symbol=${shorten(market.symbol ?? '', 20)} />`}`;
 };
 
 type Market = NonNullable<NonNullable<TokenPageQuery['token']>['market']>;
@@ -79,32 +101,31 @@ const Head = ({ place, market }: HeadProps) => {
 /** Below this, in US dollars, the gateway leaves a price out of totals. */
 const SMALL_POOL_USD = 10_000;
 
-const poolFact = ({ poolSizeUsd }: Market): Fact => {
-  if (poolSizeUsd === null) return ['Pools behind the price', null];
-  const isSmall = Number(poolSizeUsd) < SMALL_POOL_USD;
-  return [
-    'Pools behind the price',
-    html`${formatUsd(poolSizeUsd)} ${isSmall && html`<span class="tag is-warn">thin: the price says little, and totals leave it out</span>`}`,
-  ];
+/** What the service says of the token besides its price. */
+const figuresOf = (market: Market): readonly (readonly [name: string, value: ComponentChildren])[] => {
+  const { decimals, totalSupply, marketCapUsd, fullyDilutedValueUsd, poolSizeUsd } = market;
+  const supply = totalSupply === null || decimals === null ? totalSupply : formatUnits(totalSupply, decimals);
+  const isThin = poolSizeUsd !== null && Number(poolSizeUsd) < SMALL_POOL_USD;
+  const thin = html`<span class="tag is-warn" title="The price says little, and totals leave the token out">thin, not in totals</span>`;
+  const figures = [
+    ['Market capitalization', marketCapUsd && formatUsd(marketCapUsd)],
+    ['Value of the whole supply', fullyDilutedValueUsd && formatUsd(fullyDilutedValueUsd)],
+    ['Supply', supply && (decimals === null ? `${supply} of the smallest unit` : supply)],
+    ['Pools behind the price', poolSizeUsd && html`${formatUsd(poolSizeUsd)} ${isThin && thin}`],
+  ] as const;
+  return figures.filter(([, value]) => value !== null);
 };
 
 const Price = ({ market }: { market: Market }) => {
-  const { priceUsd, priceHistory, decimals, totalSupply, marketCapUsd, fullyDilutedValueUsd } = market;
+  const { priceUsd, priceHistory } = market;
   return html`<section class="panel stack" aria-labelledby="token-price">
     <h3 id="token-price" class="visually-hidden">Price</h3>
     <div class="token-price">
-      <p class="figure">${priceUsd === null ? 'No price' : formatUsd(priceUsd)}</p>
+      <p class="figure">${priceUsd === null ? 'No price' : formatPrice(priceUsd)}</p>
       <ul class="changes">${priceHistory.map(({ hoursAgo, changeRatio }) => html`<li key=${hoursAgo}><${ChangeOf} hoursAgo=${hoursAgo} ratio=${changeRatio} /></li>`)}</ul>
     </div>
-    <${Facts} facts=${[
-      ['Market capitalization', marketCapUsd && formatUsd(marketCapUsd)],
-      ['Value of the whole supply', fullyDilutedValueUsd && formatUsd(fullyDilutedValueUsd)],
-      [
-        'Supply',
-        totalSupply &&
-          (decimals === null ? `${totalSupply} of the smallest unit` : formatUnits(totalSupply, decimals)),
-      ],
-      poolFact(market),
-    ]} />
+    <dl class="figures">
+      ${figuresOf(market).map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+    </dl>
   </section>`;
 };

@@ -54,6 +54,9 @@ const read = async (): Promise<void> => {
   if (credentials.get() === caller) watched.set(next);
 };
 
+/** The addresses of the watched wallets, as far as they have been read. */
+export const useWatched = (): readonly string[] => [...(useStore(watched).types?.keys() ?? [])];
+
 /** Reads the watched wallets again. The known ones are shown until then. */
 export const readWatched = (): Promise<void> => {
   if (reading !== null) return reading;
