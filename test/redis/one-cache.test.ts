@@ -1,10 +1,13 @@
 import { expect, test, vi } from 'vitest';
+import { lookups } from '../../src/lookups/registry.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
 import { newestOf, poll } from '../support/clients/queries.ts';
 import { eventually } from '../support/clients/subscribe.ts';
+import { keysOf, pageAt } from '../support/clients/walk.ts';
 import { deliveryPathOf } from '../support/gateway/on-redis.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
-import { heldKey } from '../support/gateway/start.ts';
+import { type Gateway, heldKey } from '../support/gateway/start.ts';
+import { sampleItems, sampleOf } from '../support/lookups/samples.ts';
 import { launchCluster } from '../support/redis/cluster.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import {
@@ -17,7 +20,7 @@ import {
   usageOf,
 } from '../support/redis/sharing-gateways.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
-import { servingTransactions } from '../support/upstream/paging.ts';
+import { serving, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** Gateways on one Redis have one cache of pages. */
@@ -42,6 +45,34 @@ test('a wallet that one gateway has fetched costs the other nothing', async (con
   expect(metrics.sum('gateway_shared_pages_total', { result: 'hit' })).toBe(1);
   expect(metrics.sum('gateway_page_cache_requests_total', { result: 'shared' })).toBe(1);
 });
+
+test.for(lookups)(
+  'a page of $name that one gateway has fetched costs the other nothing, until a delivery names its wallet',
+  async (lookup, context) => {
+    await needRedis(context);
+    const redis = await startRedis();
+    await using gateways = await startTwo(redis.url);
+    const { fake, first, second } = gateways;
+    const address = freshAddress();
+    let length = 3;
+    fake.scriptsOf(lookup).set(address, (request) => serving(lookup, sampleItems(lookup, length))(request));
+    const keysAt = async (gateway: Gateway) => keysOf([await pageAt(gateway, lookup.name, address, 5)]);
+
+    // Both at once make one request, whichever gateway they ask.
+    const cold = await Promise.all([keysAt(first), keysAt(second), keysAt(first), keysAt(second)]);
+    expect(new Set(cold.map(String)).size).toBe(1);
+    expect(cold[0]).toHaveLength(3);
+    expect(fake.requestsFor(address)).toHaveLength(1);
+
+    length = 4;
+    const path = await deliveryPathOf(first.url);
+    expect(await deliver(first.url + path, { body: activity(1, address) })).toBe(200);
+    if (sampleOf(lookup).parent !== undefined) return;
+    for (const gateway of [second, first])
+      await vi.waitFor(async () => expect(await keysAt(gateway)).toHaveLength(4), 120_000);
+    expect(fake.requestsFor(address)).toHaveLength(2);
+  },
+);
 
 test('what the service says of a token costs the other nothing, nor does that it knows none', async (context) => {
   await needRedis(context);

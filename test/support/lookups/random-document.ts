@@ -9,6 +9,8 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
+import { lookups } from '../../../src/lookups/registry.ts';
+import { sampleOf } from './samples.ts';
 
 /** The arguments of a lookup. Each list has an alias of its own, so that any of them may be selected side by side. */
 const ARGUMENTS = [
@@ -21,13 +23,30 @@ const ARGUMENTS = [
   '(after: "of no list")',
   '(first: -1)',
   '(chainIds: [1])',
+  '(priceHoursAgo: [1])',
+  '(minPoolSizeUsd: "10000")',
+  '(excludeSpam: true)',
 ];
 
 /** Fields of items and wallets that only the executor resolves: most documents are left to plans, so they are seldom selected. */
-const OF_EXECUTOR: ReadonlySet<string> = new Set(['market', 'holders', 'chainInfo', 'wallet', 'nativeToken']);
+const OF_EXECUTOR: ReadonlySet<string> = new Set([
+  'market',
+  'holders',
+  'chainInfo',
+  'wallet',
+  'nativeToken',
+  'portfolio',
+  'balance',
+  'deliveries',
+]);
 
 /** The field that no document selects: `head` names the log that made it, so each gateway gives another. */
 const OF_ONE_LOG = 'head';
+
+/** The lists that a wallet has. */
+const LISTS_OF_WALLETS = lookups
+  .filter((lookup) => sampleOf(lookup).parent === undefined)
+  .map(({ name }) => name);
 
 const VARIABLES = {
   first: 'Int',
@@ -103,8 +122,14 @@ export class RandomDocument {
         () => '__typename',
         () => '__schema { queryType { name } }',
         () => `chains ${this.#selection(this.#typeOf('Chain'))}`,
+        () =>
+          `t0: token(token: { contract: { chainId: 1, address: ${this.#use('wallet0')} } }) ${this.#holders()}`,
       ]),
     ])();
+  }
+
+  #holders(): string {
+    return `{ id ${this.#field(this.#typeOf('Token'), 'holders')} }`;
   }
 
   #use(variable: Variable): string {
@@ -116,7 +141,7 @@ export class RandomDocument {
     const { length } = Object.keys(type.getFields());
     const parts = Array.from({ length: this.#upTo(1, Math.min(6, length + 1)) }, () => this.#part(type));
     // A list is what the document is about.
-    if (type.name === 'Wallet') parts.push(this.#field(type, this.#oneOf(['transactions', 'collectibles'])));
+    if (type.name === 'Wallet') parts.push(this.#field(type, this.#oneOf(LISTS_OF_WALLETS)));
     if (type.name.endsWith('Connection')) parts.push(this.#field(type, this.#oneOf(['nodes', 'edges'])));
     return `{ ${parts.join(' ')} }`;
   }
