@@ -6,7 +6,7 @@ import { CostMeter, CostView } from './cost/cost-view.ts';
 import { shortHex } from './format.ts';
 import { labelOf } from './labels.ts';
 import { LiveView } from './live-view.ts';
-import { hrefOf, hrefOfLast, type Route, route, VIEWS, type View } from './route.ts';
+import { hrefOf, hrefOfLast, type Route, returnTo, route, VIEWS, type View } from './route.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';
 import { HomeView } from './start/home-view.ts';
@@ -53,14 +53,6 @@ const titleOf = ({ view, addresses }: Route): string =>
     ? addresses.map((address) => labelOf(address) ?? shortHex(address)).join(', ')
     : TITLES[view];
 
-/** Scrolls to where the page was when it was left. Rows outside of the window have their full height until then. */
-const scrollBack = (place: number): void => {
-  const { classList } = document.documentElement;
-  classList.add('is-returning');
-  scrollTo(0, place);
-  requestAnimationFrame(() => requestAnimationFrame(() => classList.remove('is-returning')));
-};
-
 /** The views below their header. Without the credentials that the gateway asks for, it asks for them first. */
 const App = () => {
   const shown = useStore(route);
@@ -80,7 +72,7 @@ const App = () => {
     isFirst.current = false;
   }, [page]);
   useLayoutEffect(() => {
-    if (place !== null) scrollBack(place);
+    if (place !== null) returnTo(place);
   }, [shown]);
   return html`
     <header>

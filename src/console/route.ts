@@ -11,15 +11,18 @@ export type Route = {
   /** Those parts that are addresses, in lower case and each once, in the order in which wallets stand side by side. */
   readonly addresses: readonly string[];
   readonly params: URLSearchParams;
-  /** How far the page was scrolled when Back or Forward leads to it again; null for a page that is new. */
-  readonly place: number | null;
+  /** Where the page was when it was left, if Back or Forward leads to it again; null for a page that is new. */
+  readonly place: Place | null;
 };
+
+/** What stood at the top of the window: an item of the page's lists, and its distance from the top. */
+type Place = { readonly scrolled: number; readonly item: number; readonly top: number };
 
 const ADDRESS = /^0x[\da-f]{40}$/i;
 
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
 
-const read = (place: number | null): Route => {
+const read = (place: Place | null): Route => {
   const [hash = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const [view = '', ...rest] = hash.split('/');
   const path = rest.join('/').split(',').filter(Boolean);
@@ -45,8 +48,27 @@ export const hrefOf = (
 
 export const route = createStore(read(null));
 
-/** How far each entry of the browser's history was scrolled when it was left, by the key in its state. */
-const places = new Map<string, number>();
+/** Where each entry of the browser's history was left, by the key in its state. */
+const places = new Map<string, Place>();
+
+const items = (): Element[] => [...document.querySelectorAll('main li')];
+
+/** Rows that the window has never shown have an estimated height, so the scrolled distance alone would lead elsewhere. */
+const presentPlace = (): Place => {
+  const tops = items().map((item) => item.getBoundingClientRect().top);
+  const item = tops.findIndex((top) => top > 0);
+  return { scrolled: scrollY, item, top: tops[item] ?? 0 };
+};
+
+/** Scrolls to where the page was. Items outside of the window have their full height until that is done. */
+export const returnTo = ({ scrolled, item, top }: Place): void => {
+  const { classList } = document.documentElement;
+  classList.add('is-returning');
+  scrollTo(0, scrolled);
+  const found = items()[item];
+  if (found) scrollBy(0, found.getBoundingClientRect().top - top);
+  requestAnimationFrame(() => requestAnimationFrame(() => classList.remove('is-returning')));
+};
 
 const keyIn = (state: unknown): string | null =>
   typeof state === 'object' && state !== null && 'key' in state ? String(state.key) : null;
@@ -63,7 +85,7 @@ history.scrollRestoration = 'manual';
 let entry = keyIn(history.state) ?? beginEntry();
 
 addEventListener('hashchange', () => {
-  places.set(entry, scrollY);
+  places.set(entry, presentPlace());
   const known = keyIn(history.state);
   entry = known ?? beginEntry();
   route.set(read(known === null ? null : (places.get(known) ?? null)));
@@ -91,7 +113,7 @@ export const setParams = (changes: Readonly<Record<string, string>>, push = fals
     else params.set(name, value);
   const href = hrefOf(view, path, Object.fromEntries(params));
   if (push) {
-    places.set(entry, scrollY);
+    places.set(entry, presentPlace());
     history.pushState(null, '', href);
     entry = beginEntry();
   } else history.replaceState(history.state, '', href);

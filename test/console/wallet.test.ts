@@ -203,21 +203,32 @@ test('what is focused or jumped to stays below the header, and no ring frames th
   }
 });
 
-test('two wallets stand side by side, found by the sandbox’s names', async (context) => {
+test('a second wallet stands beside the first, under the same tab and chains, each with its whole address', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway();
-  await using opened = await openPage(gateway.url);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await using opened = await openPage(gateway.url, { viewport: { width: 360, height: 740 } });
   const { page } = opened;
   await page
-    .getByRole('textbox', { name: /address/i })
-    .or(page.getByRole('combobox', { name: /address/i }))
+    .getByRole('combobox', { name: /address/i })
     .first()
     .fill('whale');
   await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'whale', level: 2 }).waitFor();
+  await page.goto(`${gateway.url}/#/wallet/${WHALE}?tab=transactions&chains=1,8453`);
   await page.locator('[data-hash]').first().waitFor();
-  await page.goto(`${gateway.url}/#/wallet/${WHALE},${COLLECTOR}`);
+  await page.getByRole('button', { name: 'Compare' }).click();
+  const field = page.getByLabel('Address of the other wallet');
+  await field.fill(WHALE);
+  await page.keyboard.press('Enter');
+  await page.getByText(/expected another wallet/i).waitFor();
+  await field.fill('collector');
+  await page.keyboard.press('Enter');
   await expect.poll(() => page.locator('.wallet-head').count()).toBe(2);
-  expect(page.url()).toContain(WHALE);
+  expect(new URL(page.url()).hash).toBe(`#/wallet/${WHALE},${COLLECTOR}?tab=transactions&chains=1,8453`);
+  expect(await page.locator('.wallet-head .address').allTextContents()).toEqual([WHALE, COLLECTOR]);
+  await page.getByRole('link', { name: 'Close whale' }).click();
+  await expect.poll(() => page.locator('.wallet-head').count()).toBe(1);
+  expect(new URL(page.url()).hash).toBe(`#/wallet/${COLLECTOR}?tab=transactions&chains=1,8453`);
 });
 
 test('a wrong address is refused in words, and asks nothing', async (context) => {

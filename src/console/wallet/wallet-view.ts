@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar.ts';
 import { ChainFilter, useChainIds } from '../chain-filter.ts';
-import { CopyButton, html, panelId, type Tab, TabList, tabId } from '../components.ts';
+import { CopyButton, Dialog, html, panelId, type Tab, TabList, tabId } from '../components.ts';
 import { counted, shorten, shortHex } from '../format.ts';
 import { EditLabel } from '../label-editor.ts';
 import { labelOf, useLabel } from '../labels.ts';
@@ -39,7 +39,6 @@ export const WalletView = () => {
   const unread = html`<${Unread} parts=${path.filter((part) => !isAddress(part))} more=${addresses.length - shown.length} />`;
   if (!hasWallets) return html`<div class="stack">${unread}<${HomeView} /></div>`;
   return html`<div class="stack wallets">
-    <${AddressForm} shown=${shown} most=${MAX_WALLETS} />
     ${unread}
     <${Wallets} shown=${shown} />
   </div>`;
@@ -47,7 +46,7 @@ export const WalletView = () => {
 
 /** What of the link is not shown, and why. */
 const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => html`
-  ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${got(part)}. Correct the address above.</p></div>`)}
+  ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${got(part)}. Open another one by the search above.</p></div>`)}
   ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MAX_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
 
 /** The heads of the wallets side by side, and under the tabs that they share a panel for each. */
@@ -66,7 +65,10 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
     </div>
     <div class="bar toolbar">
       <${TabList} name="wallet" label="What is shown of the wallet" tabs=${TABS} selected=${tab} onSelect=${select} />
-      <${ChainFilter} selected=${chainIds} onChange=${setChainIds} />
+      <div class="bar">
+        <${Compare} shown=${shown} />
+        <${ChainFilter} selected=${chainIds} onChange=${setChainIds} />
+      </div>
     </div>
     ${TABS.map(
       ({
@@ -81,65 +83,65 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
 /** A wallet in a few words. */
 const titleOfWallet = (address: string): string => labelOf(address) ?? shortHex(address);
 
+/** Where a whole address may be broken into two lines. */
+const MIDDLE = 22;
+
 type HeadProps = { address: string; shown: readonly string[] };
 
 const Head = ({ address, shown }: HeadProps) => {
   const title = useLabel(address) ?? shortHex(address);
   const others = shown.filter((other) => other !== address);
   const rest = Object.fromEntries(route.get().params);
-  return html`<section class="panel bar wallet-head" aria-labelledby=${`wallet-${address}`}>
-    <${Avatar} address=${address} size=${32} />
-    <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
-    <${CopyButton} text=${address} label=${`address of ${title}`} />
-    <${EditLabel} address=${address} />
-    <${WatchButton} address=${address} title=${title} />
-    <a href=${hrefOf('live', [], { address })}>Live events<span class="visually-hidden"> of ${title}</span></a>
-    ${others.length > 0 && html`<a class="button push" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
+  return html`<section class="panel wallet-head" aria-labelledby=${`wallet-${address}`}>
+    <${Avatar} address=${address} size=${44} />
+    <div class="who">
+      <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
+      <p class="quiet"><code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
+    </div>
+    ${others.length > 0 && html`<a class="button" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
+    <div class="bar">
+      <${WatchButton} address=${address} title=${title} />
+      <a class="button" href=${hrefOf('live', [], { address })}>Live events<span class="visually-hidden"> of ${title}</span></a>
+      <${EditLabel} address=${address} />
+    </div>
   </section>`;
 };
 
-type AddressFormProps = { shown: readonly string[]; most: number };
-
-/** Opens a wallet, alone or beside those that are shown. */
-const AddressForm = ({ shown, most }: AddressFormProps) => {
+/** Opens another wallet beside those that are shown. */
+const Compare = ({ shown }: { shown: readonly string[] }) => {
+  const [isOpen, setOpen] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const [error, setError] = useState('');
-
-  const open = (beside: readonly string[]) => {
-    const entered = readAddress(input.current?.value ?? '');
-    if ('error' in entered) setError(entered.error);
-    else if (beside.includes(entered.address))
-      setError('Expected another wallet, got one that is shown below.');
-    else {
-      const params = beside.length > 0 ? Object.fromEntries(route.get().params) : {};
-      navigate(hrefOf('wallet', [...beside, entered.address], params));
-      setError('');
-      if (input.current) input.current.value = '';
-      return;
-    }
+  const fail = (why: string) => {
+    setError(why);
     input.current?.focus();
   };
   const onSubmit = (event: Event) => {
     event.preventDefault();
-    open([]);
+    const entered = readAddress(input.current?.value ?? '');
+    if ('error' in entered) return fail(entered.error);
+    if (shown.includes(entered.address)) return fail('Expected another wallet, got one that is shown.');
+    setOpen(false);
+    navigate(hrefOf('wallet', [...shown, entered.address], Object.fromEntries(route.get().params)));
   };
-  const isFull = shown.length >= most;
+  const isFull = shown.length >= MAX_WALLETS;
   const hasNames = settings.wallets.length > 0;
-
-  return html`<form class="panel address-form" onSubmit=${onSubmit} novalidate>
-    <div class="field">
-      <label for="wallet-address">Address of a wallet</label>
-      <input ref=${input} id="wallet-address" name="address" list=${hasNames ? 'wallet-names' : undefined} placeholder="0x…" autocomplete="off" autocapitalize="none" spellcheck=${false} aria-invalid=${error !== ''} aria-describedby="wallet-address-hint wallet-address-error" onInput=${() => setError('')} />
-      <span class="hint" id="wallet-address-hint">0x and 40 hex digits${hasNames && ', or the name of a wallet of the sandbox'}</span>
-      <span class="error" id="wallet-address-error" role="alert">${error}</span>
-      ${hasNames && html`<datalist id="wallet-names">${settings.wallets.map(({ name, address, shows }) => html`<option key=${address} value=${name}>${shows}</option>`)}</datalist>`}
-    </div>
-    <div class="bar">
-      <button type="submit" class="primary">Open</button>
-      ${shown.length > 0 && html`<button type="button" disabled=${isFull} onClick=${() => open(shown)}>Add beside</button>`}
-      ${isFull && html`<span class="quiet">${most} wallets are the most side by side.</span>`}
-    </div>
-  </form>`;
+  return html`<button type="button" disabled=${isFull} title=${isFull ? `${MAX_WALLETS} wallets are the most side by side` : undefined} onClick=${() => setOpen(true)}>Compare</button>
+    ${
+      isOpen &&
+      html`<${Dialog} title="Compare with another wallet" onClose=${() => setOpen(false)}>
+        <form class="stack" onSubmit=${onSubmit} novalidate>
+          <div class="field">
+            <label for="wallet-address">Address of the other wallet</label>
+            <input ref=${input} id="wallet-address" name="address" list=${hasNames ? 'wallet-names' : undefined} placeholder="0x…" autocomplete="off" autocapitalize="none" spellcheck=${false} aria-invalid=${error !== ''} aria-describedby="wallet-address-hint wallet-address-error" onInput=${() => setError('')} />
+            <span class="hint" id="wallet-address-hint">0x and 40 hex digits${hasNames && ', or the name of a wallet of the sandbox'}. What this tab shows of it costs the same again.</span>
+            <span class="error" id="wallet-address-error" role="alert">${error}</span>
+            ${hasNames && html`<datalist id="wallet-names">${settings.wallets.map(({ name, address, shows }) => html`<option key=${address} value=${name}>${shows}</option>`)}</datalist>`}
+          </div>
+          <div class="bar"><button type="submit" class="primary">Show beside</button></div>
+        </form>
+      <//>`
+    }`;
 };
 
 type Entered = { readonly address: string } | { readonly error: string };
