@@ -1,8 +1,8 @@
 import { openInGraphiQL } from '../api/graphiql.ts';
 import { useChains } from '../chain-filter.ts';
 import { type Bucket, TimeBars } from '../charts.ts';
-import { Empty, html } from '../components.ts';
-import { formatCount, formatTime } from '../format.ts';
+import { Empty, html, Time } from '../components.ts';
+import { formatCount } from '../format.ts';
 import { hrefOf } from '../route.ts';
 import { settings } from '../settings.ts';
 import { type LedgerEntry, ledger, useStore } from '../state.ts';
@@ -34,7 +34,7 @@ const bucketsOf = (entries: readonly LedgerEntry[]): readonly Bucket[] => {
 const Entry = ({ entry, chains }: { entry: LedgerEntry; chains: ReturnType<typeof useChains> }) => {
   const { name, at, durationMs, cost, failed } = entry;
   return html`<tr>
-    <td><time datetime=${new Date(at).toISOString()}>${formatTime(new Date(at).toISOString())}</time></td>
+    <td><${Time} value=${new Date(at).toISOString()} /></td>
     <th scope="row">${name}${failed && html` <span class="tag is-bad">failed</span>`}</th>
     <td class="number">${cost.computeUnits}</td>
     <td class="number">${cost.requests}</td>
@@ -50,7 +50,7 @@ const Sums = () => {
   const sums = [
     ['compute units (CU)', computeUnits],
     ['requests to the service', requests],
-    ['pages that were kept', cached],
+    ['pages from cache', cached],
     ['answers', answers],
   ] as const;
   return html`<dl class="sums">
@@ -64,7 +64,7 @@ const Answers = ({ entries }: { entries: readonly LedgerEntry[] }) => {
     <${TimeBars} label="CU of the answers of this visit" buckets=${bucketsOf(entries)} series=${[{ name: 'CU', tone: 'blue' }]} unit="CU" />
     <div class="table" tabindex="0" role="region" aria-label="Answers">
       <table>
-        <thead><tr><th scope="col">Time</th><th scope="col">Operation</th><th scope="col" class="number">CU</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Cached</th><th scope="col" class="number">Took</th><th scope="col">Why</th><th scope="col"><span class="visually-hidden">Open</span></th></tr></thead>
+        <thead><tr><th scope="col">Time</th><th scope="col">Operation</th><th scope="col" class="number">CU</th><th scope="col" class="number">Requests</th><th scope="col" class="number">From cache</th><th scope="col" class="number">Took</th><th scope="col">Why</th><th scope="col"><span class="visually-hidden">Open</span></th></tr></thead>
         <tbody>${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} chains=${chains} />`)}</tbody>
       </table>
     </div>

@@ -5,7 +5,7 @@ import { type LoadPage, useConnection } from '../api/use-connection.ts';
 import { Avatar } from '../avatar.ts';
 import { Meter } from '../charts.ts';
 import { Address, Empty, html, ProblemNotice, Skeleton } from '../components.ts';
-import { formatCount, formatTime, formatUnits } from '../format.ts';
+import { formatCount, formatUnits, formatUtc } from '../format.ts';
 
 /** The service's page. */
 const PAGE = 500;
@@ -58,7 +58,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
             <td><span class="holder"><${Avatar} address=${holder.wallet.address} size=${20} /><${Address} value=${holder.wallet.address} />${holder.hasInitiatedTransfer === false && html`<span class="tag">never sent it</span>`}</span></td>
             <td class="number">${percentText(shareOf([holder], supply))}</td>
             <td class="number">${amountOf(holder)}</td>
-            <td class="quiet">${holder.firstAcquired && html`<time datetime=${holder.firstAcquired} title=${formatTime(holder.firstAcquired)}>${day.format(new Date(holder.firstAcquired))}</time>`}</td>
+            <td class="quiet">${holder.firstAcquired && html`<time datetime=${holder.firstAcquired} title=${formatUtc(holder.firstAcquired)}>${day.format(new Date(holder.firstAcquired))}</time>`}</td>
           </tr>`,
         )}</tbody>
       </table>
