@@ -24,10 +24,17 @@ type Props = {
   drawn: VNode;
 };
 
+/** Those that did not load. They are not tried again while the page lasts. */
+const failures = new Set<string>();
+
 /** A picture that the service names, on any host, or a drawing in its place. */
 export const Picture = ({ url: imageUrl, alt, size, drawn }: Props) => {
-  const [failed, setFailed] = useState<string | null>(null);
+  const [, setFailed] = useState('');
   const url = pictureUrl(imageUrl);
-  if (url === null || url === failed) return drawn;
-  return html`<img loading="lazy" decoding="async" referrerpolicy="no-referrer" width=${size} height=${size} alt=${alt} src=${url} onError=${() => setFailed(url)} />`;
+  if (url === null || failures.has(url)) return drawn;
+  const onError = () => {
+    failures.add(url);
+    setFailed(url);
+  };
+  return html`<img loading="lazy" decoding="async" referrerpolicy="no-referrer" width=${size} height=${size} alt=${alt} src=${url} onError=${onError} />`;
 };

@@ -3,16 +3,17 @@ import { type CollectibleCardFragment, WalletCollectibles } from '../__generated
 import { send } from '../api/client.ts';
 import type { PagedState } from '../api/use-connection.ts';
 import { useChainCount } from '../chain-filter.ts';
-import { Address, Dialog, Facts, Hash, html, Time, useNow } from '../components.ts';
-import { formatUnits, inWords, shorten } from '../format.ts';
+import { Address, html, useNow } from '../components.ts';
+import { counted, formatUnits, inWords, shorten, shortHex } from '../format.ts';
 import { createMemory, useParam } from '../route.ts';
-import { CollectibleCard, collectibleTitle, SpamScore } from './collectible-card.ts';
+import { CollectibleDetails, CollectiblePicture, collectibleTitle } from './collectible-details.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
 import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
 
 const PAGE_SIZE = 24;
 /** The size of the first page that the gateway requests; later ones have up to 2,500. Each request costs one CU per chain. */
 const ITEMS_OF_FIRST_REQUEST = 250;
+
 type Props = { address: string; chainIds: readonly number[] };
 
 const memory = createMemory<PagedState<CollectibleCardFragment>>();
@@ -47,48 +48,59 @@ export const Collectibles = ({ address, chainIds }: Props) => {
       <label class="choice"><input type="checkbox" checked=${includeSpam} onChange=${() => setSpam(includeSpam ? '' : 'shown')} /> Show spam too</label>
     <//>
     <${ListBody} list=${list} what="collectibles" kind="card" empty="No collectible on these chains">
-      <ul class="cards">
-        ${list.items.map((item) => html`<${CollectibleCard} key=${item.node.id} collectible=${item.node} onOpen=${() => setOpen(item.node.id)} />`)}
-      </ul>
+      ${collectionsOf(list.items.map(({ node }) => node)).map((cards) => html`<${Collection} key=${keyOf(cards[0])} cards=${cards} onOpen=${setOpen} />`)}
     <//>
     ${opened && html`<${CollectibleDetails} card=${opened.node} onClose=${() => setOpen('')} />`}
   </div>`;
 };
 
-const MOST_TRAITS = 100;
+type Card = CollectibleCardFragment;
+type Cards = readonly [Card, ...Card[]];
 
-const Traits = ({ metadata }: { metadata: NonNullable<CollectibleCardFragment['metadata']> }) => {
-  const { uri, attributes } = metadata;
-  const others = attributes.length - MOST_TRAITS;
-  return html`<h3>Traits${attributes.length === 0 && ': none'}</h3>
-    <${Facts} facts=${attributes
-      .slice(0, MOST_TRAITS)
-      .map(({ key, value }) => [shorten(key || 'unnamed', 60), shorten(value ?? '', 500) || '—'])} />
-    ${others > 0 && html`<p class="quiet">and ${others} more traits</p>`}
-    ${uri && html`<p class="quiet">Metadata: ${shorten(uri, 300)}</p>`}`;
+const keyOf = ({ chainId, contractAddress }: Card): string => `${chainId}:${contractAddress}`;
+
+/** The loaded items by their contracts, in the order in which the list first has each. */
+const collectionsOf = (cards: readonly Card[]): readonly Cards[] => {
+  const collections = new Map<string, [Card, ...Card[]]>();
+  for (const card of cards) {
+    const known = collections.get(keyOf(card));
+    if (known) known.push(card);
+    else collections.set(keyOf(card), [card]);
+  }
+  return [...collections.values()];
 };
 
-const Known = ({ card }: { card: CollectibleCardFragment }) => {
-  const { chain, contractAddress, tokenId, balance, lastAcquired, lastSalePrice } = card;
-  return html`<${Facts} facts=${[
-    ['Chain', inWords(shorten(chain, 40))],
-    ['Contract', html`<${Address} value=${contractAddress} />`],
-    ['Token id', html`<${Hash} value=${tokenId} label="token id" />`],
-    ['Amount', formatUnits(balance, 0)],
-    ['Acquired', lastAcquired && html`<${Time} value=${lastAcquired} />`],
-    ['Last sale', lastSalePrice && `${shorten(lastSalePrice, 40)} in the service’s unit`],
-  ]} />`;
+/** The service sends no names of collections: it is what precedes the number in an item's name. */
+const collectionTitle = ({ name, symbol, contractAddress }: Card): string =>
+  shorten((name ?? '').replace(/#\s*\S+\s*$/, '').trim()) ||
+  shorten(symbol?.trim() ?? '', 30) ||
+  shortHex(contractAddress);
+
+const Collection = ({ cards, onOpen }: { cards: Cards; onOpen: (id: string) => void }) => {
+  const [first] = cards;
+  const { chain, contractAddress, tokenStandardName, symbol } = first;
+  // Some items have no name.
+  const title = collectionTitle(cards.find(({ name }) => name) ?? first);
+  return html`<section class="stack collection" aria-label=${`Collection ${title}`}>
+    <header class="bar">
+      <h3>${title}</h3>
+      <span class="quiet">${counted(cards.length, 'item', 'items')} loaded</span>
+      <span class="tag">${inWords(shorten(chain, 40))}</span>
+      ${tokenStandardName && html`<span class="tag">${shorten(tokenStandardName, 20)}</span>`}
+      <span class="quiet push">${symbol && html`${shorten(symbol, 20)} `}<${Address} value=${contractAddress} /></span>
+    </header>
+    <ul class="cards">${cards.map((card) => html`<${CollectibleCard} key=${card.id} card=${card} onOpen=${() => onOpen(card.id)} />`)}</ul>
+  </section>`;
 };
 
-type CollectibleDetailsProps = { card: CollectibleCardFragment; onClose: () => void };
-
-/** What a card leaves out. The list has it already: asking for it again would be another list of the service, at its price. */
-const CollectibleDetails = ({ card, onClose }: CollectibleDetailsProps) =>
-  html`<${Dialog} title=${collectibleTitle(card)} onClose=${onClose}>
-    <div class="details stack">
-      <${Known} card=${card} />
-      ${card.description && html`<p class="description">${shorten(card.description, 3000)}</p>`}
-      ${card.metadata && html`<${Traits} metadata=${card.metadata} />`}
-      <${SpamScore} collectible=${card} />
-    </div>
-  <//>`;
+/** One collectible. All of it is the button that opens the rest. */
+const CollectibleCard = ({ card, onOpen }: { card: Card; onOpen: () => void }) => {
+  const { balance, lastSalePrice, isSpam } = card;
+  return html`<li class="card" data-collectible=${card.id}>
+    <${CollectiblePicture} card=${card} />
+    <button type="button" class="plain more" onClick=${onOpen}><span class="visually-hidden">Details of </span>${collectibleTitle(card)}</button>
+    ${isSpam && html`<p class="tags"><span class="tag is-warn">spam</span></p>`}
+    ${balance !== '1' && html`<p class="quiet">Holds ${shorten(formatUnits(balance, 0), 40)}</p>`}
+    ${lastSalePrice !== null && html`<p class="quiet">Last sale ${shorten(lastSalePrice, 20)}</p>`}
+  </li>`;
+};
