@@ -5,7 +5,7 @@ import { html } from './components.ts';
 import { CostMeter, CostView } from './cost/cost-view.ts';
 import { shortHex } from './format.ts';
 import { labelOf } from './labels.ts';
-import { LiveView } from './live-view.ts';
+import { LiveView } from './live/live-view.ts';
 import { hrefOf, hrefOfLast, type Route, returnTo, route, VIEWS, type View } from './route.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';

@@ -16,7 +16,7 @@ export type Bucket = {
   readonly values: readonly number[];
 };
 
-type Series = { readonly name: string; readonly tone: Tone };
+export type Series = { readonly name: string; readonly tone: Tone };
 
 type TimeBarsProps = {
   label: string;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
-import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { activity, balanceChange, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { byToken, tokenOf } from '../support/gateway/tokens.ts';
@@ -19,11 +19,9 @@ const METRONOME = '0x855edb1968ddbd5b29bc4df20dc38ae071149075';
 /** The numbers of the activities on the page, newest first: each is its transaction's hash. */
 const numbersOn = (page: Page): Promise<number[]> =>
   page
-    .locator('[data-delivery] [title^="0x00000000000000000000000000"]')
-    .evaluateAll((hashes) =>
-      hashes.map((hash) => hash.getAttribute('title') ?? '').filter((title) => title.length === 66),
-    )
-    .then((titles) => titles.map(Number));
+    .locator('[data-transaction^="0x"]')
+    .evaluateAll((cards) => cards.map((card) => card.getAttribute('data-transaction')))
+    .then((hashes) => hashes.map(Number));
 
 const isLive = (page: Page): Promise<void> => page.locator('[data-connection="live"]').waitFor();
 
@@ -90,6 +88,101 @@ test('the events of one wallet, or of one type, are those alone', async (context
   await page.getByText('No event has arrived yet').waitFor();
 });
 
+test('each transaction is one card: its events once, and those of the chosen wallet alone', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
+  const [one, other] = [
+    '0x00000000000000000000000000000000000000a1',
+    '0x00000000000000000000000000000000000000a2',
+  ];
+  const [first] = balanceChange(one, '0x00000000000000000000000000000000000000cc', '5000000').balance_changes;
+  const [second] = balanceChange(
+    other,
+    '0x00000000000000000000000000000000000000cc',
+    '7000000',
+  ).balance_changes;
+  // Two webhooks tell of the first change, and one body has a change of each wallet.
+  const bodies = [{ balance_changes: [first] }, { balance_changes: [first, second] }];
+  for (const [index, body] of bodies.entries()) {
+    const webhookId = `019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d4${index}`;
+    expect(await deliver(url, { type: 'balances', webhookId, chainId: 1, body })).toBe(200);
+  }
+  await using opened = await openPage(`${gateway.url}/#/live`);
+  const { page } = opened;
+  const events = page.locator('[data-transaction] .event');
+  await expect.poll(() => events.count()).toBe(2);
+  expect(await page.locator('[data-transaction]').count()).toBe(1);
+  await page.goto(`${gateway.url}/#/live?address=${other}`);
+  await expect.poll(() => events.count()).toBe(1);
+  expect(await events.textContent()).toContain('7 USDC');
+});
+
+test('the chart counts what the log has, also after another view was open', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
+  for (let number = 1; number <= 60; number += 1)
+    expect(await deliver(url, { type: 'activities', body: activity(number) })).toBe(200);
+  await using opened = await openPage(`${gateway.url}/#/live?span=7d`);
+  const { page } = opened;
+  const chart = page.getByRole('slider', { name: 'Deliveries, a bar for each 3 hours' });
+  // At the border of two bars the deliveries are in both.
+  const sum = async (): Promise<number> => {
+    await chart.press('End');
+    const last = await chart.getAttribute('aria-valuetext');
+    await chart.press('ArrowLeft');
+    const texts = [last, await chart.getAttribute('aria-valuetext')];
+    return texts.reduce((all, text) => all + Number(/: (\d+) deliveries/.exec(text ?? '')?.[1]), 0);
+  };
+  await expect.poll(sum).toBe(60);
+  await page.getByRole('link', { name: 'Cost' }).click();
+  await page.getByRole('heading', { name: 'What this visit has cost' }).waitFor();
+  await page.goBack();
+  await expect.poll(sum).toBe(60);
+  expect(await deliver(url, { type: 'activities', body: activity(61) })).toBe(200);
+  await expect.poll(sum).toBe(61);
+});
+
+test('a paused list stays as it is, and older events follow as far as the log goes', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
+  for (let number = 1; number <= 120; number += 1)
+    expect(await deliver(url, { type: 'activities', body: activity(number) })).toBe(200);
+  await using opened = await openPage(`${gateway.url}/#/live`);
+  const { page } = opened;
+  await isLive(page);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  for (const number of [121, 122])
+    expect(await deliver(url, { type: 'activities', body: activity(number) })).toBe(200);
+  await page.getByRole('button', { name: '2 new' }).waitFor();
+  expect((await numbersOn(page))[0]).toBe(120);
+  await page.getByRole('button', { name: '2 new' }).click();
+  await expect.poll(async () => (await numbersOn(page))[0]).toBe(122);
+  await expect
+    .poll(async () => {
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      return numbersOn(page);
+    })
+    .toEqual(Array.from({ length: 122 }, (_, index) => 122 - index));
+  await page.getByText('122 deliveries: all that the log has.').waitFor();
+});
+
+test('a link that names what can’t exist says what is wrong', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  await using opened = await openPage(`${gateway.url}/#/live?address=0x12`);
+  const { page } = opened;
+  await page.getByText('Expected an address, 0x and 40 hex digits, got 0x and 2 hex digits.').waitFor();
+  await page.getByRole('link', { name: 'the events of all wallets' }).click();
+  await isLive(page);
+  await page.goto(`${gateway.url}/#/live?types=BALANCES,NONE`);
+  await page.getByText('got "NONE"').waitFor();
+  await page.goto(`${gateway.url}/#/wallet/0x123`);
+  await page.getByText('got 0x and 3 hex digits').waitFor();
+});
+
 test('hundreds of events in a few seconds leave the page responsive', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
@@ -119,7 +212,7 @@ test('a token without the webhooks’ scope watches a wallet, and sees its next 
   await page.getByRole('button', { name: /^watch/i }).click();
   await page.getByRole('button', { name: /stop/i }).waitFor();
   await page.goto(`${gateway.url}/#/live?address=${METRONOME}`);
-  await page.locator('[data-delivery] strong', { hasText: 'metronome' }).first().waitFor();
+  await page.locator('[data-transaction] strong', { hasText: 'metronome' }).first().waitFor();
   await page.goto(`${gateway.url}/#/webhooks`);
   await page.getByText(/scope/i).first().waitFor();
 });

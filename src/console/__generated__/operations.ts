@@ -248,21 +248,33 @@ export type DeliveryPartsFragment = { readonly id: string, readonly webhookId: s
     | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly id: string, readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
   > };
 
-export type RecentDeliveriesQueryVariables = Exact<{
+export type StoredDeliveriesQueryVariables = Exact<{
   last: number;
+  before?: string | null | undefined;
+  filter?: DeliveryFilter | null | undefined;
+  address?: string | null | undefined;
+}>;
+
+
+export type StoredDeliveriesQuery = { readonly deliveries: { readonly head: string, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
+          | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
+          | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null }
+          | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly id: string, readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
+        > } } | null>, readonly pageInfo: { readonly hasPreviousPage: boolean } } | null };
+
+export type DeliveryCountsQueryVariables = Exact<{
+  last: number;
+  before: string;
   filter?: DeliveryFilter | null | undefined;
 }>;
 
 
-export type RecentDeliveriesQuery = { readonly deliveries: { readonly head: string, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
-          | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
-          | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null }
-          | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly id: string, readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
-        > } } | null> } | null };
+export type DeliveryCountsQuery = { readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly type: WebhookType | null, readonly receivedAt: string } | null>, readonly pageInfo: { readonly hasPreviousPage: boolean, readonly startCursor: string | null } } | null };
 
 export type DeliveriesSubscriptionVariables = Exact<{
   after: string;
   filter?: DeliveryFilter | null | undefined;
+  address?: string | null | undefined;
 }>;
 
 
@@ -686,8 +698,8 @@ export const DeleteWebhook: Operation<DeleteWebhookMutation, DeleteWebhookMutati
 
 export const Deliveries: Operation<DeliveriesSubscription, DeliveriesSubscriptionVariables> = {
   name: 'Deliveries',
-  hash: 'fce23f6f414b83c982828df8daba27a6ae3b17e07e10f98ba10f3ba0b0f734a8',
-  text: `subscription Deliveries($after: String!, $filter: DeliveryFilter) {
+  hash: 'c49334e3b75afe17a0e6c19c5b07546a0a3f3eb1634809081be59ed42b4f06bd',
+  text: `subscription Deliveries($after: String!, $filter: DeliveryFilter, $address: Address) {
   deliveries(after: $after, filter: $filter) {
     cursor
     node {
@@ -709,7 +721,7 @@ fragment DeliveryParts on WebhookDelivery {
   type
   chainId
   receivedAt
-  events {
+  events(address: $address) {
     __typename
     ... on TransactionEvent {
       transaction {
@@ -779,6 +791,23 @@ fragment DeliveryParts on WebhookDelivery {
       amountDelta
       amountAfter
       valueUsdDelta
+    }
+  }
+}`,
+};
+
+export const DeliveryCounts: Operation<DeliveryCountsQuery, DeliveryCountsQueryVariables> = {
+  name: 'DeliveryCounts',
+  hash: '20e2f8d53be97457a667fec3b3bd39d033844753432099684ffc64c32dfada91',
+  text: `query DeliveryCounts($last: Int!, $before: String!, $filter: DeliveryFilter) {
+  deliveries(last: $last, before: $before, filter: $filter) {
+    nodes {
+      type
+      receivedAt
+    }
+    pageInfo {
+      hasPreviousPage
+      startCursor
     }
   }
 }`,
@@ -835,17 +864,69 @@ export const DeliveryUrl: Operation<DeliveryUrlQuery, DeliveryUrlQueryVariables>
 }`,
 };
 
-export const RecentDeliveries: Operation<RecentDeliveriesQuery, RecentDeliveriesQueryVariables> = {
-  name: 'RecentDeliveries',
-  hash: 'f5ff97853863e1317bf748f2bc387cf5c9baa763e37940842a8af33cbb12b551',
-  text: `query RecentDeliveries($last: Int!, $filter: DeliveryFilter) {
-  deliveries(last: $last, filter: $filter) {
+export const ReplaceWebhookAddresses: Operation<ReplaceWebhookAddressesMutation, ReplaceWebhookAddressesMutationVariables> = {
+  name: 'ReplaceWebhookAddresses',
+  hash: '39711e98d5ae2d4e8d7f8fa1617060f02aa7908729f7842dd0ace34dd0e3efa7',
+  text: `mutation ReplaceWebhookAddresses($input: ReplaceWebhookAddressesInput!) {
+  replaceWebhookAddresses(input: $input) {
+    __typename
+    ... on ReplaceWebhookAddressesPayload {
+      addresses
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}`,
+};
+
+export const SearchTokens: Operation<SearchTokensQuery, SearchTokensQueryVariables> = {
+  name: 'SearchTokens',
+  hash: 'e5950ada1e8afc46d6d67e0c8a3366bc9eb3ab55008b7696c7aabd7e9ee8c022',
+  text: `query SearchTokens($query: String!) {
+  searchTokens(query: $query, first: 8) {
+    id
+    chainId
+    address
+    symbol
+    name
+    logo
+  }
+}`,
+};
+
+export const SendTestEvent: Operation<SendTestEventMutation, SendTestEventMutationVariables> = {
+  name: 'SendTestEvent',
+  hash: 'd76bf937ac62b70b770250dee1822c722d97fa14d5777371e31008a7fc8d20bf',
+  text: `mutation SendTestEvent($input: SendTestEventInput!) {
+  sendTestEvent(input: $input) {
+    __typename
+    ... on SendTestEventPayload {
+      webhookId
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}`,
+};
+
+export const StoredDeliveries: Operation<StoredDeliveriesQuery, StoredDeliveriesQueryVariables> = {
+  name: 'StoredDeliveries',
+  hash: '6670855ead6ab78e7c15f073c7c96be762af027e2e623a9e9625b6ea895a70aa',
+  text: `query StoredDeliveries($last: Int!, $before: String, $filter: DeliveryFilter, $address: Address) {
+  deliveries(last: $last, before: $before, filter: $filter) {
     head
     edges {
       cursor
       node {
         ...DeliveryParts
       }
+    }
+    pageInfo {
+      hasPreviousPage
     }
   }
 }
@@ -863,7 +944,7 @@ fragment DeliveryParts on WebhookDelivery {
   type
   chainId
   receivedAt
-  events {
+  events(address: $address) {
     __typename
     ... on TransactionEvent {
       transaction {
@@ -933,55 +1014,6 @@ fragment DeliveryParts on WebhookDelivery {
       amountDelta
       amountAfter
       valueUsdDelta
-    }
-  }
-}`,
-};
-
-export const ReplaceWebhookAddresses: Operation<ReplaceWebhookAddressesMutation, ReplaceWebhookAddressesMutationVariables> = {
-  name: 'ReplaceWebhookAddresses',
-  hash: '39711e98d5ae2d4e8d7f8fa1617060f02aa7908729f7842dd0ace34dd0e3efa7',
-  text: `mutation ReplaceWebhookAddresses($input: ReplaceWebhookAddressesInput!) {
-  replaceWebhookAddresses(input: $input) {
-    __typename
-    ... on ReplaceWebhookAddressesPayload {
-      addresses
-    }
-    ... on WebhookError {
-      code
-      message
-    }
-  }
-}`,
-};
-
-export const SearchTokens: Operation<SearchTokensQuery, SearchTokensQueryVariables> = {
-  name: 'SearchTokens',
-  hash: 'e5950ada1e8afc46d6d67e0c8a3366bc9eb3ab55008b7696c7aabd7e9ee8c022',
-  text: `query SearchTokens($query: String!) {
-  searchTokens(query: $query, first: 8) {
-    id
-    chainId
-    address
-    symbol
-    name
-    logo
-  }
-}`,
-};
-
-export const SendTestEvent: Operation<SendTestEventMutation, SendTestEventMutationVariables> = {
-  name: 'SendTestEvent',
-  hash: 'd76bf937ac62b70b770250dee1822c722d97fa14d5777371e31008a7fc8d20bf',
-  text: `mutation SendTestEvent($input: SendTestEventInput!) {
-  sendTestEvent(input: $input) {
-    __typename
-    ... on SendTestEventPayload {
-      webhookId
-    }
-    ... on WebhookError {
-      code
-      message
     }
   }
 }`,

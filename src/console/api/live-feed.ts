@@ -4,26 +4,11 @@ import {
   type DeliveriesSubscription,
   type DeliveryFilter,
   type DeliveryPartsFragment,
-  RecentDeliveries,
+  StoredDeliveries,
 } from '../__generated__/operations.ts';
 import { settings } from '../settings.ts';
-import { createStore, credentialHeaders, type Store, signOut } from '../state.ts';
+import { credentialHeaders, signOut } from '../state.ts';
 import { closed, type Problem, problemOf, send } from './client.ts';
-
-const MINUTES = 30;
-const MINUTE_MS = 60_000;
-
-/** The minutes of the last half hour without an event, the present one last. */
-const NO_EVENTS: readonly number[] = Array<number>(MINUTES).fill(0);
-
-/** Adds events to the present minute, which began `minutes` after that of the last ones. */
-const counted = (perMinute: readonly number[], minutes: number, arrived: number): number[] => {
-  const shifted = [...perMinute, ...Array<number>(Math.min(minutes, MINUTES)).fill(0)].slice(-MINUTES);
-  return shifted.with(-1, (shifted.at(-1) ?? 0) + arrived);
-};
-
-/** The number of the minute since the epoch. */
-const minuteOf = (time: number): number => Math.floor(time / MINUTE_MS);
 
 export type Delivery = DeliveryPartsFragment;
 
@@ -37,29 +22,57 @@ export type FeedItem =
     }
   | { readonly kind: 'gap'; readonly cursor: string; readonly message: string };
 
-export type FeedState = {
-  /** `waiting`: the connection broke and is being reopened. `ended`: it is not reopened, because of the problem. */
-  readonly connection: 'connecting' | 'live' | 'waiting' | 'ended';
-  /** The newest first, at most 200. */
-  readonly items: readonly FeedItem[];
-  /** How many deliveries have arrived since the feed was opened. */
-  readonly received: number;
-  /** Events in each of the last 30 minutes, the present one last. */
-  readonly perMinute: readonly number[];
-  readonly problem: Problem | null;
+export type Asked = {
+  readonly filter: DeliveryFilter;
+  /** Of each delivery only the events that concern this address; null for all events. */
+  readonly address: string | null;
 };
 
-export type LiveFeed = {
-  readonly state: Store<FeedState>;
+type Page = {
+  /** The oldest first. */
+  readonly items: readonly FeedItem[];
+  /** Whether the log has older ones. */
+  readonly hasOlder: boolean;
+  /** The end of the log: a subscription after it misses none. */
+  readonly head: string;
+};
+
+/** Reads the newest stored deliveries, or the newest before a cursor. Null if it is aborted. */
+export const readStored = async (
+  { filter, address }: Asked,
+  last: number,
+  before: string | null,
+  signal: AbortSignal,
+): Promise<Page | Problem | null> => {
+  const answer = await send(StoredDeliveries, { last, before, filter, address }, signal).catch(() => null);
+  if (answer === null || signal.aborted) return null;
+  const page = answer.data?.deliveries;
+  if (!page)
+    return answer.problems[0] ?? problemOf({ message: 'Expected a page of deliveries, got nothing.' });
+  const items = page.edges.flatMap((edge): FeedItem[] =>
+    edge === null ? [] : [{ kind: 'delivery', cursor: edge.cursor, delivery: edge.node, isNew: false }],
+  );
+  return { items, hasOlder: page.pageInfo.hasPreviousPage, head: page.head };
+};
+
+/** `waiting`: the connection broke and is being reopened. `ended`: it is not reopened, because of the problem. */
+export type Connection = 'connecting' | 'live' | 'waiting' | 'ended';
+
+type Listeners = {
+  /** The newest stored ones, the oldest first: at the beginning, and again behind a gap. */
+  stored(items: readonly FeedItem[], hasOlder: boolean): void;
+  arrived(item: FeedItem): void;
+  connection(connection: Connection, problem: Problem | null): void;
+};
+
+type Following = {
   /** Begins again after it has ended. */
   retry(): void;
   close(): void;
 };
 
-const MAX_ITEMS = 200;
 const STORED = 50;
-/** Arrivals are shown in batches, so that a hundred per second take only a few renderings. */
-const SHOW_EVERY_MS = 200;
+const RETRY_MS = 2000;
 
 type Wire = {
   readonly data?: DeliveriesSubscription | null;
@@ -72,54 +85,27 @@ const cursorIn = ({ data, errors }: Wire): string | null => {
   return data?.deliveries.cursor ?? (typeof inError === 'string' ? inError : null);
 };
 
-const initial: FeedState = {
-  connection: 'connecting',
-  items: [],
-  received: 0,
-  perMinute: NO_EVENTS,
-  problem: null,
-};
-
 /**
  * Follows the deliveries that match: the newest stored ones first, then each one as it arrives. After a disconnect it
  * resumes behind the last one, so that none is missed and none comes twice.
  */
-export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
-  const state = createStore(initial);
+export const followDeliveries = (asked: Asked, on: Listeners): Following => {
   const abort = new AbortController();
-  let arrived: FeedItem[] = [];
-  let minute = minuteOf(Date.now());
   let unsubscribe = () => {};
   let isFollowing = false;
 
-  const change = (part: Partial<FeedState>): void => {
-    if (!abort.signal.aborted) state.set({ ...state.get(), ...part });
+  const say = (connection: Connection, problem: Problem | null = null): void => {
+    if (!abort.signal.aborted) on.connection(connection, problem);
   };
-
-  const show = (): void => {
-    const present = minuteOf(Date.now());
-    if (arrived.length === 0 && present === minute) return;
-    const { items, received, perMinute } = state.get();
-    const deliveries = arrived.filter((item) => item.kind === 'delivery');
-    const events = deliveries.reduce((sum, { delivery }) => sum + Math.max(1, delivery.events.length), 0);
-    change({
-      items: [...arrived.reverse(), ...items].slice(0, MAX_ITEMS),
-      received: received + deliveries.length,
-      perMinute: counted(perMinute, present - minute, events),
-    });
-    arrived = [];
-    minute = present;
-  };
-  const timer = setInterval(show, SHOW_EVERY_MS);
 
   const socket = createSocket({
-    connected: () => change({ connection: 'live', problem: null }),
+    connected: () => say('live'),
     broken: () => {
       // Without a subscription the client closes the connection itself.
-      if (isFollowing) change({ connection: 'waiting' });
+      if (isFollowing) say('waiting');
     },
     refused: () => {
-      change({ connection: 'ended' });
+      say('ended');
       signOut('The gateway has closed the connection: the credentials have expired, or are refused.');
     },
   });
@@ -134,7 +120,7 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
       }),
       // The client writes its message anew for each connection, and so reads the last cursor.
       get variables() {
-        return { after, filter };
+        return { after, ...asked };
       },
     };
     unsubscribe = socket.subscribe<DeliveriesSubscription>(payload, {
@@ -142,59 +128,47 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
         const wire = message as Wire;
         after = cursorIn(wire) ?? after;
         if (wire.data)
-          arrived.push({ kind: 'delivery', cursor: after, delivery: wire.data.deliveries.node, isNew: true });
+          on.arrived({ kind: 'delivery', cursor: after, delivery: wire.data.deliveries.node, isNew: true });
         else if (wire.errors?.[0])
-          arrived.push({ kind: 'gap', cursor: after, message: problemOf(wire.errors[0]).message });
+          on.arrived({ kind: 'gap', cursor: after, message: problemOf(wire.errors[0]).message });
       },
       error: (reason) => void ended(reason, after),
       complete: () => void begin(),
     });
   };
 
-  /** The log can't be continued: shows that in its place, and goes on from what is stored now. */
+  /** The log can't be continued: says that in its place, and goes on from what is stored now. */
   const ended = async (reason: unknown, cursor: string): Promise<void> => {
     isFollowing = false;
     const problem = Array.isArray(reason) ? problemOf(reason[0] ?? {}) : closed(reason);
     if (problem.code === 'UNAUTHENTICATED') return signOut(problem.message);
-    if (problem.code !== 'CURSOR_EXPIRED') return change({ connection: 'ended', problem });
-    arrived.push({ kind: 'gap', cursor, message: problem.message });
-    show();
+    if (problem.code !== 'CURSOR_EXPIRED') return say('ended', problem);
+    on.arrived({ kind: 'gap', cursor, message: problem.message });
     await begin();
   };
 
   const begin = async (): Promise<void> => {
     isFollowing = false;
-    change({ connection: 'connecting', problem: null });
+    say('connecting');
     while (!abort.signal.aborted) {
-      const answer = await send(RecentDeliveries, { last: STORED, filter }, abort.signal).catch(() => null);
-      if (answer === null) return;
-      const page = answer.data?.deliveries;
-      if (page) {
-        const known = new Set(state.get().items.map(({ cursor }) => cursor));
-        const stored = page.edges.flatMap((edge): FeedItem[] =>
-          edge === null || known.has(edge.cursor)
-            ? []
-            : [{ kind: 'delivery', cursor: edge.cursor, delivery: edge.node, isNew: false }],
-        );
-        change({ items: [...stored.reverse(), ...state.get().items].slice(0, MAX_ITEMS) });
+      const page = await readStored(asked, STORED, null, abort.signal);
+      if (page === null) return;
+      if (!('code' in page)) {
+        on.stored(page.items, page.hasOlder);
         return follow(page.head);
       }
-      const [problem = null] = answer.problems;
-      const isRefused =
-        problem !== null && ['FORBIDDEN', 'UNAUTHENTICATED', 'BAD_USER_INPUT'].includes(problem.code);
-      change({ connection: isRefused ? 'ended' : 'waiting', problem });
+      const isRefused = ['FORBIDDEN', 'UNAUTHENTICATED', 'BAD_USER_INPUT'].includes(page.code);
+      say(isRefused ? 'ended' : 'waiting', page);
       if (isRefused) return;
-      await new Promise((resolve) => setTimeout(resolve, 2000));
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   };
   void begin();
 
   return {
-    state,
     retry: () => void begin(),
     close() {
       abort.abort();
-      clearInterval(timer);
       unsubscribe();
       void socket.dispose();
     },
@@ -203,7 +177,7 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
 
 const UNAUTHORISED = 4403;
 
-type Listeners = {
+type SocketListeners = {
   connected(): void;
   /** It reconnects. */
   broken(): void;
@@ -212,7 +186,7 @@ type Listeners = {
 };
 
 /** A WebSocket to the gateway that always reconnects: after half a second at first, later every ten seconds. */
-const createSocket = (on: Listeners): Client =>
+const createSocket = (on: SocketListeners): Client =>
   createClient({
     url: `${location.origin.replace('http', 'ws')}/graphql`,
     connectionParams: credentialHeaders,

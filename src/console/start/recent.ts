@@ -37,7 +37,8 @@ export const recentWallets = createStore(load());
 const keep = (addresses: readonly string[]): void => {
   recentWallets.set(addresses);
   try {
-    storage.setItem(KEY, JSON.stringify(addresses));
+    if (addresses.length === 0) storage.removeItem(KEY);
+    else storage.setItem(KEY, JSON.stringify(addresses));
   } catch {
     // They last as long as the page.
   }

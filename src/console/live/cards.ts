@@ -1,0 +1,164 @@
+import type { Delivery, FeedItem } from '../api/live-feed.ts';
+
+export type DeliveredEvent = Delivery['events'][number];
+
+/** What happened in one transaction, from all deliveries that tell of it. */
+export type Card = {
+  readonly kind: 'card';
+  readonly key: string;
+  /** Null if the service names no transaction. */
+  readonly hash: string | null;
+  readonly chainId: number | null;
+  /** The deliveries, the oldest first. */
+  readonly deliveries: readonly Delivery[];
+  /** Each event once, also if several webhooks have delivered it. */
+  readonly events: readonly DeliveredEvent[];
+  /** Events beyond the first hundred of a delivery, which are not shown. */
+  readonly omitted: number;
+  readonly isNew: boolean;
+};
+
+/** A place where the log could not be continued. */
+type Gap = Extract<FeedItem, { kind: 'gap' }> & { readonly key: string };
+export type Row = Card | Gap;
+
+/** A delivery may have ten thousand events, each of another transaction. */
+const MAX_EVENTS = 100;
+
+const hashOf = (event: DeliveredEvent): string | null => {
+  if (event.__typename === 'TransactionEvent') return event.transaction.hash;
+  return event.__typename === 'Activity' ? event.transactionHash : event.balanceHash;
+};
+
+const chainOf = (event: DeliveredEvent, delivery: Delivery): number | null => {
+  if (event.__typename === 'TransactionEvent') return event.transaction.chainId;
+  return (event.__typename === 'Activity' ? event.chainId : null) ?? delivery.chainId;
+};
+
+type Group = Pick<Card, 'chainId' | 'hash' | 'omitted'> & { readonly events: DeliveredEvent[] };
+
+/** The events of each transaction of a delivery, by the key of their card. They are found once for each delivery. */
+const groups = new WeakMap<Delivery, ReadonlyMap<string, Group>>();
+
+const groupsOf = (delivery: Delivery): ReadonlyMap<string, Group> => {
+  const known = groups.get(delivery);
+  if (known) return known;
+  const found = new Map<string, Group>();
+  const beyond = Math.max(0, delivery.events.length - MAX_EVENTS);
+  for (const event of delivery.events.slice(0, MAX_EVENTS)) {
+    const [hash, chainId] = [hashOf(event), chainOf(event, delivery)];
+    const key = hash === null ? delivery.id : `${chainId} ${hash}`;
+    const omitted = found.size === 0 ? beyond : 0;
+    const group = found.get(key) ?? { chainId, hash, omitted, events: [] };
+    group.events.push(event);
+    found.set(key, group);
+  }
+  if (found.size === 0)
+    found.set(delivery.id, { chainId: delivery.chainId, hash: null, omitted: 0, events: [] });
+  groups.set(delivery, found);
+  return found;
+};
+
+const subjectOf = (event: DeliveredEvent): string | null =>
+  event.__typename === 'TransactionEvent' ? null : event.subscribedAddress;
+
+/** An event without its subject, which one webhook may tell and another not. */
+const contentOf = (event: DeliveredEvent): string => JSON.stringify({ ...event, subscribedAddress: null });
+
+/**
+ * The events of several deliveries, each once. Two equal ones in one delivery are two events; equal ones in two deliveries
+ * are the same, told by two webhooks.
+ */
+const merged = (deliveries: readonly (readonly DeliveredEvent[])[]): readonly DeliveredEvent[] => {
+  const all: { event: DeliveredEvent; content: string; seen: number }[] = [];
+  deliveries.forEach((events, delivery) => {
+    for (const event of events) {
+      const [content, subject] = [contentOf(event), subjectOf(event)];
+      const same = all.find((other) => {
+        const known = subjectOf(other.event);
+        return (
+          other.content === content &&
+          other.seen !== delivery &&
+          (known === subject || known === null || subject === null)
+        );
+      });
+      if (!same) all.push({ event, content, seen: delivery });
+      else {
+        same.seen = delivery;
+        if (subjectOf(same.event) === null) same.event = event;
+      }
+    }
+  });
+  return all.map(({ event }) => event);
+};
+
+type Activity = Extract<DeliveredEvent, { __typename: 'Activity' }>;
+
+/** Whether a change of a balance is what the activity says that the wallet sent or received. */
+const isTold = (activity: Activity, event: DeliveredEvent): boolean => {
+  if (event.__typename !== 'BalanceChange') return false;
+  const isOut = activity.type === 'SEND' || activity.type === 'SWAP';
+  if (!isOut && activity.type !== 'RECEIVE') return false;
+  const [value, side] =
+    activity.type === 'SWAP'
+      ? [activity.swap?.from?.value, null]
+      : [activity.value, isOut ? activity.to : activity.from];
+  return (
+    event.balanceDirection === (isOut ? 'OUT' : 'IN') &&
+    event.amountDelta?.replace('-', '') === value &&
+    (side === null || event.counterparty === side)
+  );
+};
+
+/** The service omits whose an activity is; a change of a balance in the same transaction may tell it. */
+const withSubject = (event: DeliveredEvent, events: readonly DeliveredEvent[]): DeliveredEvent => {
+  if (event.__typename !== 'Activity' || event.subscribedAddress !== null) return event;
+  const subjects = new Set(events.filter((other) => isTold(event, other)).map(subjectOf));
+  const [subject = null] = subjects;
+  return subjects.size === 1 ? { ...event, subscribedAddress: subject } : event;
+};
+
+const ORDER: readonly DeliveredEvent['__typename'][] = ['Activity', 'TransactionEvent', 'BalanceChange'];
+
+const isSame = (a: readonly Delivery[], b: readonly Delivery[]): boolean =>
+  a.length === b.length && a.every((delivery, index) => delivery === b[index]);
+
+/**
+ * The items of a feed, newest first, as one card for each transaction. A card keeps the place of its first delivery, so that
+ * nothing jumps when a second one tells of it. `before` is the previous result: a card that did not change is the same object.
+ */
+export const rowsOf = (items: readonly FeedItem[], before: readonly Row[] = []): readonly Row[] => {
+  const known = new Map(before.map((row) => [row.key, row]));
+  const parts = new Map<string, { group: Group; deliveries: Delivery[]; isNew: boolean } | Gap>();
+  for (const item of items.toReversed()) {
+    if (item.kind === 'gap') {
+      parts.set(`gap ${item.cursor}`, { ...item, key: `gap ${item.cursor}` });
+      continue;
+    }
+    for (const [key, group] of groupsOf(item.delivery)) {
+      const part = parts.get(key);
+      if (part && 'deliveries' in part) part.deliveries.push(item.delivery);
+      else parts.set(key, { group, deliveries: [item.delivery], isNew: item.isNew });
+    }
+  }
+  const rows = [...parts].map(([key, part]): Row => {
+    if (!('deliveries' in part)) return part;
+    const { group, deliveries, isNew } = part;
+    const last = known.get(key);
+    if (last?.kind === 'card' && isSame(last.deliveries, deliveries)) return last;
+    const events = merged(deliveries.map((delivery) => groupsOf(delivery).get(key)?.events ?? []));
+    return {
+      kind: 'card',
+      key,
+      hash: group.hash,
+      chainId: group.chainId,
+      deliveries,
+      events: events
+        .map((event) => withSubject(event, events))
+        .toSorted((a, b) => ORDER.indexOf(a.__typename) - ORDER.indexOf(b.__typename)),
+      omitted: group.omitted,
+      isNew,
+    };
+  });
+  return rows.reverse();
+};

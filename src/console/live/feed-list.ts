@@ -1,0 +1,96 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useChains } from '../chain-filter.ts';
+import { Empty, Hash, html, ProblemNotice, Time } from '../components.ts';
+import { formatCount, inWords, shorten } from '../format.ts';
+import { hrefOf } from '../route.ts';
+import { useStore } from '../state.ts';
+import type { Card, DeliveredEvent, Row } from './cards.ts';
+import { EventLine } from './event-text.ts';
+import type { Feed } from './feed.ts';
+
+/** The newest transaction first, with a line where the log could not be continued, and older ones page by page. */
+export const FeedList = ({ feed, rows }: { feed: Feed; rows: readonly Row[] }) => {
+  const chains = useChains();
+  const names = useMemo(() => new Map(chains.map(({ chainId, name }) => [chainId, inWords(name)])), [chains]);
+  if (rows.length === 0)
+    return html`<${Empty} title="No event has arrived yet">Events come from webhooks that point here. <a href=${hrefOf('wallet')}>Watch a wallet</a>, or <a href=${hrefOf('webhooks')}>point a webhook here</a>.<//>`;
+  return html`<ol class="rows feed">
+      ${rows.map((row) =>
+        row.kind === 'gap'
+          ? html`<li key=${row.key} class="gap" role="note">${row.message}</li>`
+          : html`<${CardRow} key=${row.key} card=${row} chain=${nameOf(row.chainId, names)} />`,
+      )}
+    </ol>
+    <${Older} feed=${feed} />`;
+};
+
+const nameOf = (chainId: number | null, names: ReadonlyMap<number, string>): string | null =>
+  chainId === null ? null : (names.get(chainId) ?? `chain ${chainId}`);
+
+/** How many events of a transaction are shown before they are asked for. */
+const SHOWN_EVENTS = 5;
+
+type Props = { card: Card; chain: string | null };
+
+/** The same elements as before as long as the card is the same: a list of a thousand takes no time where nothing changed. */
+const CardRow = ({ card, chain }: Props) =>
+  useMemo(() => html`<${CardContent} card=${card} chain=${chain} />`, [card, chain]);
+
+const transactionIn = (events: readonly DeliveredEvent[]) => {
+  for (const event of events) if (event.__typename === 'TransactionEvent') return event.transaction;
+  return null;
+};
+
+const CardContent = ({ card, chain }: Props) => {
+  const [isWhole, setWhole] = useState(false);
+  const { hash, chainId, deliveries, events, omitted, isNew } = card;
+  const isTold = events.some(({ __typename }) => __typename === 'Activity');
+  const transaction = transactionIn(events);
+  // Where activities say what moved, the transaction is the head of the card alone.
+  const lines = events.filter(({ __typename }) => !isTold || __typename !== 'TransactionEvent');
+  const shown = isWhole ? lines : lines.slice(0, SHOWN_EVENTS);
+  const hidden = lines.length - shown.length;
+  const receivedAt = deliveries[0]?.receivedAt ?? '';
+  return html`<li class=${isNew ? 'delivery is-new' : 'delivery'} data-transaction=${hash ?? ''}>
+    <div class="bar quiet">
+      <${Time} value=${receivedAt} />
+      ${chain !== null && html`<span class="tag">${shorten(chain, 40)}</span>`}
+      ${isTold && transaction?.decoded?.name && html`<span class="tag">${inWords(shorten(transaction.decoded.name, 60))}</span>`}
+      ${transaction?.success === false && html`<span class="tag is-bad">failed</span>`}
+      ${hash !== null && html`<span class="push"><${Hash} value=${hash} label="transaction hash" /></span>`}
+    </div>
+    <ul class="card-events">
+      ${shown.map((event, index) => html`<${EventLine} key=${index} event=${event} chainId=${chainId} isTold=${isTold} />`)}
+      ${events.length === 0 && html`<li class="quiet">No event that this gateway can read: its payload has the body.</li>`}
+      ${omitted > 0 && html`<li class="quiet">The delivery has ${formatCount(omitted)} more events, which are not shown here.</li>`}
+    </ul>
+    ${hidden > 0 && html`<button type="button" class="more" onClick=${() => setWhole(true)}>Show ${formatCount(hidden)} more</button>`}
+  </li>`;
+};
+
+/** How far below the window the next page is asked for. */
+const AHEAD = '600px';
+
+/** The end of the list: reads the next page when it comes near the window, or on a click. */
+const Older = ({ feed }: { feed: Feed }) => {
+  const { hasOlder, isLoadingOlder, olderProblem, items } = useStore(feed.state);
+  const end = useRef<HTMLDivElement>(null);
+  const follows = hasOlder && !isLoadingOlder && olderProblem === null;
+  useEffect(() => {
+    if (!follows || end.current === null) return;
+    const observer = new IntersectionObserver(
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && feed.loadOlder(),
+      { rootMargin: AHEAD },
+    );
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [follows, feed]);
+  const isTrimmed = olderProblem?.code === 'CURSOR_EXPIRED';
+  return html`<div class="list-end" ref=${end}>
+    ${isTrimmed && html`<span>Older ones are no longer in the log.</span>`}
+    ${olderProblem && !isTrimmed && html`<${ProblemNotice} problem=${olderProblem} onRetry=${feed.loadOlder} />`}
+    ${follows && html`<button type="button" onClick=${feed.loadOlder}>Load older ones</button>`}
+    ${isLoadingOlder && html`<span role="status">Loading older ones…</span>`}
+    ${!hasOlder && html`<span>${formatCount(items.length)} deliveries: all that the log has.</span>`}
+  </div>`;
+};

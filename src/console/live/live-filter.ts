@@ -1,0 +1,110 @@
+import { useEffect, useState } from 'preact/hooks';
+import { type DeliveryFilter, Webhooks, type WebhookType } from '../__generated__/operations.ts';
+import { send } from '../api/client.ts';
+import type { Asked } from '../api/live-feed.ts';
+import { html } from '../components.ts';
+import { inWords, shorten } from '../format.ts';
+import { isAddress, setParams, useParam } from '../route.ts';
+import { settings } from '../settings.ts';
+
+const TYPES: readonly WebhookType[] = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'];
+
+const isType = (name: string): name is WebhookType => TYPES.some((type) => type === name);
+
+const namesOf = (params: URLSearchParams): readonly string[] =>
+  (params.get('types') ?? '').split(',').filter(Boolean);
+
+const typesIn = (params: URLSearchParams): readonly WebhookType[] => namesOf(params).filter(isType);
+
+/** What the address bar asks for. Whatever it does not name is not filtered. */
+export const askedOf = (params: URLSearchParams): Asked => {
+  const [address, webhook] = [params.get('address'), params.get('webhook')];
+  const types = typesIn(params);
+  const filter: DeliveryFilter = {
+    ...(address ? { address } : {}),
+    ...(webhook ? { webhookIds: [webhook] } : {}),
+    ...(types.length > 0 ? { types } : {}),
+  };
+  return { filter, address };
+};
+
+const wrongAddress = (text: string): string | null => {
+  if (isAddress(text)) return null;
+  const digits = /^0x([\da-f]*)$/i.exec(text)?.[1];
+  const got = digits === undefined ? JSON.stringify(shorten(text, 50)) : `0x and ${digits.length} hex digits`;
+  return `Expected an address, 0x and 40 hex digits, got ${got}.`;
+};
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** What is wrong with the filter in the address bar. */
+export const wrongIn = (params: URLSearchParams): readonly string[] => {
+  const [address, webhook] = [params.get('address'), params.get('webhook')];
+  const types = namesOf(params).filter((name) => !isType(name));
+  return [
+    ...(address ? [wrongAddress(address)] : []),
+    webhook && !UUID.test(webhook)
+      ? `Expected the id of a webhook, a UUID, got ${JSON.stringify(shorten(webhook, 50))}.`
+      : null,
+    types.length > 0
+      ? `Expected types among ${TYPES.join(', ')}, got ${JSON.stringify(shorten(types.join(','), 50))}.`
+      : null,
+  ].filter((sentence) => sentence !== null);
+};
+
+type Choice = { readonly webhookId: string; readonly name: string | null };
+
+/** The webhooks to choose from; none for a caller that may not list them. */
+const useWebhooks = (): readonly Choice[] => {
+  const [webhooks, setWebhooks] = useState<readonly Choice[]>([]);
+  useEffect(() => {
+    const abort = new AbortController();
+    send(Webhooks, { first: 100 }, abort.signal)
+      .then(({ data }) => setWebhooks(data?.webhooks?.edges.flatMap((edge) => edge?.node ?? []) ?? []))
+      .catch(() => {});
+    return () => abort.abort();
+  }, []);
+  return webhooks;
+};
+
+const textOf = ({ currentTarget }: Event): string =>
+  currentTarget instanceof HTMLInputElement || currentTarget instanceof HTMLSelectElement
+    ? currentTarget.value.trim()
+    : '';
+
+/** Chooses which events are shown: of one wallet, of some types, of one webhook. */
+export const LiveFilter = ({ params }: { params: URLSearchParams }) => {
+  const webhooks = useWebhooks();
+  const [error, setError] = useState<string | null>(null);
+  const types = typesIn(params);
+  const onAddress = (event: Event) => {
+    const text = textOf(event).toLowerCase();
+    const address = settings.wallets.find(({ name }) => name === text)?.address ?? text;
+    const wrong = address === '' ? null : wrongAddress(address);
+    setError(wrong);
+    if (wrong === null) setParams({ address }, true);
+  };
+  const toggle = (type: WebhookType) => {
+    const next = types.includes(type) ? types.filter((other) => other !== type) : [...types, type];
+    setParams({ types: next.join() }, true);
+  };
+  const [chosen, setChosen] = useParam('webhook');
+  return html`<form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
+    <label class="field">Wallet
+      <input name="address" list="live-wallets" spellcheck=${false} autocomplete="off" autocapitalize="none" placeholder="all wallets: 0x… for one" value=${params.get('address') ?? ''} onChange=${onAddress} aria-invalid=${error !== null} aria-describedby="live-address-error" />
+      <datalist id="live-wallets">${settings.wallets.map(({ name, address }) => html`<option key=${address} value=${name} />`)}</datalist>
+    </label>
+    <label class="field">Webhook
+      <select name="webhook" value=${chosen} onChange=${(event: Event) => setChosen(textOf(event), true)}>
+        <option value="">all webhooks</option>
+        ${chosen !== '' && !webhooks.some(({ webhookId }) => webhookId === chosen) && html`<option value=${chosen}>${chosen}</option>`}
+        ${webhooks.map(({ webhookId, name }) => html`<option key=${webhookId} value=${webhookId}>${shorten(name ?? webhookId, 50)}</option>`)}
+      </select>
+    </label>
+    <fieldset>
+      <legend>Types</legend>
+      ${TYPES.map((type) => html`<label key=${type} class="choice"><input type="checkbox" checked=${types.includes(type)} onChange=${() => toggle(type)} /> ${inWords(type)}</label>`)}
+    </fieldset>
+    <p id="live-address-error" class="bad" role="alert">${error}</p>
+  </form>`;
+};

@@ -1,0 +1,112 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { html, ProblemNotice, Skeleton } from '../components.ts';
+import { formatCount } from '../format.ts';
+import { hrefOf, route } from '../route.ts';
+import { useStore } from '../state.ts';
+import { type Row, rowsOf } from './cards.ts';
+import { type Feed, type FeedState, openFeed } from './feed.ts';
+import { FeedList } from './feed-list.ts';
+import { LiveChart, spanIn } from './live-chart.ts';
+import { askedOf, LiveFilter, wrongIn } from './live-filter.ts';
+
+/** The events of the caller's webhooks as they arrive, one card for each transaction, newest first. */
+export const LiveView = () => {
+  const { params } = useStore(route);
+  const wrong = wrongIn(params);
+  const asked = JSON.stringify(askedOf(params));
+  return html`<section class="stack live" aria-labelledby="live-title">
+    ${
+      wrong.length > 0
+        ? html`<h2 id="live-title">Live events</h2>
+            <div class="notice is-error" role="alert">
+              <strong>This link names what can’t exist</strong>
+              ${wrong.map((sentence) => html`<p key=${sentence}>${sentence}</p>`)}
+              <p>Correct it in the address bar, or see <a href=${hrefOf('live')}>the events of all wallets</a>.</p>
+            </div>`
+        : html`<${Followed} key=${asked} asked=${asked} params=${params} />`
+    }
+  </section>`;
+};
+
+const Followed = ({ asked, params }: { asked: string; params: URLSearchParams }) => {
+  const [feed, setFeed] = useState<Feed | null>(null);
+  useEffect(() => {
+    const opened = openFeed(JSON.parse(asked));
+    setFeed(opened);
+    return () => opened.close();
+  }, [asked]);
+  return feed && html`<${Events} feed=${feed} params=${params} />`;
+};
+
+const Events = ({ feed, params }: { feed: Feed; params: URLSearchParams }) => {
+  const state = useStore(feed.state);
+  const { connection, problem, items, received } = state;
+  const before = useRef<readonly Row[]>([]);
+  const rows = useMemo(() => rowsOf(items, before.current), [items]);
+  before.current = rows;
+  const isLoading = items.length === 0 && connection === 'connecting';
+  const [isPaused, setPaused] = useState(false);
+  const pause = (paused: boolean) => {
+    feed.pause(paused);
+    setPaused(paused);
+  };
+  return html`<div class="bar">
+      <h2 id="live-title">Live events</h2>
+      <${ConnectionState} connection=${connection} />
+      <button type="button" aria-pressed=${isPaused} onClick=${() => pause(!isPaused)}>${isPaused ? 'Resume' : 'Pause'}</button>
+      <span class="push quiet">${formatCount(received)} arrived while this view is open</span>
+    </div>
+    <${LiveFilter} params=${params} />
+    <${LiveChart} history=${feed.history} span=${spanIn(params)} />
+    ${problem && html`<${ProblemNotice} problem=${problem} onRetry=${connection === 'ended' ? feed.retry : undefined} />`}
+    <${Held} state=${state} onShow=${() => pause(false)} />
+    ${(items.length > 0 || !problem) && html`<div class="panel">${isLoading ? html`<${Skeleton} rows=${6} />` : html`<${FeedList} feed=${feed} rows=${rows} />`}</div>`}
+    <${Announcer} rows=${rows} />`;
+};
+
+/** How many transactions wait while the feed is paused. */
+const Held = ({ state, onShow }: { state: FeedState; onShow: () => void }) => {
+  const count = useMemo(() => rowsOf(state.held).length, [state.held]);
+  return (
+    count > 0 &&
+    html`<div class="held"><button type="button" class="primary" onClick=${onShow}>${formatCount(count)} new</button></div>`
+  );
+};
+
+const TEXTS: Readonly<Record<FeedState['connection'], readonly [text: string, kind: string]>> = {
+  connecting: ['connecting…', ''],
+  live: ['live', 'is-good'],
+  waiting: ['the connection broke: it resumes where it was', 'is-warn'],
+  ended: ['ended', 'is-bad'],
+};
+
+/** Whether events arrive at this moment. */
+const ConnectionState = ({ connection }: Pick<FeedState, 'connection'>) => {
+  const [text, kind] = TEXTS[connection];
+  return html`<span class=${`tag ${kind}`} role="status" data-connection=${connection}>${text}</span>`;
+};
+
+/** A screen reader hears a summary, and not each of a hundred events a second. */
+const ANNOUNCE_EVERY_MS = 5000;
+
+/** Tells a screen reader politely what has arrived, every few seconds at most. */
+const Announcer = ({ rows }: { rows: readonly Row[] }) => {
+  const [text, setText] = useState('');
+  const latest = useRef(rows);
+  latest.current = rows;
+  useEffect(() => {
+    const told = new Set<string>();
+    const timer = setInterval(() => {
+      const fresh = latest.current.filter((row) => row.kind === 'card' && row.isNew && !told.has(row.key));
+      if (fresh.length === 0) return;
+      for (const { key } of fresh) told.add(key);
+      // The newest card says itself in words what has happened.
+      const newest = document.querySelector('.feed .card-events')?.textContent ?? '';
+      setText(
+        `${fresh.length === 1 ? '1 new transaction' : `${fresh.length} new transactions`}. The newest: ${newest}`,
+      );
+    }, ANNOUNCE_EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return html`<p class="visually-hidden" role="status" data-announcer>${text}</p>`;
+};
