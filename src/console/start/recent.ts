@@ -108,7 +108,7 @@ export const KnownWallets = () => {
       <h2 id="known-wallets">${watched.length === 0 ? 'Recent wallets' : recent.length === 0 ? 'Watched wallets' : 'Watched and recent wallets'}</h2>
       <span class="bar push">
         <button type="button" disabled=${[...known.values()].includes('loading')} onClick=${() => void askAll(asked)}>${missing.length > 0 ? 'Show what they are worth' : 'Refresh'}${price && html`<span class="price">${price}</span>`}</button>
-        ${recent.length > 0 && html`<button type="button" onClick=${forgetRecent}>Forget the recent</button>`}
+        ${recent.length > 0 && html`<button type="button" onClick=${forgetRecent}>Forget recent</button>`}
       </span>
     </div>
     <ul class="known">${shown.map((address) => html`<${Known} key=${address} address=${address} isWatched=${watched.includes(address)} value=${known.get(address)} />`)}</ul>

@@ -81,6 +81,7 @@ export const useTokenSearch = (typed: string): TokenSearch => {
 export type Suggestion = {
   readonly id: string;
   readonly group: 'Wallets' | 'Tokens' | 'Views';
+  /** Null for a sign of what it does. */
   readonly picture: VNode | null;
   readonly title: string;
   /** Quiet, behind the title. */

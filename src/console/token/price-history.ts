@@ -47,8 +47,8 @@ const percent = new Intl.NumberFormat('en-US', {
 
 /** How a price has changed since that many hours ago, from a ratio of the gateway. */
 export const ChangeOf = ({ hoursAgo, ratio }: { hoursAgo: number; ratio: string | null }) => {
-  const text = ratio === null ? '—' : percent.format(Number(ratio));
-  const tone = text.startsWith('+') ? 'good' : text.startsWith('-') ? 'bad' : 'quiet';
+  const text = ratio === null ? '—' : percent.format(Number(ratio)).replace('-', '−');
+  const tone = text.startsWith('+') ? 'good' : text.startsWith('−') ? 'bad' : 'quiet';
   return html`<span class="quiet">${spanOf(hoursAgo)}</span> <strong class=${tone}>${text}</strong>`;
 };
 

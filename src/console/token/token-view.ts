@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useMemo } from 'preact/hooks';
+import { useCallback, useEffect, useMemo } from 'preact/hooks';
 import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
@@ -55,8 +55,12 @@ const TokenPage = ({ place }: { place: TokenPlace }) => {
   const load = useCallback((signal: AbortSignal) => send(Operation, { token }, signal), [token]);
   const { data, problems, isLoading, retry } = useAnswer(load);
   const [problem] = problems;
-  if (isLoading) return html`<${Head} place=${place} market=${null} /><${Skeleton} rows=${3} />`;
   const market = data?.token?.market ?? null;
+  const symbol = market?.symbol;
+  useEffect(() => {
+    if (symbol) document.title = `${shorten(symbol, 40)} · EVM gateway`;
+  }, [symbol]);
+  if (isLoading) return html`<${Head} place=${place} market=${null} /><${Skeleton} rows=${3} />`;
   if (market === null && problem)
     return html`<${Head} place=${place} market=${null} /><${ProblemNotice} problem=${problem} onRetry=${retry} />`;
   if (market === null)
@@ -118,14 +122,18 @@ const figuresOf = (market: Market): readonly (readonly [name: string, value: Com
 
 const Price = ({ market }: { market: Market }) => {
   const { priceUsd, priceHistory } = market;
+  const figures = figuresOf(market);
   return html`<section class="panel stack" aria-labelledby="token-price">
     <h3 id="token-price" class="visually-hidden">Price</h3>
     <div class="token-price">
       <p class="figure">${priceUsd === null ? 'No price' : formatPrice(priceUsd)}</p>
       <ul class="changes">${priceHistory.map(({ hoursAgo, changeRatio }) => html`<li key=${hoursAgo}><${ChangeOf} hoursAgo=${hoursAgo} ratio=${changeRatio} /></li>`)}</ul>
     </div>
-    <dl class="figures">
-      ${figuresOf(market).map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
-    </dl>
+    ${
+      figures.length > 0 &&
+      html`<dl class="figures">
+        ${figures.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+      </dl>`
+    }
   </section>`;
 };
