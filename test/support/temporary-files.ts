@@ -26,5 +26,8 @@ export const keepTemporaryFilesInMemory = (): void => {
   // Some tests run programs as another user.
   chmodSync(folder, 0o1777);
   process.env.TMPDIR = folder;
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  // A program that a test has killed may still write there for a moment.
+  process.once('exit', () =>
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }),
+  );
 };
