@@ -106,25 +106,40 @@ export const Facts = ({ facts }: { facts: readonly Fact[] }) =>
 /** How far below the window the next page is asked for. */
 const AHEAD = '600px';
 
-/** The end of a list: loads the next page when it comes near the window, or on a click. */
-export const LoadMore = ({ list, what }: { list: Paged<unknown>; what: string }) => {
+/** Calls back when the element that gets this reference comes near the window. */
+export const useReached = (isAwaited: boolean, onReached: () => void) => {
   const end = useRef<HTMLDivElement>(null);
-  const { hasMore, isLoading, problem, loadMore, retry, items } = list;
-  const follows = hasMore && !isLoading && problem === null && items.length > 0;
   useEffect(() => {
-    if (!follows || end.current === null) return;
+    if (!isAwaited || end.current === null) return;
     const observer = new IntersectionObserver(
       (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) loadMore();
+        if (entries.some(({ isIntersecting }) => isIntersecting)) onReached();
       },
       { rootMargin: AHEAD },
     );
     observer.observe(end.current);
     return () => observer.disconnect();
-  }, [follows, loadMore]);
+  }, [isAwaited, onReached]);
+  return end;
+};
+
+type LoadMoreProps = {
+  list: Paged<unknown>;
+  what: string;
+  /** What a page costs, in compute units. */
+  price?: number;
+  /** Whether only a click loads. Default: false. */
+  isPaused?: boolean;
+};
+
+/** The end of a list: loads the next page when it comes near the window, or on a click. */
+export const LoadMore = ({ list, what, price, isPaused = false }: LoadMoreProps) => {
+  const { hasMore, isLoading, problem, loadMore, retry, items } = list;
+  const follows = hasMore && !isLoading && problem === null && items.length > 0;
+  const end = useReached(follows && !isPaused, loadMore);
   return html`<div class="list-end" ref=${end}>
     ${problem && items.length > 0 && html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`}
-    ${follows && html`<button type="button" onClick=${loadMore}>Load more ${what}</button>`}
+    ${follows && html`<button type="button" onClick=${loadMore}>Load more ${what}${price !== undefined && `: ${price} CU`}</button>`}
     ${isLoading && items.length > 0 && html`<span role="status">Loading more ${what}…</span>`}
     ${!hasMore && items.length > 0 && html`<span>${items.length > 1 ? `${items.length} ${what}: all of them.` : 'That is all.'}</span>`}
   </div>`;

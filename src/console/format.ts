@@ -61,15 +61,15 @@ export const nativeSymbol = (chainId: number | null): string => NATIVE[chainId ?
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 
 /**
- * Writes an amount of the smallest unit in whole units, exactly up to six significant decimals: `1234500000000000000` with
- * 18 decimals is `1.2345`. An amount that is smaller than that is shown as `<0.000001`.
+ * Writes an amount of the smallest unit in whole units, exactly up to `shownDecimals`: `1234500000000000000` with 18 decimals
+ * is `1.2345`. An amount that is smaller than six of them can show is `<0.000001`.
  */
-export const formatUnits = (amount: string, decimals: number): string => {
+export const formatUnits = (amount: string, decimals: number, shownDecimals = 6): string => {
   const negative = amount.startsWith('-');
   const digits = amount.replace(/^-/, '').padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals);
-  const shown = fraction.slice(0, 6).replace(/0+$/, '');
+  const shown = fraction.slice(0, shownDecimals).replace(/0+$/, '');
   const sign = negative ? '−' : '';
   if (/^0*$/.test(whole) && shown === '' && /[1-9]/.test(fraction)) return `${sign}<0.000001`;
   return `${sign}${grouped(whole)}${shown === '' ? '' : `.${shown}`}`;
@@ -92,3 +92,49 @@ export const formatCount = (count: number): string => grouped(String(count));
 /** `1 chain`, `14 chains`. */
 export const counted = (count: number, one: string, many: string): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
+
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
+const longDay = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+});
+
+/** The hour and minute in the reader's time zone. */
+export const formatClock = (time: string): string => clock.format(new Date(time));
+
+/** A day of the reader's calendar, `2026-03-31`, as `Tue, 31 Mar 2026`. Another text stays as it is. */
+export const formatDay = (day: string): string => {
+  const [year = 0, month = 0, date = 0] = day.split('-').map(Number);
+  const time = new Date(year, month - 1, date);
+  return Number.isNaN(time.getTime()) ? day : longDay.format(time);
+};
+
+const changes = new Intl.NumberFormat('en', {
+  style: 'percent',
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+  signDisplay: 'exceptZero',
+});
+
+/** A ratio of change, `0.0123`, as `+1.23%`. */
+export const formatChange = (ratio: string): string => changes.format(Number(ratio)).replace('-', '−');
+
+/** A decimal with grouped digits, cut behind six decimal places. */
+export const formatDecimal = (decimal: string): string => {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return formatUnits(`${whole}${fraction}`, fraction.length);
+};
+
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+/** More digits than the world has dollars. */
+const MOST_DIGITS = 15;
+
+/** Dollars, of which an absurd number is shortened: `$1.23 × 10²¹`, without rounding. */
+export const formatUsdBriefly = (value: string): string => {
+  const [whole = ''] = value.replace('-', '').split('.');
+  if (whole.length <= MOST_DIGITS) return formatUsd(value);
+  const power = [...String(whole.length - 1)].map((digit) => SUPERSCRIPTS[Number(digit)]).join('');
+  return `${value.startsWith('-') ? '-' : ''}$${whole[0]}.${whole.slice(1, 3)} × 10${power}`;
+};

@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { compareDecimals, sumOf } from '../../src/console/decimal.ts';
 import {
   formatAge,
+  formatChange,
   formatCount,
+  formatDay,
+  formatDecimal,
   formatUnits,
   formatUsd,
+  formatUsdBriefly,
   formatUtc,
   inWords,
   nativeSymbol,
@@ -12,6 +17,7 @@ import {
   shortHex,
 } from '../../src/console/format.ts';
 import { fieldOf } from '../../src/console/webhooks/webhook-words.ts';
+import { Decimal } from '../../src/lib/decimal.ts';
 
 /** How the console writes what the service says. */
 
@@ -59,6 +65,32 @@ test('dollars, counts and the currencies of chains', () => {
   ]);
   expect(formatCount(1_234_567)).toBe('1,234,567');
   expect([1, 137, 4242, null].map(nativeSymbol)).toEqual(['ETH', 'POL', 'native', 'native']);
+});
+
+test('absurd dollars are short, changes have a sign, and days are those of the calendar', () => {
+  expect(
+    ['1233346836175539000000.5', '-9388386012000030000', '999999999999999.99'].map(formatUsdBriefly),
+  ).toEqual(['$1.23 × 10²¹', '-$9.38 × 10¹⁸', '$999,999,999,999,999.99']);
+  expect(['0.1234', '-0.02576', '0'].map(formatChange)).toEqual(['+12.34%', '−2.58%', '0.00%']);
+  expect(['59754.0', '1234.5678901', '0.00000001'].map(formatDecimal)).toEqual([
+    '59,754',
+    '1,234.56789',
+    '<0.000001',
+  ]);
+  expect(['2026-03-31', 'no day'].map(formatDay)).toEqual(['Tue, 31 Mar 2026', 'no day']);
+});
+
+test('sums and the order of decimals are exact', () => {
+  const decimals = fc
+    .tuple(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), fc.integer({ min: 0, max: 30 }))
+    .map(([digits, places]) => new Decimal(String(digits)).shiftedBy(-places).toFixed());
+  fc.assert(
+    fc.property(fc.array(decimals, { maxLength: 20 }), decimals, decimals, (terms, one, other) => {
+      const sum = terms.reduce((total, term) => total.plus(term), new Decimal(0));
+      expect(sum.isEqualTo(sumOf(terms))).toBe(true);
+      expect(compareDecimals(one, other)).toBe(new Decimal(one).comparedTo(other));
+    }),
+  );
 });
 
 test('names of functions and chains in words', () => {

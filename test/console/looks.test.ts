@@ -12,6 +12,9 @@ import { startGateway } from '../support/gateway/start.ts';
  */
 
 const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
+const SWAPPER = '0x3754a763029f7ce2b064d90049d057d69ac794f6';
+const THIN = '0xcb7ace522be1c8d259cebcbc62d33b8026769aeb';
+const DEFI = '0x1159de7cb44a331b4e0acf468f83527f210227f8';
 const COLLECTOR = '0x0ac45263881f082a3b14f48ede96f5f9b2ec9b86';
 
 type View = { readonly name: string; readonly hash: string; readonly ready: (page: Page) => Promise<void> };
@@ -20,15 +23,45 @@ const VIEWS: readonly View[] = [
   { name: 'start', hash: '#/', ready: (page) => page.getByText('metronome').first().waitFor() },
   {
     name: 'wallet',
+    hash: `#/wallet/${WHALE}?tab=activity`,
+    ready: (page) => page.locator('[data-activity]').nth(10).waitFor(),
+  },
+  {
+    name: 'transactions',
     hash: `#/wallet/${WHALE}?tab=transactions`,
     ready: (page) => page.locator('[data-hash]').nth(10).waitFor(),
+  },
+  {
+    name: 'transaction',
+    hash: `#/wallet/${SWAPPER}?tab=activity`,
+    async ready(page) {
+      await page
+        .getByRole('button', { name: /^What happened/ })
+        .first()
+        .click();
+      await page.getByRole('button', { name: /^Read its call/ }).click();
+      await page.getByRole('heading', { name: /^Events/ }).waitFor();
+    },
+  },
+  {
+    name: 'tokens',
+    hash: `#/wallet/${THIN}?tab=tokens`,
+    ready: (page) => page.locator('[data-token]').nth(4).waitFor(),
+  },
+  {
+    name: 'defi',
+    hash: `#/wallet/${DEFI}?tab=defi`,
+    async ready(page) {
+      await page.getByRole('button', { name: /^Read DeFi/ }).click();
+      await page.locator('[data-position]').nth(4).waitFor();
+    },
   },
   {
     name: 'collectibles',
     hash: `#/wallet/${COLLECTOR}`,
     async ready(page) {
       await page.getByRole('tab', { name: /collectibles/i }).click();
-      await page.locator('img').nth(8).waitFor();
+      await page.locator('[data-collectible] img').nth(8).waitFor();
       await page.waitForLoadState('networkidle');
     },
   },

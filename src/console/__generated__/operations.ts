@@ -86,6 +86,46 @@ export type CreateWebhookInput = {
   readonly url?: string | null | undefined;
 };
 
+/** The part that a token has in a position. */
+export type DefiAssetRole =
+  /** Owed. */
+  | 'BORROWED'
+  /** Held against a debt. */
+  | 'COLLATERAL'
+  /** Locked until a time, or for good. */
+  | 'LOCKED'
+  /** The token that stands for the position. It may be a balance too. */
+  | 'RECEIPT'
+  /** Earned and not claimed. */
+  | 'REWARD'
+  /** Deposited or lent: what the position holds of its underlying tokens. */
+  | 'SUPPLIED';
+
+/** What kind of position it is. */
+export type DefiPositionType =
+  /** Liquidity in ranges of prices: Nft, NftV4. */
+  | 'CONCENTRATED_POOL'
+  /** A debt with its collateral: LiquityV2Trove. */
+  | 'DEBT'
+  /** A deposit, a debt or both: CompoundV2, CompoundV3, Moonwell, Morpho. */
+  | 'LENDING'
+  /** A deposit with a debt against it: FluidVault. */
+  | 'LEVERAGED_VAULT'
+  /** Tokens that are locked for votes: VeNft. */
+  | 'LOCK'
+  /** A type that this gateway does not know. */
+  | 'OTHER'
+  /** A share of a pool: UniswapV2, BalancerV3. */
+  | 'POOL'
+  /** A token that stands for a deposit, or for a debt: Tokenized. */
+  | 'RECEIPT'
+  /** A deposit that pays for the debts of others: LiquityV2StabilityPool. */
+  | 'STABILITY_POOL'
+  /** A share of a vault: Erc4626. */
+  | 'VAULT'
+  /** A token of principal or yield: Pendle. */
+  | 'YIELD';
+
 /** The webhook to delete, with its addresses. */
 export type DeleteWebhookInput = {
   /** The service's id of the webhook. */
@@ -240,6 +280,56 @@ export type WebhookType =
   /** Whole transactions. */
   | 'TRANSACTIONS';
 
+export type MovedTokenFragment = { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly poolSizeUsd: string | null, readonly lowLiquidity: boolean | null };
+
+export type ActivityItemFragment = { readonly id: string, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockNumber: string | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly tokenId: string | null, readonly contractName: string | null, readonly function: unknown, readonly token: { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly poolSizeUsd: string | null, readonly lowLiquidity: boolean | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly poolSizeUsd: string | null, readonly lowLiquidity: boolean | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly poolSizeUsd: string | null, readonly lowLiquidity: boolean | null } | null } | null } | null };
+
+export type WalletActivityQueryVariables = Exact<{
+  address: string;
+  first: number;
+  after?: string | null | undefined;
+  chainIds?: ReadonlyArray<number> | number | null | undefined;
+}>;
+
+
+export type WalletActivityQuery = { readonly wallet: { readonly id: string, readonly activity: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockNumber: string | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly tokenId: string | null, readonly contractName: string | null, readonly function: unknown, readonly token: { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly poolSizeUsd: string | null, readonly lowLiquidity: boolean | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly poolSizeUsd: string | null, readonly lowLiquidity: boolean | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly poolSizeUsd: string | null, readonly lowLiquidity: boolean | null } | null } | null } | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
+
+export type TransactionPlacesQueryVariables = Exact<{
+  address: string;
+  first: number;
+  after?: string | null | undefined;
+  chainIds?: ReadonlyArray<number> | number | null | undefined;
+}>;
+
+
+export type TransactionPlacesQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly hash: string, readonly blockTime: string, readonly decoded: { readonly name: string | null } | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
+
+export type BalanceRowFragment = { readonly id: string, readonly chainId: number, readonly amount: string, readonly priceUsd: string | null, readonly valueUsd: string | null, readonly lowLiquidity: boolean | null, readonly priceHistory: ReadonlyArray<{ readonly hoursAgo: number, readonly changeRatio: string | null }> | null, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly poolSizeUsd: string | null } };
+
+export type WalletBalancesQueryVariables = Exact<{
+  address: string;
+  first: number;
+  after?: string | null | undefined;
+  chainIds?: ReadonlyArray<number> | number | null | undefined;
+}>;
+
+
+export type WalletBalancesQuery = { readonly wallet: { readonly id: string, readonly balances: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly chainId: number, readonly amount: string, readonly priceUsd: string | null, readonly valueUsd: string | null, readonly lowLiquidity: boolean | null, readonly priceHistory: ReadonlyArray<{ readonly hoursAgo: number, readonly changeRatio: string | null }> | null, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly poolSizeUsd: string | null } } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
+
+export type PositionAssetFragment = { readonly role: DefiAssetRole, readonly amount: string | null, readonly priceUsd: string | null, readonly valueUsd: string | null, readonly token: { readonly id: string, readonly address: string | null, readonly symbol: string | null, readonly name: string | null, readonly logo: string | null } };
+
+export type PositionRowFragment = { readonly id: string, readonly type: DefiPositionType, readonly typeName: string, readonly chainId: number, readonly protocol: string | null, readonly logo: string | null, readonly contract: string | null, readonly positionId: string | null, readonly valueUsd: string | null, readonly lockedUntil: string | null, readonly details: unknown, readonly assets: ReadonlyArray<{ readonly role: DefiAssetRole, readonly amount: string | null, readonly priceUsd: string | null, readonly valueUsd: string | null, readonly token: { readonly id: string, readonly address: string | null, readonly symbol: string | null, readonly name: string | null, readonly logo: string | null } }>, readonly ranges: ReadonlyArray<{ readonly tickLower: number, readonly tickUpper: number, readonly tokenId: string }> | null };
+
+export type WalletPositionsQueryVariables = Exact<{
+  address: string;
+  first: number;
+  after?: string | null | undefined;
+  chainIds?: ReadonlyArray<number> | number | null | undefined;
+}>;
+
+
+export type WalletPositionsQuery = { readonly wallet: { readonly id: string, readonly defiPositions: { readonly totalValueUsd: string | null, readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly type: DefiPositionType, readonly typeName: string, readonly chainId: number, readonly protocol: string | null, readonly logo: string | null, readonly contract: string | null, readonly positionId: string | null, readonly valueUsd: string | null, readonly lockedUntil: string | null, readonly details: unknown, readonly assets: ReadonlyArray<{ readonly role: DefiAssetRole, readonly amount: string | null, readonly priceUsd: string | null, readonly valueUsd: string | null, readonly token: { readonly id: string, readonly address: string | null, readonly symbol: string | null, readonly name: string | null, readonly logo: string | null } }>, readonly ranges: ReadonlyArray<{ readonly tickLower: number, readonly tickUpper: number, readonly tokenId: string }> | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
+
 export type TokenPartsFragment = { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null };
 
 export type DeliveryPartsFragment = { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
@@ -343,7 +433,7 @@ export type TransactionDetailsQueryVariables = Exact<{
 }>;
 
 
-export type TransactionDetailsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly hash: string, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly blockHash: string | null, readonly data: string | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> } | null> } | null } };
+export type TransactionDetailsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly blockHash: string | null, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> } | null> } | null } };
 
 export type CollectibleCardFragment = { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null };
 
@@ -1094,14 +1184,37 @@ export const TokenPrices: Operation<TokenPricesQuery, TokenPricesQueryVariables>
 
 export const TransactionDetails: Operation<TransactionDetailsQuery, TransactionDetailsQueryVariables> = {
   name: 'TransactionDetails',
-  hash: 'ed6ce165e7b214cb77b5624682734beccf9dafca472b53f4d184554f3e396fb1',
+  hash: '0c205123aec674cfad2d5a0ba0d3309c9b61fe4c359027d056a3502590796d29',
   text: `query TransactionDetails($address: Address!, $after: String, $chainIds: [ChainId!]) {
   wallet(address: $address) {
     id
     transactions(first: 1, after: $after, chainIds: $chainIds) {
       nodes {
+        ...TransactionRow
         ...TransactionParts
       }
+    }
+  }
+}
+
+fragment TransactionRow on Transaction {
+  id
+  hash
+  chain
+  chainId
+  blockNumber
+  blockTime
+  from
+  to
+  value
+  direction
+  success
+  decoded {
+    name
+    inputs {
+      name
+      type
+      value
     }
   }
 }
@@ -1127,6 +1240,33 @@ fragment TransactionParts on Transaction {
         name
         type
         value
+      }
+    }
+  }
+}`,
+};
+
+export const TransactionPlaces: Operation<TransactionPlacesQuery, TransactionPlacesQueryVariables> = {
+  name: 'TransactionPlaces',
+  hash: '990fbd47f5c028a8f9c25016f48cb4947e0f0ef570ebfabe259f01d6467c258d',
+  text: `query TransactionPlaces($address: Address!, $first: Int!, $after: String, $chainIds: [ChainId!]) {
+  wallet(address: $address) {
+    id
+    transactions(first: $first, after: $after, chainIds: $chainIds) {
+      edges {
+        cursor
+        node {
+          id
+          hash
+          blockTime
+          decoded {
+            name
+          }
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
       }
     }
   }
@@ -1226,6 +1366,126 @@ export const UpdateWebhookAddresses: Operation<UpdateWebhookAddressesMutation, U
 }`,
 };
 
+export const WalletActivity: Operation<WalletActivityQuery, WalletActivityQueryVariables> = {
+  name: 'WalletActivity',
+  hash: 'fa17d3c02b6873300e912f472b281698c63998cb57235bf89ec20d400443ccbc',
+  text: `query WalletActivity($address: Address!, $first: Int!, $after: String, $chainIds: [ChainId!]) {
+  wallet(address: $address) {
+    id
+    activity(first: $first, after: $after, chainIds: $chainIds) {
+      edges {
+        cursor
+        node {
+          ...ActivityItem
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      partialErrors
+      requestTime
+    }
+  }
+}
+
+fragment MovedToken on Token {
+  id
+  chainId
+  address
+  isNative
+  symbol
+  name
+  decimals
+  logo
+  poolSizeUsd
+  lowLiquidity
+}
+
+fragment ActivityItem on Activity {
+  id
+  type
+  typeName
+  assetType
+  chainId
+  blockNumber
+  blockTime
+  transactionHash
+  from
+  to
+  spender
+  value
+  valueUsd
+  tokenId
+  contractName
+  function
+  token {
+    ...MovedToken
+  }
+  swap {
+    from {
+      value
+      token {
+        ...MovedToken
+      }
+    }
+    to {
+      value
+      token {
+        ...MovedToken
+      }
+    }
+  }
+}`,
+};
+
+export const WalletBalances: Operation<WalletBalancesQuery, WalletBalancesQueryVariables> = {
+  name: 'WalletBalances',
+  hash: 'cbac90d68311e4574db5a0978603f41de7b67e211b8151d9dc44667041530815',
+  text: `query WalletBalances($address: Address!, $first: Int!, $after: String, $chainIds: [ChainId!]) {
+  wallet(address: $address) {
+    id
+    balances(first: $first, after: $after, chainIds: $chainIds, priceHoursAgo: [24]) {
+      edges {
+        cursor
+        node {
+          ...BalanceRow
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      partialErrors
+      requestTime
+    }
+  }
+}
+
+fragment BalanceRow on Balance {
+  id
+  chainId
+  amount
+  priceUsd
+  valueUsd
+  lowLiquidity
+  priceHistory {
+    hoursAgo
+    changeRatio
+  }
+  token {
+    id
+    address
+    isNative
+    symbol
+    name
+    decimals
+    logo
+    poolSizeUsd
+  }
+}`,
+};
+
 export const WalletCollectibles: Operation<WalletCollectiblesQuery, WalletCollectiblesQueryVariables> = {
   name: 'WalletCollectibles',
   hash: 'd81ad2f672eba5ab1063d6869583be076860848fbbe80c1fadb12ac7e2d8f8f4',
@@ -1284,6 +1544,67 @@ fragment CollectibleCard on Collectible {
     score
     weight
   }
+}`,
+};
+
+export const WalletPositions: Operation<WalletPositionsQuery, WalletPositionsQueryVariables> = {
+  name: 'WalletPositions',
+  hash: 'd15c3f468c0dd0f4df732e9a5a28dfe975152a987712cb00215fad4e41d76a90',
+  text: `query WalletPositions($address: Address!, $first: Int!, $after: String, $chainIds: [ChainId!]) {
+  wallet(address: $address) {
+    id
+    defiPositions(first: $first, after: $after, chainIds: $chainIds) {
+      totalValueUsd
+      edges {
+        cursor
+        node {
+          ...PositionRow
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      partialErrors
+      requestTime
+    }
+  }
+}
+
+fragment PositionAsset on DefiAsset {
+  role
+  amount
+  priceUsd
+  valueUsd
+  token {
+    id
+    address
+    symbol
+    name
+    logo
+  }
+}
+
+fragment PositionRow on DefiPosition {
+  id
+  type
+  typeName
+  chainId
+  protocol
+  logo
+  contract
+  positionId
+  valueUsd
+  lockedUntil
+  assets {
+    ...PositionAsset
+  }
+  ranges {
+    tickLower
+    tickUpper
+    tokenId
+  }
+  details
 }`,
 };
 

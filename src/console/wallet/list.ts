@@ -26,15 +26,20 @@ type ListBodyProps = {
   kind: 'row' | 'card';
   /** What an empty list says. */
   empty: string;
+  /** What a page costs, in compute units, where that is known before. */
+  price?: number;
+  /** Whether only a click loads the next page, since rows are missing at its end for another reason. Default: false. */
+  isPaused?: boolean;
   children: ComponentChildren;
 };
 
 const SKELETON_ROWS = 6;
 
 /** A list in any state: its items, or what is shown instead. */
-export const ListBody = ({ list, what, kind, empty, children }: ListBodyProps) => {
+export const ListBody = ({ list, what, kind, empty, price, isPaused, children }: ListBodyProps) => {
   const { items, isLoading, problem, hasMore, retry, loadMore } = list;
-  if (items.length > 0) return html`${children}<${LoadMore} list=${list} what=${what} />`;
+  if (items.length > 0)
+    return html`${children}<${LoadMore} list=${list} what=${what} price=${price} isPaused=${isPaused} />`;
   if (isLoading) return html`<${Skeleton} rows=${SKELETON_ROWS} kind=${kind} />`;
   if (problem) return html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`;
   if (hasMore)

@@ -7,8 +7,16 @@ import {
 } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
-import { Address, Bytes, Facts, Hash, html, Time } from '../components.ts';
-import { formatCount, formatUnits, inWords, shorten, shortHex } from '../format.ts';
+import { Address, Bytes, CopyButton, Facts, Hash, html, Time } from '../components.ts';
+import {
+  formatCount,
+  formatUnits,
+  inWords,
+  NATIVE_DECIMALS,
+  nativeSymbol,
+  shorten,
+  shortHex,
+} from '../format.ts';
 import { labelOf } from '../labels.ts';
 import { isAddress } from '../route.ts';
 import { DetailsState } from './list.ts';
@@ -26,24 +34,57 @@ type Props = {
   onReload: () => void;
 };
 
-const Loaded = ({
-  row,
+type Whole = TransactionRowFragment & TransactionPartsFragment;
+
+/** What the service says of its success. A lookup mostly says nothing. */
+const Outcome = ({ transaction }: { transaction: Whole }) => {
+  const { success, logs, data } = transaction;
+  if (success === false)
+    return html`<div class="notice is-error"><strong>It failed</strong><p>It was reverted: nothing moved, and the sender paid for the gas.</p></div>`;
+  const isCall = data !== null && data !== '0x';
+  return (
+    success === null &&
+    isCall &&
+    logs.length === 0 &&
+    html`<p class="quiet">It left no event, and the service does not say whether it succeeded: a call that fails leaves none.</p>`
+  );
+};
+
+/** A transaction: what it called in words, its facts, its events, and the call data. */
+export const TransactionBody = ({
   transaction,
+  tokens = [],
 }: {
-  row: TransactionRowFragment;
-  transaction: TransactionPartsFragment;
+  transaction: Whole;
+  /** Tokens whose amounts its events can then be said in. */
+  tokens?: readonly KnownToken[];
 }) => {
-  const { index, nonce, transactionType, gasPrice, gasUsed, effectiveGasPrice, blockHash, data, logs } =
-    transaction;
-  return html`<${Facts}
+  const { index, nonce, transactionType, gasPrice, gasUsed, effectiveGasPrice, data, logs } = transaction;
+  const { blockNumber, blockHash, blockTime, from, to, value, chainId, decoded, success } = transaction;
+  return html`<${Outcome} transaction=${transaction} />
+    <h3>Call</h3>
+    <${CallText} decoded=${decoded} text=${transactionText(transaction)} />
+    <${Facts}
       facts=${[
+        ['Result', success === null ? null : success ? 'succeeded' : 'failed'],
+        ['From', html`<${Address} value=${from} />`],
+        ['To', to === null ? 'a new contract' : html`<${Address} value=${to} />`],
+        [
+          'Value',
+          value !== null &&
+            `${formatUnits(value, NATIVE_DECIMALS, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}`,
+        ],
+        [
+          'Fee',
+          gasUsed !== null &&
+            effectiveGasPrice !== null &&
+            `${formatUnits(String(BigInt(gasUsed) * BigInt(effectiveGasPrice)), NATIVE_DECIMALS, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}`,
+        ],
+        ['Time', html`<${Time} value=${blockTime} />`],
         [
           'Block',
-          html`${count(row.blockNumber)}${blockHash && html` <${Hash} value=${blockHash} label="block hash" />`}`,
+          html`${count(blockNumber)}${blockHash && html` <${Hash} value=${blockHash} label="block hash" />`}`,
         ],
-        ['Time', html`<${Time} value=${row.blockTime} />`],
-        ['From', html`<${Address} value=${row.from} />`],
-        ['To', row.to === null ? 'a new contract' : html`<${Address} value=${row.to} />`],
         ['Position in the block', count(index)],
         ['Nonce', count(nonce)],
         ['Type', count(transactionType)],
@@ -51,10 +92,39 @@ const Loaded = ({
         ['Gas used', count(gasUsed)],
         ['Gas price paid', gwei(effectiveGasPrice)],
       ]} />
-    ${row.decoded && html`<h3>Call</h3><${DecodedInputs} decoded=${row.decoded} />`}
-    ${data !== null && html`<h3>Call data</h3><${Bytes} value=${data} label="call data" />`}
-    <h3>Logs: ${logs.length === 0 ? 'none' : formatCount(logs.length)}</h3>
-    ${logs.length > 0 && html`<${Logs} logs=${logs} />`}`;
+    <h3>Events: ${logs.length === 0 ? 'none' : formatCount(logs.length)}</h3>
+    ${logs.length > 0 && html`<${Logs} logs=${logs} tokens=${tokens} />`}
+    ${data !== null && html`<h3>Call data</h3><${Bytes} value=${data} label="call data" />`}`;
+};
+
+/** Parameters that are longer than this in JSON are shown on demand. */
+const LONG = 600;
+
+/** A call in a sentence, and its parameters. */
+export const CallText = ({ decoded, text }: { decoded: Decoded | null; text: string }) =>
+  html`<p>${text}</p>
+    ${
+      decoded &&
+      decoded.inputs.length > 0 &&
+      html`<details open=${JSON.stringify(decoded.inputs).length < LONG}>
+        <summary>Parameters: ${decoded.inputs.length}</summary>
+        <${DecodedInputs} decoded=${decoded} />
+      </details>`
+    }`;
+
+const MOST_JSON = 20_000;
+
+/** A value as the gateway sent it. */
+export const RawJson = ({ value }: { value: unknown }) => {
+  const [isOpen, setOpen] = useState(false);
+  const text = isOpen ? JSON.stringify(value, null, 2) : '';
+  return html`<details onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}>
+    <summary>Raw JSON</summary>
+    <div class="stack">
+      <p class="quiet">${formatCount(text.length)} characters${text.length > MOST_JSON && ', of which the first are shown'} <${CopyButton} text=${text} label="JSON" /></p>
+      <pre tabindex="0" role="group" aria-label="JSON">${shorten(text, MOST_JSON)}</pre>
+    </div>
+  </details>`;
 };
 
 /** What a row leaves out. It is requested when the row is opened. */
@@ -67,14 +137,20 @@ export const TransactionDetails = ({ item, address, chainIds, onReload }: Props)
     },
     [address, before, chainIds],
   );
-  const [details, retry] = useDetails(row.id, load);
+  const [details, retry] = useDetails<Whole>(row.id, load);
   return html`<div class="details stack">
     ${
       details.state === 'loaded'
-        ? html`<${Loaded} row=${row} transaction=${details.node} />`
+        ? html`<${TransactionBody} transaction=${details.node} /><${RawJson} value=${details.node} />`
         : html`<${DetailsState} details=${details} onRetry=${retry} onReload=${onReload} />`
     }
   </div>`;
+};
+
+type KnownToken = {
+  readonly address: string | null;
+  readonly symbol: string | null;
+  readonly decimals: number | null;
 };
 
 type Log = TransactionPartsFragment['logs'][number];
@@ -88,9 +164,9 @@ const Raw = ({ log }: { log: Log }) =>
     ${log.data !== null && html`<${Bytes} value=${log.data} label="log data" />`}
   </div>`;
 
-const LogItem = ({ log }: { log: Log }) =>
+const LogItem = ({ log, token }: { log: Log; token: KnownToken | undefined }) =>
   html`<li>
-    <p><${Address} value=${log.address} /> ${log.decoded ? decodedText(log.decoded) : html`<span class="quiet">emits an event that is not decoded</span>`}</p>
+    <p><${Address} value=${log.address} /> ${log.decoded ? eventText(log.decoded, token) : html`<span class="quiet">emits an event that is not decoded</span>`}</p>
     <details>
       <summary>${log.decoded ? 'Parameters, topics and data' : 'Topics and data'}</summary>
       <div class="stack">
@@ -100,10 +176,28 @@ const LogItem = ({ log }: { log: Log }) =>
     </details>
   </li>`;
 
+const textAt = (inputs: Decoded['inputs'], index: number): string => {
+  const value = inputs[index]?.value;
+  return typeof value === 'string' ? value : '';
+};
+
+/** A transfer or an approval of a known token in whole tokens, any other event as its parameters say. */
+const eventText = (decoded: Decoded, token: KnownToken | undefined): string => {
+  const { name, inputs } = decoded;
+  const [from, to, value] = [0, 1, 2].map((index) => textAt(inputs, index));
+  const isKnown = from && to && value && /^\d{1,78}$/.test(value) && typeof token?.decimals === 'number';
+  if (!isKnown || inputs.length !== 3) return decodedText(decoded);
+  const amount = `${formatUnits(value, token.decimals ?? 0)} ${shorten(token.symbol ?? 'of the token', 24)}`;
+  if (name === 'Transfer') return `${amount} from ${stringText(from)} to ${stringText(to)}`;
+  return name === 'Approval'
+    ? `${stringText(from)} allows ${stringText(to)} to spend ${amount}`
+    : decodedText(decoded);
+};
+
 /** The events that a transaction emitted, in their order. */
-const Logs = ({ logs }: { logs: readonly Log[] }) => {
+const Logs = ({ logs, tokens }: { logs: readonly Log[]; tokens: readonly KnownToken[] }) => {
   const [count, setCount] = useState(STEP);
-  return html`<ol class="rows logs">${logs.slice(0, count).map((log, index) => html`<${LogItem} key=${index} log=${log} />`)}</ol>
+  return html`<ol class="rows logs">${logs.slice(0, count).map((log, index) => html`<${LogItem} key=${index} log=${log} token=${tokens.find(({ address }) => address === log.address)} />`)}</ol>
     ${logs.length > count && html`<button type="button" onClick=${() => setCount(count + STEP)}>Show more of ${logs.length} logs</button>`}`;
 };
 
@@ -170,7 +264,7 @@ const inputText = ({ name, value }: Input): string =>
   `${name ? inWords(shorten(name, 24)).trim() : ''} ${shorten(valueText(value), 80)}`.trim();
 
 /** A call or an event in words: `transfer to 0x12…ab, value 1,000`. */
-const decodedText = ({ name, inputs }: Decoded): string => {
+export const decodedText = ({ name, inputs }: Decoded): string => {
   const words = inputs.slice(0, MAX_ITEMS).map(inputText).join(', ');
   const more = inputs.length > MAX_ITEMS ? ', …' : '';
   return `${inWords(shorten(name ?? 'unnamed', 60))} ${words}${more}`.trim();

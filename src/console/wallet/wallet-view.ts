@@ -10,7 +10,10 @@ import { hrefOf, isAddress, navigate, route, setParams, useParam } from '../rout
 import { settings } from '../settings.ts';
 import { HomeView } from '../start/home-view.ts';
 import { useStore } from '../state.ts';
+import { Activity } from './activity.ts';
 import { Collectibles } from './collectibles.ts';
+import { DefiPositions } from './defi.ts';
+import { Tokens } from './tokens.ts';
 import { Transactions } from './transactions.ts';
 import { readWatched, WatchButton } from './watched.ts';
 
@@ -22,8 +25,11 @@ const MAX_WALLETS = 4;
  * Its other state belongs into the address bar, where wallets side by side share it.
  */
 const TABS = [
-  { id: 'transactions', title: 'Transactions', Panel: Transactions },
+  { id: 'activity', title: 'Activity', Panel: Activity },
+  { id: 'tokens', title: 'Tokens', Panel: Tokens },
   { id: 'collectibles', title: 'Collectibles', Panel: Collectibles },
+  { id: 'defi', title: 'DeFi', Panel: DefiPositions },
+  { id: 'transactions', title: 'Transactions', Panel: Transactions },
 ] as const satisfies readonly (Tab<string> & { readonly Panel: FunctionComponent<PanelProps> })[];
 
 type PanelProps = { address: string; chainIds: readonly number[] };
@@ -54,9 +60,11 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
   const [chosen] = useParam('tab');
   const tab = TABS.find(({ id }) => id === chosen)?.id ?? TABS[0].id;
   const [chainIds, setChainIds] = useChainIds();
-  // With other chains, the panel behind another tab asks again only when that is opened.
-  const opened = useRef({ chainIds, tabs: new Set<string>() });
-  if (opened.current.chainIds !== chainIds) opened.current = { chainIds, tabs: new Set() };
+  // With other chains or wallets, the panel behind another tab asks only when that is opened.
+  const wallets = shown.join();
+  const opened = useRef({ chainIds, wallets, tabs: new Set<string>() });
+  if (opened.current.chainIds !== chainIds || opened.current.wallets !== wallets)
+    opened.current = { chainIds, wallets, tabs: new Set() };
   opened.current.tabs.add(tab);
   const select = (id: string) => setParams({ tab: id === TABS[0].id ? '' : id, open: '' });
   return html`

@@ -1,0 +1,156 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import {
+  TransactionDetails,
+  type TransactionDetailsQuery,
+  TransactionPlaces,
+} from '../__generated__/operations.ts';
+import { type Problem, send } from '../api/client.ts';
+import { useChains } from '../chain-filter.ts';
+import { Empty, Facts, Hash, html, ProblemNotice, Skeleton } from '../components.ts';
+import { formatCount, formatUnits, inWords } from '../format.ts';
+import { Flow } from './activity-flow.ts';
+import { functionOf, type Happening, type Token, tokensIn } from './activity-model.ts';
+import { CallText, decodedText, RawJson, TransactionBody } from './transaction-details.ts';
+
+/** An opened transaction: what its activities say, which is free, and what only the list of transactions has. */
+
+type Transaction = NonNullable<
+  NonNullable<TransactionDetailsQuery['wallet']['transactions']>['nodes'][number]
+>;
+
+type Search =
+  | { readonly state: 'idle' | 'searching' }
+  /** `after`: where the search goes on, null if the list has no more that are as new. */
+  | { readonly state: 'absent'; readonly after: string | null; readonly seen: number }
+  | { readonly state: 'failed'; readonly problem: Problem }
+  | { readonly state: 'found'; readonly transaction: Transaction };
+
+const ITEMS_OF_A_REQUEST = 100;
+/** A search goes on behind these only when it is asked to. */
+const MOST_PAGES = 10;
+
+type Place = { readonly before: string | null } | { readonly after: string | null; readonly seen: number };
+
+/** Finds a transaction in the wallet's list of one chain, which is newest first. */
+const findPlace = async (
+  address: string,
+  { hash, chainId, time }: Happening,
+  from: string | null,
+  signal: AbortSignal,
+): Promise<Place | Problem> => {
+  let after = from;
+  let seen = 0;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const variables = { address, first: ITEMS_OF_A_REQUEST, after, chainIds: [chainId] };
+    const { data, problems } = await send(TransactionPlaces, variables, signal);
+    const list = data?.wallet.transactions;
+    const [problem] = problems;
+    if (!list)
+      return (
+        problem ?? { code: 'NOT_JSON', message: 'The answer has no list.', path: [], retryAfterMs: null }
+      );
+    let before = after;
+    for (const edge of list.edges) {
+      if (edge?.node?.hash === hash) return { before };
+      before = edge?.cursor ?? before;
+    }
+    seen += list.edges.length;
+    const oldest = list.edges.at(-1)?.node?.blockTime;
+    after = list.pageInfo.endCursor;
+    if (!list.pageInfo.hasNextPage || (oldest && Date.parse(oldest) < Date.parse(time)))
+      return { after: null, seen };
+  }
+  return { after, seen };
+};
+
+const read = async (
+  address: string,
+  happening: Happening,
+  from: string | null,
+  signal: AbortSignal,
+): Promise<Search> => {
+  const place = await findPlace(address, happening, from, signal);
+  if ('code' in place) return { state: 'failed', problem: place };
+  if (!('before' in place)) return { state: 'absent', ...place };
+  const variables = { address, after: place.before, chainIds: [happening.chainId] };
+  const { data, problems } = await send(TransactionDetails, variables, signal);
+  const transaction = data?.wallet.transactions?.nodes[0];
+  const [problem] = problems;
+  if (!transaction && problem) return { state: 'failed', problem };
+  // A newer one has taken its place in the meantime.
+  return transaction?.hash === happening.hash
+    ? { state: 'found', transaction }
+    : { state: 'absent', after: place.before, seen: 0 };
+};
+
+const useTransaction = (address: string, happening: Happening) => {
+  const [search, setSearch] = useState<Search>({ state: 'idle' });
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const start = (from: string | null = null) => {
+    running.current?.abort();
+    const abort = new AbortController();
+    running.current = abort;
+    setSearch({ state: 'searching' });
+    read(address, happening, from, abort.signal)
+      .then(setSearch)
+      .catch(() => {});
+  };
+  return { search, start };
+};
+
+type Props = {
+  happening: Happening;
+  address: string;
+  /** How many loaded transactions of the chain are newer: those before it in the list. */
+  newer: number;
+};
+
+type FromTheListProps = Pick<Props, 'newer'> &
+  ReturnType<typeof useTransaction> & { tokens: readonly Token[] };
+
+/** Its call, its events and its data, when they are asked for. */
+const FromTheList = ({ newer, tokens, search, start }: FromTheListProps) => {
+  const price = Math.ceil((newer + 1) / ITEMS_OF_A_REQUEST);
+  switch (search.state) {
+    case 'idle':
+      return html`<div class="bar">
+        <button type="button" onClick=${() => start()}>Read its call, events and data: about ${formatCount(price)} CU</button>
+        <span class="quiet">1 CU for each ${ITEMS_OF_A_REQUEST} transactions of this chain down to it. The rest here is free.</span>
+      </div>`;
+    case 'searching':
+      return html`<${Skeleton} rows=${2} />`;
+    case 'failed':
+      return html`<${ProblemNotice} problem=${search.problem} onRetry=${() => start()} />`;
+    case 'absent': {
+      const { after } = search;
+      return html`<${Empty} title="The service does not list this transaction for the wallet">
+        ${after === null ? 'Another address sent it: the sender’s wallet has it.' : html`It is not among the newest ${formatCount(search.seen)}. <button type="button" onClick=${() => start(after)}>Look further: up to ${MOST_PAGES} CU</button>`}
+      <//>`;
+    }
+    case 'found':
+      return html`<${TransactionBody} transaction=${search.transaction} tokens=${tokens} />`;
+  }
+};
+
+/** What a transaction did: its movements, its call, its events, and its JSON last. */
+export const ActivityDetails = ({ happening, address, newer }: Props) => {
+  const { hash, chainId, items } = happening;
+  const reading = useTransaction(address, happening);
+  const { search } = reading;
+  const chain = useChains().find((known) => known.chainId === chainId);
+  const called = items.flatMap((item) => functionOf(item) ?? [])[0];
+  const [{ blockNumber = null, contractName = null } = {}] = items;
+  return html`<div class="details stack">
+    <${Flow} items=${items} address=${address} />
+    <${Facts} facts=${[
+      ['Chain', `${chain ? inWords(chain.name) : 'chain'} (${chainId})`],
+      ['Block', search.state !== 'found' && blockNumber !== null && formatUnits(blockNumber, 0)],
+      ['Transaction', html`<${Hash} value=${hash} label="transaction hash" />`],
+      ['Contract', contractName],
+    ]} />
+    ${called && search.state !== 'found' && html`<section class="stack"><h3>Call</h3><${CallText} decoded=${called} text=${decodedText(called)} /></section>`}
+    <${FromTheList} newer=${newer} tokens=${items.flatMap(tokensIn)} ...${reading} />
+    <${RawJson} value=${search.state === 'found' ? { activities: items, transaction: search.transaction } : items} />
+  </div>`;
+};

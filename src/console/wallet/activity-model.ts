@@ -1,0 +1,277 @@
+import type { ActivityItemFragment, MovedTokenFragment } from '../__generated__/operations.ts';
+import { compareDecimals, sumOf } from '../decimal.ts';
+import { NATIVE_DECIMALS, nativeSymbol, shortHex } from '../format.ts';
+
+/** What a wallet's activities say: what moved, on which day, in which transaction, and which of them a filter finds. */
+
+export type ActivityItem = ActivityItemFragment;
+export type Token = MovedTokenFragment;
+
+/** An asset that entered or left the wallet. */
+export type Move = {
+  readonly direction: 'in' | 'out';
+  /** In the smallest unit; null where the service omits it. */
+  readonly value: string | null;
+  readonly token: Token | null;
+  readonly tokenId: string | null;
+  /** The other side; null where the service names none. */
+  readonly party: string | null;
+};
+
+/** What an activity moved: two assets in a swap, none in an approval or in a call without value. */
+export const movesOf = (item: ActivityItem): readonly Move[] => {
+  const { type, value, token, tokenId, from, to, swap } = item;
+  const move = (direction: Move['direction']): Move => {
+    return { direction, value, token, tokenId, party: direction === 'in' ? from : to };
+  };
+  switch (type) {
+    case 'SEND':
+    case 'BURN':
+      return [move('out')];
+    case 'RECEIVE':
+    case 'MINT':
+      return [move('in')];
+    case 'SWAP':
+      return [
+        ...(swap?.from ? [{ ...move('out'), ...swap.from }] : []),
+        ...(swap?.to ? [{ ...move('in'), ...swap.to, party: to }] : []),
+      ];
+    case 'CALL':
+      // A call that came in names its caller.
+      return value === null || /^0*$/.test(value) ? [] : [{ ...move(from === null ? 'out' : 'in') }];
+    default:
+      return [];
+  }
+};
+
+type Named = Pick<Token, 'isNative' | 'symbol' | 'name' | 'address'>;
+
+/** What a token is called. Where the service names none, it is the chain's own currency. */
+export const symbolOf = (token: Named | null, chainId: number | null): string =>
+  token === null || token.isNative
+    ? (token?.symbol ?? nativeSymbol(chainId))
+    : (token.symbol ?? token.name ?? shortHex(token.address ?? 'unnamed token'));
+
+export type Counted = Pick<Token, 'isNative' | 'decimals'>;
+
+/** Null where the service does not say it: the amount can't be written in whole tokens. */
+export const decimalsOf = (token: Counted | null): number | null =>
+  token === null || token.isNative ? NATIVE_DECIMALS : token.decimals;
+
+/** All activities of one transaction that are loaded, in the service's order. */
+export type Happening = {
+  readonly key: string;
+  readonly hash: string;
+  readonly chainId: number;
+  readonly time: string;
+  /** The day in the reader's time zone: `2026-03-31`. */
+  readonly day: string;
+  readonly items: readonly ActivityItem[];
+};
+
+const twoDigits = (number: number): string => String(number).padStart(2, '0');
+
+/** The day of a time in the reader's time zone: `2026-03-31`. */
+export const dayOf = (time: Date): string =>
+  `${time.getFullYear()}-${twoDigits(time.getMonth() + 1)}-${twoDigits(time.getDate())}`;
+
+/** Groups activities by their transactions. The order of first items stays. */
+export const happeningsOf = (items: readonly ActivityItem[]): readonly Happening[] => {
+  const groups = new Map<string, ActivityItem[]>();
+  for (const item of items) {
+    const key = `${item.chainId}:${item.transactionHash}`;
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return [...groups].flatMap(([key, group]) => {
+    const [{ transactionHash: hash, chainId, blockTime: time } = {}] = group;
+    // A lookup says all three of each activity.
+    if (!hash || typeof chainId !== 'number' || !time) return [];
+    return [{ key, hash, chainId, time, day: dayOf(new Date(time)), items: group }];
+  });
+};
+
+/** The tokens that an activity names. */
+export const tokensIn = ({ token, swap }: ActivityItem): readonly Token[] =>
+  [token, swap?.from?.token, swap?.to?.token].filter((named) => named !== null && named !== undefined);
+
+/** Ids of the tokens that an item says to have little liquidity. Items that say nothing of liquidity may name them, too. */
+export const thinTokensOf = (items: readonly ActivityItem[]): ReadonlySet<string> =>
+  new Set(items.flatMap(({ token }) => (token?.lowLiquidity === true ? [token.id] : [])));
+
+/** What an activity is worth in US dollars, by prices that can be believed; null where there is none. */
+export const worthOf = (item: ActivityItem, thin: ReadonlySet<string>): string | null => {
+  return tokensIn(item).some(({ id }) => thin.has(id)) || movesOf(item).length === 0 ? null : item.valueUsd;
+};
+
+export const KINDS = [
+  'sent',
+  'received',
+  'swapped',
+  'minted',
+  'burned',
+  'approved',
+  'called',
+  'other',
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+const KIND_OF = {
+  SEND: 'sent',
+  RECEIVE: 'received',
+  SWAP: 'swapped',
+  MINT: 'minted',
+  BURN: 'burned',
+  APPROVE: 'approved',
+  CALL: 'called',
+} as const satisfies Readonly<Record<NonNullable<ActivityItem['type']>, Kind>>;
+
+export const kindOf = ({ type }: ActivityItem): Kind => (type === null ? 'other' : KIND_OF[type]);
+
+/** What is looked for. An empty text finds everything. */
+export type Filter = {
+  readonly direction: string;
+  /** A kind, or `transfer` for what was sent or received. */
+  readonly kind: string;
+  /** The symbol of a token. */
+  readonly token: string;
+  /** The least value, in US dollars. */
+  readonly least: string;
+  /** A part of an address, a hash, a token's name, a function or a contract. */
+  readonly text: string;
+  /** The first and the last day. */
+  readonly from: string;
+  readonly to: string;
+};
+
+const isOfKind = (item: ActivityItem, wanted: string): boolean => {
+  const kind = kindOf(item);
+  return wanted === kind || (wanted === 'transfer' && (kind === 'sent' || kind === 'received'));
+};
+
+const textsOf = (item: ActivityItem): readonly (string | null | undefined)[] => {
+  const { transactionHash, from, to, spender, tokenId, contractName, typeName } = item;
+  return [
+    ...[transactionHash, from, to, spender, tokenId, contractName, typeName, functionOf(item)?.name],
+    ...tokensIn(item).flatMap(({ symbol, name, address }) => [symbol, name, address]),
+  ];
+};
+
+const passes = (item: ActivityItem, filter: Filter, thin: ReadonlySet<string>): boolean => {
+  const { direction, kind, token, least, text } = filter;
+  const moves = movesOf(item);
+  if (direction !== '' && !moves.some((move) => move.direction === direction)) return false;
+  if (kind !== '' && !isOfKind(item, kind)) return false;
+  if (token !== '' && !symbolsOf(item).includes(token)) return false;
+  if (least !== '') {
+    const worth = worthOf(item, thin);
+    if (worth === null || compareDecimals(worth, least) < 0) return false;
+  }
+  const sought = text.trim().toLowerCase();
+  return sought === '' || textsOf(item).some((said) => said?.toLowerCase().includes(sought));
+};
+
+/** The symbols of what an activity is about. */
+export const symbolsOf = (item: ActivityItem): readonly string[] => {
+  const sides = [item.swap?.from, item.swap?.to].flatMap((side) => (side ? [side.token] : []));
+  if (sides.length > 0) return sides.map((token) => symbolOf(token, item.chainId));
+  return item.token ? [symbolOf(item.token, item.chainId)] : [];
+};
+
+/** Null where the decimal can't be read: nothing is filtered by it. */
+export const leastOf = (text: string): string | null =>
+  /^\d{1,30}(\.\d{1,18})?$/.test(text.trim()) ? text.trim() : null;
+
+/** The transactions with an activity that the filter finds. */
+export const filtered = (
+  happenings: readonly Happening[],
+  filter: Filter,
+  thin: ReadonlySet<string>,
+): readonly Happening[] => {
+  const { from, to } = filter;
+  const least = leastOf(filter.least) ?? '';
+  return happenings.filter(
+    ({ day, items }) =>
+      (from === '' || day >= from) &&
+      (to === '' || day <= to) &&
+      items.some((item) => passes(item, { ...filter, least }, thin)),
+  );
+};
+
+const largest = ({ items }: Happening, thin: ReadonlySet<string>): string | null =>
+  items
+    .map((item) => worthOf(item, thin))
+    .reduce(
+      (most, worth) => (most === null || (worth !== null && compareDecimals(worth, most) > 0) ? worth : most),
+      null,
+    );
+
+/** Those with the largest movement first, those without a value last; of equals the order stays. */
+export const byWorth = (happenings: readonly Happening[], thin: ReadonlySet<string>): readonly Happening[] =>
+  happenings
+    .map((happening) => ({ happening, worth: largest(happening, thin) }))
+    .toSorted((one, other) => {
+      if (one.worth === null || other.worth === null)
+        return Number(one.worth === null) - Number(other.worth === null);
+      return compareDecimals(other.worth, one.worth);
+    })
+    .map(({ happening }) => happening);
+
+export type Sums = { readonly in: string; readonly out: string; readonly swapped: string };
+
+/** What came in, went out and was swapped, in US dollars. */
+export const sumsOf = (happenings: readonly Happening[], thin: ReadonlySet<string>): Sums => {
+  const values = { in: [] as string[], out: [] as string[], swapped: [] as string[] };
+  for (const item of happenings.flatMap(({ items }) => items)) {
+    const worth = worthOf(item, thin);
+    const [move] = movesOf(item);
+    if (worth !== null && move) values[item.type === 'SWAP' ? 'swapped' : move.direction].push(worth);
+  }
+  return { in: sumOf(values.in), out: sumOf(values.out), swapped: sumOf(values.swapped) };
+};
+
+/** The sent or received activity with the largest value, and its transaction; null where none has a value. */
+export const largestTransfer = (
+  happenings: readonly Happening[],
+  thin: ReadonlySet<string>,
+): { readonly happening: Happening; readonly item: ActivityItem } | null => {
+  let found: { happening: Happening; item: ActivityItem; worth: string } | null = null;
+  for (const happening of happenings)
+    for (const item of happening.items) {
+      const worth = isOfKind(item, 'transfer') ? worthOf(item, thin) : null;
+      if (worth !== null && (found === null || compareDecimals(worth, found.worth) > 0))
+        found = { happening, item, worth };
+    }
+  return found;
+};
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+export type Called = {
+  readonly name: string | null;
+  readonly inputs: readonly {
+    readonly name: string | null;
+    readonly type: string | null;
+    readonly value: unknown;
+  }[];
+};
+
+/** The called function, which the service writes as it likes; null where it says none. */
+export const functionOf = ({ function: called }: Pick<ActivityItem, 'function'>): Called | null => {
+  if (!isRecord(called)) return null;
+  const inputs = Array.isArray(called.inputs) ? called.inputs.filter(isRecord) : [];
+  const name = textOrNull(called.name) ?? textOrNull(called.signature);
+  if (name === null && inputs.length === 0) return null;
+  return {
+    name,
+    inputs: inputs.map((input) => ({
+      name: textOrNull(input.name),
+      type: textOrNull(input.type),
+      value: input.value ?? null,
+    })),
+  };
+};

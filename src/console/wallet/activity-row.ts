@@ -1,0 +1,100 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { useChains } from '../chain-filter.ts';
+import { Hash, html } from '../components.ts';
+import {
+  formatClock,
+  formatDay,
+  formatUsd,
+  formatUsdBriefly,
+  formatUtc,
+  inWords,
+  shortHex,
+} from '../format.ts';
+import { ActivityDetails } from './activity-details.ts';
+import {
+  type ActivityItem,
+  type Happening,
+  type Kind,
+  kindOf,
+  type Move,
+  movesOf,
+  worthOf,
+} from './activity-model.ts';
+import { assetText, Sentence } from './activity-words.ts';
+
+const ICONS: Readonly<Record<Kind, string>> = {
+  sent: 'M5 11 11 5M6 5h5v5',
+  received: 'M11 5 5 11M5 6v5h5',
+  swapped: 'M3 6h10L10 3M13 10H3l3 3',
+  minted: 'M8 3v10M3 8h10',
+  burned: 'M4 4l8 8M12 4l-8 8',
+  approved: 'M3.5 8.5 6.5 11.5 12.5 4.5',
+  called: 'M6 4 2.5 8 6 12M10 4l3.5 4L10 12',
+  other: 'M3 8h2M7 8h2M11 8h2',
+};
+
+const SIGNS = { in: '+', out: '−' } as const;
+
+const Signed = ({ move, chainId }: { move: Move; chainId: number | null }) =>
+  html`<span class=${`signed is-${move.direction}`}>${SIGNS[move.direction]}${assetText({ ...move, chainId })}</span>`;
+
+type ItemProps = { item: ActivityItem; thin: ReadonlySet<string> };
+
+/** What an activity is worth; a price that can not be believed is said to be so. */
+const Worth = ({ item, thin }: ItemProps) => {
+  const worth = worthOf(item, thin);
+  if (worth !== null) return html`<span class="quiet">${formatUsd(worth)}</span>`;
+  const claimed = movesOf(item).length > 0 ? item.valueUsd : null;
+  return (
+    claimed &&
+    html`<span class="quiet" title=${`The service says ${formatUsdBriefly(claimed)}, by the price of a pool with little liquidity.`}>no reliable price</span>`
+  );
+};
+
+const ItemLine = ({ item, thin, children }: ItemProps & { children?: ComponentChildren }) => {
+  const kind = kindOf(item);
+  return html`<li class="act">
+    <svg class=${`act-icon is-${kind}`} viewBox="0 0 16 16" aria-hidden="true"><path d=${ICONS[kind]} /></svg>
+    <div class="act-said"><p><${Sentence} item=${item} /></p>${children}</div>
+    <p class="act-moved">${movesOf(item).map((move, index) => html`<${Signed} key=${index} move=${move} chainId=${item.chainId} />`)}<${Worth} item=${item} thin=${thin} /></p>
+  </li>`;
+};
+
+const SHOWN = 4;
+
+type Props = {
+  happening: Happening;
+  address: string;
+  thin: ReadonlySet<string>;
+  isOpen: boolean;
+  onToggle: (hash: string, isOpen: boolean) => void;
+  newer: number;
+  /** Whether the row says its day, too. */
+  withDay: boolean;
+};
+
+/** One transaction: a sentence for each activity, which opens to what it did. */
+export const HappeningRow = ({ happening, address, thin, isOpen, onToggle, newer, withDay }: Props) => {
+  const { key, hash, chainId, time, day, items } = happening;
+  const row = useRef<HTMLLIElement>(null);
+  const chain = useChains().find((known) => known.chainId === chainId);
+  const details = `activity-${address}-${key}`;
+  const others = items.length - SHOWN;
+  // A link leads to the row that it opens.
+  useEffect(() => {
+    if (isOpen) row.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
+  const shown = items.slice(0, isOpen ? items.length : SHOWN);
+  const foot = html`${!isOpen && others > 0 && html`<p class="quiet">and ${others} more in this transaction</p>`}
+    <div class="bar quiet act-foot">
+      <time datetime=${time} title=${formatUtc(time)}>${withDay && `${formatDay(day)}, `}${formatClock(time)}</time>
+      <span class="tag">${chain ? inWords(chain.name) : `chain ${chainId}`}</span>
+      <${Hash} value=${hash} label="transaction hash" />
+      <button type="button" class="more" aria-expanded=${isOpen} aria-controls=${isOpen ? details : undefined} onClick=${() => onToggle(hash, isOpen)}>${isOpen ? 'Close' : 'What happened'}<span class="visually-hidden"> in ${shortHex(hash)}</span></button>
+    </div>`;
+  return html`<li class="happening" ref=${row} data-activity=${hash}>
+    <ul class="acts">${shown.map((item, index) => html`<${ItemLine} key=${item.id} item=${item} thin=${thin}>${index === shown.length - 1 && foot}<//>`)}</ul>
+    ${isOpen && html`<div id=${details}><${ActivityDetails} happening=${happening} address=${address} newer=${newer} /></div>`}
+  </li>`;
+};

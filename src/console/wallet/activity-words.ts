@@ -1,0 +1,120 @@
+import type { ComponentChildren } from 'preact';
+import { Address, html } from '../components.ts';
+import { formatUnits, inWords, shorten } from '../format.ts';
+import { TokenLogo } from '../token-logo.ts';
+import {
+  type ActivityItem,
+  type Counted,
+  decimalsOf,
+  functionOf,
+  type Move,
+  symbolOf,
+} from './activity-model.ts';
+
+/** An activity as a sentence about its wallet. */
+
+const LONGEST_SYMBOL = 24;
+/** An allowance of this much is one without a limit: no token has as many of its smallest unit. */
+const UNLIMITED = 2n ** 128n - 1n;
+
+const ALL_DIGITS = 255;
+
+/** An amount in whole tokens, to six decimal places; `exact` has all. A token whose decimals are unknown is counted in its smallest unit. */
+export const amountOf = (
+  value: string,
+  token: Counted | null,
+): { readonly shown: string; readonly exact: string } => {
+  const decimals = decimalsOf(token);
+  if (decimals === null || decimals < 0 || decimals > ALL_DIGITS) {
+    const units = `${formatUnits(value, 0)} units`;
+    return { shown: units, exact: `${units}: the service does not say how many are one token` };
+  }
+  return { shown: formatUnits(value, decimals), exact: formatUnits(value, decimals, ALL_DIGITS) };
+};
+
+type Asset = Pick<Move, 'value' | 'token' | 'tokenId'> & { readonly chainId: number | null };
+
+const symbolIn = ({ token, chainId }: Asset): string => shorten(symbolOf(token, chainId), LONGEST_SYMBOL);
+
+/** What moved, in words: `573 USDC`, `Cool Cats #12`. */
+export const assetText = (asset: Asset): string => {
+  const { value, token, tokenId } = asset;
+  if (tokenId !== null) {
+    const count = value !== null && value !== '1' ? `${formatUnits(value, 0)} × ` : '';
+    return `${count}${symbolIn(asset)} #${shorten(tokenId, 16)}`;
+  }
+  return value === null ? `some ${symbolIn(asset)}` : `${amountOf(value, token).shown} ${symbolIn(asset)}`;
+};
+
+/** What moved, with the token's logo. Its title has all digits. */
+export const AssetName = (asset: Asset) => {
+  const { value, token, tokenId, chainId } = asset;
+  const exact = value === null || tokenId !== null ? null : amountOf(value, token).exact;
+  const drawn = {
+    logo: token?.logo ?? null,
+    symbol: symbolOf(token, chainId),
+    ...(token && { id: token.id }),
+  };
+  return html`<span class="asset" title=${[exact, token?.name, token?.address].filter(Boolean).join(' · ')}><${TokenLogo} token=${drawn} size=${18} /><strong>${assetText(asset)}</strong></span>`;
+};
+
+const party = (word: string, address: string | null): ComponentChildren =>
+  address !== null && html` ${word} <${Address} value=${address} />`;
+
+const isNobody = (address: string | null): boolean => address === null || /^0x0*$/.test(address);
+
+/** What an approval allows; null where it ends one. */
+export const allowanceOf = (item: ActivityItem): ComponentChildren => {
+  const { value, token, tokenId, chainId } = item;
+  if (tokenId !== null) return html`<${AssetName} ...${item} />`;
+  if (value !== null && /^0*$/.test(value)) return null;
+  return value !== null && BigInt(value) >= UNLIMITED
+    ? html`<strong>any amount of ${symbolIn({ token, chainId, tokenId, value })}</strong>`
+    : html`up to <${AssetName} ...${item} />`;
+};
+
+const approval = (item: ActivityItem): ComponentChildren => {
+  const who = item.spender === null ? 'someone' : html`<${Address} value=${item.spender} />`;
+  const allowance = allowanceOf(item);
+  return allowance === null
+    ? html`Ended the allowance of ${who} for <strong>${symbolIn(item)}</strong>`
+    : html`Allowed ${who} to spend ${allowance}`;
+};
+
+const call = (item: ActivityItem): ComponentChildren => {
+  const { from, to, contractName } = item;
+  const name = functionOf(item)?.name;
+  const called = name ? html`<strong>${inWords(shorten(name, 60))}</strong>` : 'a function';
+  const contract = contractName ? html` of <span>${shorten(contractName, 40)}</span>` : '';
+  return from === null
+    ? html`Called ${called}${contract}${party('at', to)}`
+    : html`<${Address} value=${from} /> called ${called} of this wallet`;
+};
+
+/** `Sent 573 USDC to 0x91d7…`. */
+export const Sentence = ({ item }: { item: ActivityItem }) => {
+  const { type, typeName, from, to, swap, chainId, contractName } = item;
+  const asset = html`<${AssetName} ...${item} />`;
+  const side = (part: NonNullable<typeof swap>['from']) =>
+    part
+      ? html`<${AssetName} value=${part.value} token=${part.token} tokenId=${null} chainId=${chainId} />`
+      : 'something';
+  switch (type) {
+    case 'SEND':
+      return html`Sent ${asset}${party('to', to)}`;
+    case 'RECEIVE':
+      return html`Received ${asset}${party('from', from)}`;
+    case 'MINT':
+      return html`Minted ${asset}${!isNobody(from) && party('from', from)}`;
+    case 'BURN':
+      return html`Burned ${asset}${!isNobody(to) && party('at', to)}`;
+    case 'SWAP':
+      return html`Swapped ${side(swap?.from ?? null)} for ${side(swap?.to ?? null)}${contractName ? ` on ${shorten(contractName, 40)}` : party('on', to)}`;
+    case 'APPROVE':
+      return approval(item);
+    case 'CALL':
+      return call(item);
+    default:
+      return html`${inWords(shorten(typeName ?? 'an unknown event', 40))} ${item.token && asset}${party('from', from)}${party('to', to)}`;
+  }
+};

@@ -1,0 +1,187 @@
+import type { VNode } from 'preact';
+import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import { WalletActivity } from '../__generated__/operations.ts';
+import { send } from '../api/client.ts';
+import type { PagedState } from '../api/use-connection.ts';
+import { html, useNow, useReached } from '../components.ts';
+import { counted, formatCount, formatDay, formatUsd } from '../format.ts';
+import { createMemory, setParams, useParam } from '../route.ts';
+import { ActivityFilter, type Chosen, clearChosen, setFilter, useChosen } from './activity-filter.ts';
+import {
+  type ActivityItem,
+  byWorth,
+  filtered,
+  type Happening,
+  happeningsOf,
+  largestTransfer,
+  sumsOf,
+  thinTokensOf,
+} from './activity-model.ts';
+import { HappeningRow } from './activity-row.ts';
+import { Sentence } from './activity-words.ts';
+import { Year } from './activity-year.ts';
+import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
+import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
+
+/** The service's page: each costs three compute units, however many of its items are asked for. */
+const ITEMS_OF_A_REQUEST = 100;
+const UNITS_OF_A_REQUEST = 3;
+
+const estimate = (shown: number, wanted: number): Estimate => {
+  const requests = Math.ceil((wanted - shown) / ITEMS_OF_A_REQUEST);
+  return { requests, computeUnits: requests * UNITS_OF_A_REQUEST };
+};
+
+/** Rows that are drawn at once: more of the loaded ones follow as they come near the window. */
+const STEP = 60;
+
+type Props = { address: string; chainIds: readonly number[] };
+
+const memory = createMemory<PagedState<ActivityItem>>();
+
+/** What happened to a wallet, in words: by transaction and by day, newest first, unless another order is chosen. */
+export const Activity = ({ address, chainIds }: Props) => {
+  const load = useCallback<LoadWalletPage<ActivityItem>>(
+    async (first, after, signal) => {
+      const { data, problems } = await send(WalletActivity, { address, first, after, chainIds }, signal);
+      return { connection: data?.wallet.activity ?? null, problems };
+    },
+    [address, chainIds],
+  );
+  const activity = useWalletList(ITEMS_OF_A_REQUEST, load, {
+    memory,
+    name: `activity ${address} ${chainIds}`,
+  });
+  const { list } = activity;
+  const items = useMemo(() => list.items.map(({ node }) => node), [list.items]);
+  const happenings = useMemo(() => happeningsOf(items), [items]);
+  const thin = useMemo(() => thinTokensOf(items), [items]);
+  const chosen = useChosen();
+  const { filter, sort } = chosen;
+  const key = JSON.stringify(filter);
+  const shown = useMemo(() => {
+    const found = filtered(happenings, filter, thin);
+    return sort === 'biggest' ? byWorth(found, thin) : sort === 'oldest' ? found.toReversed() : found;
+  }, [happenings, thin, key, sort]);
+  const now = useNow();
+  const [open] = useParam('open');
+  const [limit, setLimit] = useState(STEP);
+  const visible = Math.max(limit, shown.findIndex(({ hash }) => hash === open) + 1);
+  const showMore = useCallback(() => setLimit(visible + STEP), [visible]);
+  const isCut = visible < shown.length;
+  const end = useReached(isCut, showMore);
+  const pick = (day: string) => setFilter({ from: day, to: day });
+  return html`<div class="stack activity">
+    <${ListHead} list=${activity} now=${now}>
+      <${LoadAll} list=${activity} what="activities" estimate=${estimate} />
+    <//>
+    ${
+      items.length > 0 &&
+      html`<div class="activity-top">
+          <${Year} name=${`day-${address}`} happenings=${happenings} hasMore=${list.hasMore} from=${filter.from} to=${filter.to} onPick=${pick} />
+          <${Summary} shown=${shown} happenings=${happenings} items=${items} thin=${thin} chosen=${chosen} hasMore=${list.hasMore} />
+        </div>
+        <${ActivityFilter} items=${items} chosen=${chosen} />`
+    }
+    <${ListBody} list=${list} what="activities" kind="row" empty="No activity on these chains: a call that failed leaves none" price=${UNITS_OF_A_REQUEST} isPaused=${chosen.isActive || isCut}>
+      <${Rows} shown=${isCut ? shown.slice(0, visible) : shown} happenings=${happenings} thin=${thin} address=${address} isByDay=${sort !== 'biggest'} />
+      ${isCut && html`<div class="list-end" ref=${end}><button type="button" onClick=${showMore}>Show more of the ${transactions(shown.length)}</button></div>`}
+    <//>
+  </div>`;
+};
+
+type SummaryProps = {
+  shown: readonly Happening[];
+  happenings: readonly Happening[];
+  items: readonly ActivityItem[];
+  thin: ReadonlySet<string>;
+  chosen: Chosen;
+  hasMore: boolean;
+};
+
+const transactions = (count: number): string => counted(count, 'transaction', 'transactions');
+
+/** What the shown transactions add up to, and of how many it speaks. */
+const Summary = ({ shown, happenings, items, thin, chosen, hasMore }: SummaryProps) => {
+  const [, setOpen] = useParam('open');
+  const sums = sumsOf(shown, thin);
+  const largest = largestTransfer(shown, thin);
+  const parts = [
+    ['In', sums.in],
+    ['Out', sums.out],
+    ['Swapped', sums.swapped],
+  ] as const;
+  const isAll = shown.length === happenings.length;
+  return html`<div class="activity-summary">
+    <div class="bar">
+      <p role="status"><strong>${isAll ? 'All' : formatCount(shown.length)} of the ${transactions(happenings.length)} loaded</strong>, which have ${formatCount(items.length)} activities.${hasMore ? ' The wallet has more.' : ' It has no more.'}</p>
+      ${chosen.isActive && html`<button type="button" onClick=${clearChosen}>Clear filter and sort</button>`}
+    </div>
+    <dl>
+      ${parts.filter(([, sum]) => /[1-9]/.test(sum)).map(([name, sum]) => html`<div key=${name}><dt>${name}</dt><dd class=${name === 'In' ? 'good' : ''} title="By the prices that can be believed">${formatUsd(sum)}</dd></div>`)}
+      ${
+        largest &&
+        html`<div><dt>Biggest transfer of these</dt><dd class="bar"><span><${Sentence} item=${largest.item} /></span><span>${formatUsd(largest.item.valueUsd ?? '0')}</span><button type="button" class="more" onClick=${() => setOpen(largest.happening.hash)}>Open<span class="visually-hidden"> the biggest transfer</span></button></dd></div>`
+      }
+    </dl>
+  </div>`;
+};
+
+type RowsProps = {
+  shown: readonly Happening[];
+  happenings: readonly Happening[];
+  thin: ReadonlySet<string>;
+  address: string;
+  isByDay: boolean;
+};
+
+const byDay = (
+  shown: readonly Happening[],
+): readonly (readonly [day: string, group: readonly Happening[]])[] => {
+  const days = new Map<string, Happening[]>();
+  for (const happening of shown) {
+    const group = days.get(happening.day);
+    if (group) group.push(happening);
+    else days.set(happening.day, [happening]);
+  }
+  return [...days];
+};
+
+/** How many loaded transactions of its chain are newer than each one. */
+const newerOnChain = (happenings: readonly Happening[]): ReadonlyMap<string, number> => {
+  const counts = new Map<number, number>();
+  return new Map(
+    happenings.map(({ key, chainId }) => {
+      const newer = counts.get(chainId) ?? 0;
+      counts.set(chainId, newer + 1);
+      return [key, newer];
+    }),
+  );
+};
+
+const toggle = (hash: string, isOpen: boolean): void => setParams({ open: isOpen ? '' : hash });
+
+const Rows = ({ shown, happenings, thin, address, isByDay }: RowsProps) => {
+  const [open] = useParam('open');
+  const newer = useMemo(() => newerOnChain(happenings), [happenings]);
+  const drawn = useRef(new Map<string, { readonly from: readonly unknown[]; readonly row: VNode }>());
+  const rowOf = (happening: Happening): VNode => {
+    const { key, hash } = happening;
+    const from = [happening, thin, address, hash === open, newer.get(key) ?? 0, isByDay] as const;
+    const known = drawn.current.get(key);
+    // The same element is not compared again: opening one row leaves a thousand others alone.
+    if (known?.from.every((value, index) => value === from[index])) return known.row;
+    const row = html`<${HappeningRow} key=${key} happening=${happening} address=${address} thin=${thin} isOpen=${from[3]} onToggle=${toggle} newer=${from[4]} withDay=${!isByDay} />`;
+    drawn.current.set(key, { from, row });
+    return row;
+  };
+  const rows = isByDay
+    ? byDay(shown).map(
+        ([day, group]) =>
+          html`<section key=${day} class="day"><h3>${formatDay(day)} <span class="quiet">${transactions(group.length)}</span></h3><ol class="rows">${group.map(rowOf)}</ol></section>`,
+      )
+    : html`<ol class="rows">${shown.map(rowOf)}</ol>`;
+  const isMissing = open !== '' && happenings.length > 0 && !happenings.some(({ hash }) => hash === open);
+  return html`${isMissing && html`<p class="notes">The transaction that the link opens, <code>${open.slice(0, 70)}</code>, is not among the loaded ones: load older ones.</p>`}
+    ${shown.length === 0 ? html`<p class="notice is-empty"><strong>None of the loaded activities match.</strong> Clear the filter, or load more.</p>` : rows}`;
+};

@@ -1,0 +1,193 @@
+import { useCallback, useMemo, useState } from 'preact/hooks';
+import {
+  type DefiAssetRole,
+  type DefiPositionType,
+  type PositionAssetFragment,
+  type PositionRowFragment,
+  WalletPositions,
+} from '../__generated__/operations.ts';
+import { send } from '../api/client.ts';
+import type { PagedState } from '../api/use-connection.ts';
+import { useChains } from '../chain-filter.ts';
+import { Address, Empty, Facts, html, Time, useNow } from '../components.ts';
+import { compareDecimals, sumOf } from '../decimal.ts';
+import {
+  formatCount,
+  formatDecimal,
+  formatUsd,
+  formatUsdBriefly,
+  inWords,
+  shorten,
+  shortHex,
+} from '../format.ts';
+import { createMemory } from '../route.ts';
+import { TokenLogo } from '../token-logo.ts';
+import { ListBody, ListHead } from './list.ts';
+import { RawJson } from './transaction-details.ts';
+import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
+
+/** All come in one request, whatever is asked for. */
+const PAGE_SIZE = 1000;
+const UNITS_OF_A_CHAIN = 4;
+/** Used until the gateway has said which chains the service answers for. */
+const USUAL_CHAINS = 6;
+
+type Position = PositionRowFragment;
+type Props = { address: string; chainIds: readonly number[] };
+
+/** What reading the positions costs: of the chosen chains, or of those that are read when none is chosen. */
+const usePrice = (chainIds: readonly number[]): number => {
+  const chains = useChains();
+  const offers = chains.filter(({ supports }) => supports?.includes('DEFI_POSITIONS'));
+  const usual = offers.filter(({ tags }) => tags.includes('default')).length || USUAL_CHAINS;
+  const chosen =
+    offers.length === 0 ? chainIds.length : offers.filter(({ chainId }) => chainIds.includes(chainId)).length;
+  return UNITS_OF_A_CHAIN * (chainIds.length === 0 ? usual : chosen);
+};
+
+const memory = createMemory<PagedState<Position>>();
+const nameOfList = (address: string, chainIds: readonly number[]): string =>
+  `positions ${address} ${chainIds}`;
+
+/** The wallet's positions in protocols. They are the dearest list, so they are read when they are asked for. */
+export const DefiPositions = ({ address, chainIds }: Props) => {
+  const [asked, setAsked] = useState(() => (memory.recall(nameOfList(address, chainIds)) ? chainIds : null));
+  const price = usePrice(chainIds);
+  if (asked === chainIds) return html`<${Positions} address=${address} chainIds=${chainIds} />`;
+  return html`<${Empty} title="Positions in protocols cost ${UNITS_OF_A_CHAIN} CU for each chain">
+    ${chainIds.length === 0 ? 'Choose chains above to pay for those alone, or read all main ones.' : 'The chosen chains are read together.'}
+    <span class="bar"><button type="button" class="primary" onClick=${() => setAsked(chainIds)}>Read DeFi positions: ${formatCount(price)} CU</button></span>
+  <//>`;
+};
+
+type Group = {
+  readonly protocol: string;
+  readonly logo: string | null;
+  readonly total: string;
+  readonly positions: readonly Position[];
+};
+
+const worthOf = ({ valueUsd }: Position): string => valueUsd ?? '0';
+
+/** `UniswapV3` as `Uniswap V3`. */
+const spaced = (name: string): string => name.replace(/_/g, ' ').replace(/([a-z\d])([A-Z])/g, '$1 $2');
+
+/** Positions by their protocol, the protocol with the largest value first. */
+const groupsOf = (positions: readonly Position[]): readonly Group[] =>
+  [...Map.groupBy(positions, ({ protocol, typeName }) => protocol ?? typeName)]
+    .map(([protocol, own]) => ({
+      protocol,
+      logo: own.find(({ logo }) => logo !== null)?.logo ?? null,
+      total: sumOf(own.map(worthOf)),
+      positions: own.toSorted((one, other) => compareDecimals(worthOf(other), worthOf(one))),
+    }))
+    .toSorted((one, other) => compareDecimals(other.total, one.total));
+
+const Positions = ({ address, chainIds }: Props) => {
+  const [total, setTotal] = useState<string | null>(null);
+  const load = useCallback<LoadWalletPage<Position>>(
+    async (first, after, signal) => {
+      const { data, problems } = await send(WalletPositions, { address, first, after, chainIds }, signal);
+      const connection = data?.wallet.defiPositions ?? null;
+      if (connection) setTotal(connection.totalValueUsd);
+      return { connection, problems };
+    },
+    [address, chainIds],
+  );
+  const positions = useWalletList(PAGE_SIZE, load, {
+    memory,
+    name: nameOfList(address, chainIds),
+  });
+  const { list } = positions;
+  const { groups, symbols } = useMemo(() => {
+    const loaded = list.items.map(({ node }) => node);
+    return { groups: groupsOf(loaded), symbols: symbolsIn(loaded) };
+  }, [list.items]);
+  const now = useNow();
+  return html`<div class="stack defi">
+    <${ListHead} list=${positions} now=${now} />
+    <${ListBody} list=${list} what="positions" kind="row" empty="No position in a protocol on these chains" isPaused=${true}>
+      <p><strong class="total">${total === null ? '—' : formatUsdBriefly(total)}</strong> <span class="quiet">in ${formatCount(list.items.length)} positions, net of debts, as the service says. Receipt tokens are among the tokens, too: do not add the two.</span></p>
+      <div class="protocols">${groups.map(
+        ({
+          protocol,
+          logo,
+          total: sum,
+          positions: own,
+        }) => html`<section key=${protocol} class="protocol stack">
+          <h3><${TokenLogo} token=${{ logo, symbol: protocol, id: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(sum)}</span></h3>
+          <ul class="positions">${own.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
+        </section>`,
+      )}</div>
+    <//>
+  </div>`;
+};
+
+const TYPES: Readonly<Record<DefiPositionType, string>> = {
+  CONCENTRATED_POOL: 'Concentrated liquidity',
+  DEBT: 'Debt with collateral',
+  LENDING: 'Lending',
+  LEVERAGED_VAULT: 'Leveraged vault',
+  LOCK: 'Locked for votes',
+  OTHER: 'Other',
+  POOL: 'Share of a pool',
+  RECEIPT: 'Receipt of a deposit or a debt',
+  STABILITY_POOL: 'Stability pool',
+  VAULT: 'Vault',
+  YIELD: 'Principal or yield',
+};
+
+const ROLES: Readonly<Record<DefiAssetRole, string>> = {
+  BORROWED: 'borrowed',
+  COLLATERAL: 'collateral',
+  LOCKED: 'locked',
+  RECEIPT: 'receipt',
+  REWARD: 'reward',
+  SUPPLIED: 'supplied',
+};
+
+/** What the loaded positions call their tokens: a position may leave it out. */
+const symbolsIn = (positions: readonly Position[]): ReadonlyMap<string, string> =>
+  new Map(
+    positions.flatMap(({ assets }) =>
+      assets.flatMap(({ token }) => (token.symbol === null ? [] : [[token.id, token.symbol] as const])),
+    ),
+  );
+
+type Symbols = ReadonlyMap<string, string>;
+
+const PositionCard = ({ position, symbols }: { position: Position; symbols: Symbols }) => {
+  const { type, typeName, chainId, contract, positionId, valueUsd, lockedUntil, assets, ranges, details } =
+    position;
+  const chain = useChains().find((known) => known.chainId === chainId);
+  return html`<li class="position" data-position=${position.id}>
+    <div class="bar"><strong>${TYPES[type]}</strong><span class="tag">${chain ? inWords(chain.name) : `chain ${chainId}`}</span><span class="push">${valueUsd === null ? 'no value stated' : formatUsdBriefly(valueUsd)}</span></div>
+    ${assets.length > 0 ? html`<ul class="position-assets">${assets.map((asset, index) => html`<${AssetLine} key=${index} asset=${asset} symbols=${symbols} />`)}</ul>` : html`<p class="quiet">The service sends it in a form that this gateway does not know: see the JSON.</p>`}
+    <details>
+      <summary>More</summary>
+      <div class="details stack">
+        <${Facts} facts=${[
+          ['Type', shorten(typeName, 80)],
+          ['Contract', contract && html`<${Address} value=${contract} />`],
+          ['Its id', positionId && shorten(positionId, 80)],
+          ['Locked until', lockedUntil && html`<${Time} value=${lockedUntil} />`],
+          ...(ranges ?? []).map(
+            ({ tickLower, tickUpper, tokenId }) =>
+              [`Range of #${shorten(tokenId, 20)}`, `tick ${tickLower} to ${tickUpper}`] as const,
+          ),
+        ]} />
+        <${RawJson} value=${details} />
+      </div>
+    </details>
+  </li>`;
+};
+
+const AssetLine = ({ asset, symbols }: { asset: PositionAssetFragment; symbols: Symbols }) => {
+  const { role, amount, valueUsd, priceUsd, token } = asset;
+  const symbol = symbols.get(token.id) ?? token.name ?? shortHex(token.address ?? 'unnamed token');
+  return html`<li>
+    <span class=${`tag ${role === 'BORROWED' ? 'is-bad' : role === 'REWARD' ? 'is-good' : ''}`}>${ROLES[role]}</span>
+    <span class="asset"><${TokenLogo} token=${{ logo: token.logo, symbol, id: token.id }} size=${18} /><strong>${amount === null ? '' : formatDecimal(amount)} ${shorten(symbol, 24)}</strong></span>
+    <span class="push quiet">${valueUsd !== null ? formatUsd(valueUsd) : priceUsd !== null && priceUsd !== '0' ? `at ${formatUsd(priceUsd)}` : ''}</span>
+  </li>`;
+};

@@ -1,0 +1,273 @@
+import type { ComponentChildren } from 'preact';
+import { useCallback, useMemo, useState } from 'preact/hooks';
+import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
+import { send } from '../api/client.ts';
+import type { PagedState } from '../api/use-connection.ts';
+import { useChains } from '../chain-filter.ts';
+import { CopyButton, html, useNow } from '../components.ts';
+import { compareDecimals, sumOf } from '../decimal.ts';
+import {
+  formatChange,
+  formatCount,
+  formatUsd,
+  formatUsdBriefly,
+  inWords,
+  shorten,
+  shortHex,
+} from '../format.ts';
+import { createMemory, useParam } from '../route.ts';
+import { TokenLogo } from '../token-logo.ts';
+import { symbolOf } from './activity-model.ts';
+import { amountOf } from './activity-words.ts';
+import { ListBody, ListHead } from './list.ts';
+import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
+
+/** The service's largest page: the whole wallet, but for a few. */
+const PAGE_SIZE = 1000;
+/** Prices from smaller pools are not believed: what `Wallet.portfolio` leaves out unless it is told otherwise. */
+const MIN_POOL_SIZE_USD = '10000';
+
+type Balance = BalanceRowFragment;
+
+/** Why a balance is not in the total; null for one that is. */
+const reasonOf = ({ valueUsd, token, lowLiquidity }: Balance): string | null => {
+  if (valueUsd === null) return 'The service states no price.';
+  if (token.isNative) return null;
+  const { poolSizeUsd } = token;
+  if (poolSizeUsd === null)
+    return lowLiquidity === true
+      ? 'The service says that little liquidity is behind its price, and names no pool.'
+      : null;
+  return compareDecimals(poolSizeUsd, MIN_POOL_SIZE_USD) < 0
+    ? `Its price comes from a pool of ${formatUsd(poolSizeUsd)}, below ${formatUsd(MIN_POOL_SIZE_USD)}.`
+    : null;
+};
+
+type Row = {
+  readonly balance: Balance;
+  readonly symbol: string;
+  readonly chain: string;
+  readonly change: string | null;
+  readonly reason: string | null;
+};
+
+const compareText = (one: string, other: string): number =>
+  one.toLowerCase() < other.toLowerCase() ? -1 : one.toLowerCase() > other.toLowerCase() ? 1 : 0;
+
+type Column = {
+  readonly id: string;
+  readonly title: string;
+  readonly isNumber: boolean;
+  /** Null for a row without a value, which stays last in both orders. */
+  readonly key: (row: Row) => string | null;
+  readonly compare: (one: string, other: string) => number;
+};
+
+/** The columns that sort. */
+const COLUMNS: readonly Column[] = [
+  { id: 'token', title: 'Token', isNumber: false, key: ({ symbol }) => symbol, compare: compareText },
+  { id: 'chain', title: 'Chain', isNumber: false, key: ({ chain }) => chain, compare: compareText },
+  {
+    id: 'price',
+    title: 'Price',
+    isNumber: true,
+    key: ({ balance }) => balance.priceUsd,
+    compare: compareDecimals,
+  },
+  { id: 'change', title: '24 h', isNumber: true, key: ({ change }) => change, compare: compareDecimals },
+  {
+    id: 'value',
+    title: 'Value',
+    isNumber: true,
+    key: ({ balance }) => balance.valueUsd,
+    compare: compareDecimals,
+  },
+];
+
+/** `price` or, the other way round, `-price`: names begin with A, numbers with the largest. */
+const sorted = (rows: readonly Row[], by: string): readonly Row[] => {
+  const column = COLUMNS.find(({ id }) => id === by.replace(/^-/, '')) ?? COLUMNS[COLUMNS.length - 1];
+  if (!column) return rows;
+  const turn = (by.startsWith('-') ? -1 : 1) * (column.isNumber ? -1 : 1);
+  return rows.toSorted((one, other) => {
+    const [first, second] = [column.key(one), column.key(other)];
+    if (first === null || second === null) return Number(first === null) - Number(second === null);
+    return turn * column.compare(first, second);
+  });
+};
+
+const useRows = (balances: readonly Balance[]): readonly Row[] => {
+  const chains = useChains();
+  return useMemo(() => {
+    const names = new Map(chains.map(({ chainId, name }) => [chainId, inWords(name)]));
+    return balances.map((balance) => ({
+      balance,
+      symbol: symbolOf(balance.token, balance.chainId),
+      chain: names.get(balance.chainId) ?? `chain ${balance.chainId}`,
+      change: balance.priceHistory?.find(({ hoursAgo }) => hoursAgo === 24)?.changeRatio ?? null,
+      reason: reasonOf(balance),
+    }));
+  }, [balances, chains]);
+};
+
+const matches = ({ balance, symbol, chain }: Row, sought: string): boolean =>
+  [symbol, balance.token.name, balance.token.address, chain].some((said) =>
+    said?.toLowerCase().includes(sought),
+  );
+
+type Props = { address: string; chainIds: readonly number[] };
+
+const memory = createMemory<PagedState<Balance>>();
+
+/** What the wallet holds, with what of it counts and why the rest does not. */
+export const Tokens = ({ address, chainIds }: Props) => {
+  const load = useCallback<LoadWalletPage<Balance>>(
+    async (first, after, signal) => {
+      const { data, problems } = await send(WalletBalances, { address, first, after, chainIds }, signal);
+      return { connection: data?.wallet.balances ?? null, problems };
+    },
+    [address, chainIds],
+  );
+  const balances = useWalletList(PAGE_SIZE, load, { memory, name: `tokens ${address} ${chainIds}` });
+  const { list } = balances;
+  const rows = useRows(useMemo(() => list.items.map(({ node }) => node), [list.items]));
+  const [find, setFind] = useParam('find');
+  const [by, setBy] = useParam('by');
+  const [only, setOnly] = useParam('only');
+  const now = useNow();
+  const sought = find.trim().toLowerCase();
+  const found = useMemo(
+    () => sorted(sought === '' ? rows : rows.filter((row) => matches(row, sought)), by),
+    [rows, sought, by],
+  );
+  const total = useMemo(() => totalOf(rows), [rows]);
+  const counted = found.filter(({ reason }) => reason === null);
+  const left = found.filter(({ reason }) => reason !== null);
+  const section = (title: ComponentChildren, part: readonly Row[], isLeft: boolean) =>
+    html`<${TokenTable} title=${title} rows=${part} total=${total} by=${by} onSort=${setBy} isLeft=${isLeft} />`;
+  return html`<div class="stack tokens">
+    <${ListHead} list=${balances} now=${now} />
+    <${ListBody} list=${list} what="tokens" kind="row" empty="No token on these chains" isPaused=${true}>
+      <${TokensSummary} rows=${rows} total=${total} hasMore=${list.hasMore} only=${only} onOnly=${setOnly} />
+      <div class="token-tools"><label class="field">Search
+        <input type="search" value=${find} placeholder="symbol, name, address or chain" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setFind((event.currentTarget as HTMLInputElement).value)} />
+      </label>
+      <label class="field token-order">Sort
+        <select value=${by === '' ? 'value' : by} onChange=${(event: Event) => setBy((event.currentTarget as HTMLSelectElement).value)}>
+          ${COLUMNS.flatMap(({ id, title }) => [id, `-${id}`].map((order) => html`<option key=${order} value=${order}>${title}${order === id ? '' : ', reversed'}</option>`))}
+        </select>
+      </label></div>
+      ${found.length === 0 && html`<p class="notice is-empty"><strong>None of the ${formatCount(rows.length)} tokens is called so.</strong> Search for a part of a symbol, a name, an address or a chain.</p>`}
+      ${only !== 'left' && counted.length > 0 && section(`In the total: ${formatCount(counted.length)}`, counted, false)}
+      ${only !== 'counted' && left.length > 0 && section(`Left out of the total: ${formatCount(left.length)}`, left, true)}
+    <//>
+  </div>`;
+};
+
+const totalOf = (rows: readonly Row[]): string =>
+  sumOf(
+    rows.flatMap(({ balance, reason }) =>
+      reason === null && balance.valueUsd !== null ? [balance.valueUsd] : [],
+    ),
+  );
+
+type TokensSummaryProps = {
+  rows: readonly Row[];
+  total: string;
+  hasMore: boolean;
+  only: string;
+  onOnly: (only: string) => void;
+};
+
+/** How much of the wallet the table has, what it adds up to, and what is left out. */
+const TokensSummary = ({ rows, total, hasMore, only, onOnly }: TokensSummaryProps) => {
+  const left = rows.filter(({ reason }) => reason !== null);
+  const unpriced = left.filter(({ balance }) => balance.valueUsd === null).length;
+  const thin = left.length - unpriced;
+  const leftOut = [
+    ...(thin > 0 ? [`${formatCount(thin)} left out for little liquidity`] : []),
+    ...(unpriced > 0 ? [`${formatCount(unpriced)} without a price`] : []),
+  ];
+  const choices = [
+    ['', `All ${formatCount(rows.length)}`],
+    ['counted', `In the total ${formatCount(rows.length - left.length)}`],
+    ['left', `Left out ${formatCount(left.length)}`],
+  ] as const;
+  return html`<div class="bar">
+    <p><strong class="total">${formatUsdBriefly(total)}</strong> <span class="quiet">${[hasMore ? `in the ${formatCount(rows.length)} tokens loaded; there are more` : 'in all', ...leftOut].join('; ')}</span></p>
+    <div class="segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
+  </div>`;
+};
+
+const STEP = 100;
+
+type TableProps = {
+  title: string;
+  rows: readonly Row[];
+  total: string;
+  by: string;
+  onSort: (by: string) => void;
+  /** Whether the rows are not in the total: they say why, and have no share of it. */
+  isLeft: boolean;
+};
+
+const Heading = ({ column, by, onSort }: { column: Column; by: string; onSort: (by: string) => void }) => {
+  const { id, title, isNumber } = column;
+  const isBy = (by === '' ? 'value' : by.replace(/^-/, '')) === id;
+  const isTurned = by.startsWith('-');
+  const order = isBy && (isNumber === isTurned ? 'ascending' : 'descending');
+  return html`<th scope="col" class=${isNumber ? 'number' : ''} aria-sort=${order || undefined}>
+    <button type="button" class="plain" onClick=${() => onSort(isBy && !isTurned ? `-${id}` : id)}>${title}<span aria-hidden="true">${order ? (order === 'ascending' ? ' ↑' : ' ↓') : ''}</span></button>
+  </th>`;
+};
+
+/** A table of tokens that its headings sort, a hundred rows at first. */
+const TokenTable = ({ title, rows, total, by, onSort, isLeft }: TableProps) => {
+  const [count, setCount] = useState(STEP);
+  const heading = (id: string) => {
+    const column = COLUMNS.find((known) => known.id === id);
+    return column && html`<${Heading} column=${column} by=${by} onSort=${onSort} />`;
+  };
+  return html`<section class="stack">
+    <h3>${title}</h3>
+    <div class="table" tabindex="0" role="region" aria-label=${title}>
+      <table class="token-table">
+        <thead><tr>${heading('token')}${heading('chain')}${heading('price')}${heading('change')}<th scope="col" class="number">Amount</th>${heading('value')}<th scope="col" class=${isLeft ? '' : 'number'}>${isLeft ? 'Why it is left out' : 'Share'}</th></tr></thead>
+        <tbody>${rows.slice(0, count).map((row) => html`<${TokenRow} key=${row.balance.id} row=${row} total=${total} />`)}</tbody>
+      </table>
+    </div>
+    ${rows.length > count && html`<button type="button" onClick=${() => setCount(count + STEP)}>Show ${formatCount(Math.min(STEP, rows.length - count))} more of ${formatCount(rows.length)}: free</button>`}
+  </section>`;
+};
+
+const percent = new Intl.NumberFormat('en', {
+  style: 'percent',
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
+
+const toneOf = (change: string): string =>
+  /^-?0*(\.0*)?$/.test(change) ? 'quiet' : change.startsWith('-') ? 'bad' : 'good';
+
+const BAR = 40;
+
+const Share = ({ value, total }: { value: string; total: string }) => {
+  // For the eye alone: nothing is added up from it.
+  const share = compareDecimals(total, '0') === 0 ? 0 : Number(value) / Number(total);
+  return html`<span class="share">${share > 0 && share < 0.001 ? '<0.1%' : percent.format(share)}<svg viewBox=${`0 0 ${BAR} 6`} width=${BAR} height="6" aria-hidden="true"><rect width=${BAR} height="6" rx="3" class="is-whole" /><rect width=${Math.max(0, Math.min(1, share)) * BAR} height="6" rx="3" /></svg></span>`;
+};
+
+const TokenRow = ({ row, total }: { row: Row; total: string }) => {
+  const { balance, symbol, chain, change, reason } = row;
+  const { amount, token, priceUsd, valueUsd } = balance;
+  const { shown, exact } = amountOf(amount, token);
+  return html`<tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
+    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol, id: token.id }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /></span>`}</span></span></span></th>
+    <td class="is-chain"><span class="tag">${chain}</span></td>
+    <td class="number is-price">${priceUsd === null ? '—' : formatUsdBriefly(priceUsd)}</td>
+    <td class="number is-change">${change === null ? '—' : html`<span class=${toneOf(change)}>${formatChange(change)}</span>`}</td>
+    <td class="number is-amount" title=${exact}>${shown}</td>
+    <td class="number is-value">${valueUsd === null ? '—' : html`<span class=${reason === null ? '' : 'quiet'}>${formatUsdBriefly(valueUsd)}</span>`}</td>
+    <td class=${reason === null ? 'number is-share' : 'reason'}>${reason ?? (valueUsd !== null && html`<${Share} value=${valueUsd} total=${total} />`)}</td>
+  </tr>`;
+};

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
+import { startGateway } from '../support/gateway/start.ts';
+
+/** What a wallet holds, as the console shows it, in a real browser. */
+
+const THIN = '0xcb7ace522be1c8d259cebcbc62d33b8026769aeb';
+const UNPRICED = '0x1d4e25f4fe9abba6708219d06386c49b1169698e';
+const DUST = '0xee601adb0f90615c187dd0f07d55620f2743c97d';
+const DEFI = '0x1159de7cb44a331b4e0acf468f83527f210227f8';
+
+const STILL = { SANDBOX_BLOCK_MS: '3600000' };
+
+test('tokens that are left out of the total are named, each with its reason', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway(STILL);
+  const { data } = await gateway.query<{
+    wallet: { portfolio: { totalUsd: string; countedBalances: number; excluded: { balances: number } } };
+  }>(
+    'query ($address: Address!) { wallet(address: $address) { portfolio { totalUsd countedBalances excluded { balances } } } }',
+    { address: THIN },
+  );
+  const { totalUsd = '', countedBalances, excluded } = data?.wallet.portfolio ?? {};
+  await using opened = await openPage(`${gateway.url}/#/wallet/${THIN}?tab=tokens`);
+  const { page } = opened;
+  const left = page.getByRole('region', { name: `Left out of the total: ${excluded?.balances}` });
+  await left
+    .getByRole('row', { name: /OMEGA .*Its price comes from a pool of \$1,233\.35, below \$10,000\.00/ })
+    .waitFor();
+  expect(await left.locator('tbody tr').count()).toBe(excluded?.balances);
+  await page.getByRole('region', { name: `In the total: ${countedBalances}` }).waitFor();
+  const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+  expect(await page.locator('.total').textContent()).toBe(dollars.format(Number(totalUsd)));
+  await page.goto(`${gateway.url}/#/wallet/${UNPRICED}?tab=tokens&only=left`);
+  await page.getByText('The service states no price.').first().waitFor();
+  expect(opened.faults).toEqual([]);
+});
+
+test('tokens are searched and sorted over all that is loaded, and the link keeps both', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway(STILL);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${DUST}?tab=tokens`);
+  const { page } = opened;
+  const values = (): Promise<string[]> => page.locator('.is-value').allTextContents();
+  await page.getByText(/in the 1,000 tokens loaded; there are more/).waitFor();
+  const table = page.getByRole('region', { name: /^In the total/ });
+  const before = await values();
+  await table.getByRole('button', { name: 'Value' }).click();
+  await expect.poll(values).not.toEqual(before);
+  expect(await table.getByRole('columnheader', { name: 'Value' }).getAttribute('aria-sort')).toBe(
+    'ascending',
+  );
+  const name = (await table.locator('tbody th strong').first().textContent()) ?? '';
+  await page.getByLabel('Search').fill(name);
+  await expect.poll(() => page.url()).toContain(`find=${name}`);
+  await page.reload();
+  await expect.poll(() => page.locator('tbody th strong').allTextContents()).toContain(name);
+  expect((await page.locator('tbody tr').count()) < 1000).toBe(true);
+  await page.getByLabel('Search').fill('nothing is called so');
+  await page.getByText(/^None of the 1,000 tokens/).waitFor();
+});
+
+test('DeFi positions cost what their button says, and stand by protocol with the roles of their assets', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway(STILL, { readsChains: true });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${DEFI}?tab=defi`);
+  const { page } = opened;
+  const meter = page.locator('.cost-meter strong');
+  const button = page.getByRole('button', { name: /^Read DeFi positions: \d+ CU$/ });
+  await button.waitFor();
+  expect(await meter.textContent()).toBe('0 CU');
+  await expect.poll(() => button.textContent()).toBe('Read DeFi positions: 20 CU');
+  await button.click();
+  const liquity = page.locator('.protocol', { hasText: 'Liquity V2' });
+  await liquity.getByText('borrowed').waitFor();
+  await liquity.getByText('collateral', { exact: true }).waitFor();
+  expect(await meter.textContent()).toBe('20 CU');
+  expect(await page.locator('[data-position]').count()).toBeGreaterThan(10);
+  expect(opened.faults).toEqual([]);
+});
