@@ -2,9 +2,14 @@
 export const shortHex = (hex: string): string =>
   hex.length > 13 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex;
 
-/** Cuts a text that the service sent, which may have any length. */
-export const shorten = (text: string, most = 80): string =>
-  text.length > most ? `${text.slice(0, most - 1)}…` : text;
+/** Characters that change the direction of what follows them: a text with them can pass for another one. */
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Cuts a text that the service sent, which may have any length and any characters. */
+export const shorten = (text: string, most = 80): string => {
+  const plain = text.replace(DIRECTIONS, '');
+  return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain;
+};
 
 /** `base_sepolia` as `base sepolia`, `swapETHForTokens` as `swap eth for tokens`. */
 export const inWords = (name: string): string =>

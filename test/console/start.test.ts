@@ -3,6 +3,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
+import { addressOf } from '../support/upstream/builders.ts';
+import { startFakeService } from '../support/upstream/fake-service.ts';
 
 /** What a visit begins with: the search, tokens, and a person's own labels. In a real browser, over the sandbox. */
 
@@ -135,4 +137,43 @@ test('a wallet that was opened is listed with what it is worth, at the price tha
   await page.getByRole('region', { name: /sample wallets/i }).waitFor();
   expect(await known.count()).toBe(0);
   expect(opened.faults).toEqual([]);
+});
+
+test('a token that the service calls anything stays text and fits a phone, and a service that fails can be asked again', async (context) => {
+  needBrowser(context);
+  const name = `<img src=x onerror="document.title='taken'">\u202e${'x'.repeat(10_000)}`;
+  const [address, holder] = [addressOf(0xbad), addressOf(0xbee)];
+  const token = { chain_id: 1, address, symbol: name, name, logo: 'javascript:alert(1)', decimals: 18 };
+  const market = { ...token, price_usd: 1e-9, pool_size: 3, total_supply: `1${'0'.repeat(70)}` };
+  const holders = [{ wallet_address: holder, balance: `1${'0'.repeat(69)}` }];
+  let isDown = true;
+  await using fake = await startFakeService({
+    holders: () => ({ json: { holders } }),
+    other: ({ path }) => {
+      if (path.includes('/search/')) return { json: [token] };
+      if (isDown) return { status: 503, text: 'down' };
+      return {
+        json: path.includes('holders') ? { holders } : { contract_address: address, tokens: [market] },
+      };
+    },
+  });
+  await using other = await startGateway({ UPSTREAM_URL: fake.url });
+  await using opened = await openPage(other.url, { viewport: { width: 360, height: 800 } });
+  const { page } = opened;
+  await page.getByRole('combobox').pressSequentially('taken');
+  await page.keyboard.press('Enter');
+  await page.getByRole('option', { name: /img src=x/ }).click();
+  await page.getByText('The service can’t be reached').waitFor();
+  isDown = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('$0.000000001').waitFor();
+  await page.getByText('thin, not in totals').waitFor();
+  await page.getByRole('button', { name: /largest/ }).click();
+  const meter = page.getByRole('meter', { name: 'The largest' });
+  expect(await meter.getAttribute('aria-valuetext')).toBe('10%');
+  expect(await page.title()).not.toBe('taken');
+  expect(await page.locator('main').textContent()).not.toContain('\u202e');
+  expect(await page.locator('img').count()).toBe(0);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  expect([opened.strange, opened.faults]).toEqual([[], []]);
 });
