@@ -5,7 +5,7 @@ import { html } from './components.ts';
 /** Charts, drawn by hand as SVG. Lengths across are percentages, so that nothing has to be measured. */
 
 /** The colours that are told apart, in the order in which charts use them, and one for what is not there. */
-const TONES = ['blue', 'green', 'amber', 'violet', 'teal', 'rose'] as const;
+export const TONES = ['blue', 'green', 'amber', 'violet', 'teal', 'rose'] as const;
 type Tone = (typeof TONES)[number] | 'grey' | 'shaded';
 
 export type Bucket = {
@@ -55,7 +55,7 @@ export const TimeBars = ({ label, buckets, series, unit, onPick }: TimeBarsProps
   };
 
   return html`<figure class="chart">
-    <figcaption><span>${label}</span><${Legend} series=${series} /></figcaption>
+    <figcaption><span>${label}</span><${Legend} series=${series} unit=${unit} /></figcaption>
     <div class="plot">
       <ol class="values" aria-hidden="true">${ticks.toReversed().map((value) => html`<li key=${value}>${compact.format(value)}</li>`)}</ol>
       <div
@@ -110,9 +110,12 @@ const Bar = ({ bucket, left, width, series, top }: BarProps) => {
   });
 };
 
-/** One series needs no legend: the label names it. */
-const Legend = ({ series }: { series: readonly Series[] }) =>
-  series.length > 1 &&
+/** A series of the unit itself needs no name. */
+const isNamed = (series: readonly Series[], unit: string): boolean =>
+  series.length > 1 || series[0]?.name !== unit;
+
+const Legend = ({ series, unit }: { series: readonly Series[]; unit: string }) =>
+  isNamed(series, unit) &&
   html`<ul class="legend">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
 
 const Swatch = ({ tone }: { tone: Tone }) =>
@@ -130,7 +133,7 @@ const textOf = (bucket: Bucket | undefined, series: readonly Series[], unit: str
     const value = bucket.values[index] ?? 0;
     return value > 0 ? [`${exact.format(value)} ${name}`] : [];
   });
-  const split = series.length > 1 && parts.length > 0 ? `: ${parts.join(', ')}` : '';
+  const split = isNamed(series, unit) && parts.length > 0 ? `: ${parts.join(', ')}` : '';
   return `${rangeOf(bucket)}: ${exact.format(sumOf(bucket))} ${unit}${split}`;
 };
 
@@ -145,7 +148,7 @@ const Tip = ({ bucket, at, series, unit }: TipProps) => {
   return html`<div class="tip" style=${place} aria-hidden="true">
     <div class="quiet">${rangeOf(bucket)}</div>
     <strong>${exact.format(sumOf(bucket))} ${unit}</strong>
-    ${series.length > 1 && html`<ul>${shown.toReversed().map(({ name, tone, value }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}<span>${exact.format(value)}</span></li>`)}</ul>`}
+    ${isNamed(series, unit) && html`<ul>${shown.toReversed().map(({ name, tone, value }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}<span>${exact.format(value)}</span></li>`)}</ul>`}
   </div>`;
 };
 

@@ -1,6 +1,6 @@
 import { openInGraphiQL } from '../api/graphiql.ts';
 import { useChains } from '../chain-filter.ts';
-import { type Bucket, TimeBars } from '../charts.ts';
+import { type Bucket, type Series, TimeBars, TONES } from '../charts.ts';
 import { Empty, html, Time } from '../components.ts';
 import { formatCount } from '../format.ts';
 import { hrefOf } from '../route.ts';
@@ -19,19 +19,53 @@ export const CostMeter = () => {
 };
 
 const BARS = 60;
+/** The operations that the chart tells apart: those that cost most. */
+const TOLD = TONES.length - 1;
 
-/** The CU of the answers in each part of the visit, of equal length. */
-const bucketsOf = (entries: readonly LedgerEntry[]): readonly Bucket[] => {
+type Chart = { readonly series: readonly Series[]; readonly buckets: readonly Bucket[] };
+
+type Chains = ReturnType<typeof useChains>;
+
+/**
+ * The sums up to each part of the visit: what each operation has cost, and above it what pages that were kept have saved.
+ * `earlier` is the cost of answers that are no longer in the list.
+ */
+const chartOf = (entries: readonly LedgerEntry[], earlier: number, chains: Chains): Chart => {
+  const spent = new Map<string, number>();
+  for (const { name, cost } of entries) spent.set(name, (spent.get(name) ?? 0) + cost.computeUnits);
+  const paid = [...spent].filter(([, sum]) => sum > 0).toSorted(([, one], [, other]) => other - one);
+  const told = paid.slice(0, TOLD).map(([name]) => name);
+  const hasOthers = paid.length > TOLD || earlier > 0;
+  const series: readonly Series[] = [
+    ...(hasOthers ? [{ name: 'others', tone: 'grey' } as const] : []),
+    ...told.map((name, index): Series => ({ name, tone: TONES[index] ?? 'grey' })),
+    { name: 'saved by the cache, about', tone: 'shaded' } as const,
+  ];
+  const sums = series.map(() => 0);
+  const add = (name: string, computeUnits: number): void => {
+    const place = Math.max(
+      0,
+      series.findIndex((one) => one.name === name),
+    );
+    if (computeUnits > 0) sums[place] = (sums[place] ?? 0) + computeUnits;
+  };
+  add('others', earlier);
   const [first, last] = [entries.at(-1)?.at ?? 0, entries[0]?.at ?? 0];
   const length = Math.max(1000, (last - first + 1) / BARS);
-  return Array.from({ length: BARS }, (_, index) => {
+  const waiting = entries.toReversed();
+  const buckets = Array.from({ length: BARS }, (_, index): Bucket => {
     const [start, end] = [first + index * length, first + (index + 1) * length];
-    const spent = entries.filter(({ at }) => at >= start && at < end);
-    return { start, end, values: [spent.reduce((sum, { cost }) => sum + cost.computeUnits, 0)] };
+    for (let next = waiting[0]; next && next.at < end; next = waiting[0]) {
+      add(told.includes(next.name) ? next.name : 'others', next.cost.computeUnits);
+      add('saved by the cache, about', explain(next, chains).saved);
+      waiting.shift();
+    }
+    return { start, end, values: [...sums] };
   });
+  return { series, buckets };
 };
 
-const Entry = ({ entry, chains }: { entry: LedgerEntry; chains: ReturnType<typeof useChains> }) => {
+const Entry = ({ entry, chains }: { entry: LedgerEntry; chains: Chains }) => {
   const { name, at, durationMs, cost, failed } = entry;
   return html`<tr>
     <td><${Time} value=${new Date(at).toISOString()} /></td>
@@ -60,8 +94,11 @@ const Sums = () => {
 
 const Answers = ({ entries }: { entries: readonly LedgerEntry[] }) => {
   const chains = useChains();
+  const { computeUnits } = useStore(ledger);
+  const kept = entries.reduce((sum, { cost }) => sum + cost.computeUnits, 0);
+  const { series, buckets } = chartOf(entries, computeUnits - kept, chains);
   return html`<div class="panel stack">
-    <${TimeBars} label="CU of the answers of this visit" buckets=${bucketsOf(entries)} series=${[{ name: 'CU', tone: 'blue' }]} unit="CU" />
+    <${TimeBars} label="CU since the visit began" buckets=${buckets} series=${series} unit="CU" />
     <div class="table" tabindex="0" role="region" aria-label="Answers">
       <table>
         <thead><tr><th scope="col">Time</th><th scope="col">Operation</th><th scope="col" class="number">CU</th><th scope="col" class="number">Requests</th><th scope="col" class="number">From cache</th><th scope="col" class="number">Took</th><th scope="col">Why</th><th scope="col"><span class="visually-hidden">Open</span></th></tr></thead>

@@ -109,6 +109,7 @@ export const explain = ({ text, variables, cost }: LedgerEntry, chains: Chains):
   const kept = watched > 0 ? 'from cache, as the wallet is watched' : 'from cache';
   if (computeUnits === 0 && requests === 0)
     return { reason: cached > 0 ? kept : 'the gateway’s own: costs nothing', saved };
+  if (computeUnits === 0) return { reason: 'asked the service, which is free', saved };
   const asked =
     price.computeUnits === computeUnits
       ? price.reason
