@@ -334,7 +334,7 @@ export type TokenPartsFragment = { readonly address: string | null, readonly nam
 
 export type DeliveryPartsFragment = { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
     | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
-    | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null }
+    | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null, readonly balance: { readonly id: string, readonly valueUsd: string | null } | null }
     | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly id: string, readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
   > };
 
@@ -348,7 +348,7 @@ export type StoredDeliveriesQueryVariables = Exact<{
 
 export type StoredDeliveriesQuery = { readonly deliveries: { readonly head: string, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
           | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
-          | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null }
+          | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null, readonly balance: { readonly id: string, readonly valueUsd: string | null } | null }
           | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly id: string, readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
         > } } | null>, readonly pageInfo: { readonly hasPreviousPage: boolean } } | null };
 
@@ -370,9 +370,17 @@ export type DeliveriesSubscriptionVariables = Exact<{
 
 export type DeliveriesSubscription = { readonly deliveries: { readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
         | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
-        | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null }
+        | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null, readonly balance: { readonly id: string, readonly valueUsd: string | null } | null }
         | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly id: string, readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
       > } } };
+
+export type WalletOverviewQueryVariables = Exact<{
+  address: string;
+  chainIds?: ReadonlyArray<number> | number | null | undefined;
+}>;
+
+
+export type WalletOverviewQuery = { readonly wallet: { readonly id: string, readonly portfolio: { readonly totalUsd: string, readonly countedBalances: number, readonly unpricedBalances: number, readonly isComplete: boolean, readonly unavailableChainIds: ReadonlyArray<number>, readonly asOf: string | null, readonly excluded: { readonly balances: number, readonly totalUsd: string }, readonly byChain: ReadonlyArray<{ readonly chainId: number | null, readonly balances: number, readonly totalUsd: string }>, readonly change: ReadonlyArray<{ readonly hoursAgo: number, readonly changeUsd: string, readonly changeRatio: string | null, readonly unpricedBalances: number }> | null, readonly top: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly valueUsd: string | null, readonly token: { readonly symbol: string | null, readonly name: string | null, readonly logo: string | null } }> } | null } };
 
 export type SearchTokensQueryVariables = Exact<{
   query: string;
@@ -788,7 +796,7 @@ export const DeleteWebhook: Operation<DeleteWebhookMutation, DeleteWebhookMutati
 
 export const Deliveries: Operation<DeliveriesSubscription, DeliveriesSubscriptionVariables> = {
   name: 'Deliveries',
-  hash: 'c49334e3b75afe17a0e6c19c5b07546a0a3f3eb1634809081be59ed42b4f06bd',
+  hash: 'bdb8210b2e1ae7b902d043517543afb6d9d5c0c17d2c5e8a24ffb745852ab589',
   text: `subscription Deliveries($after: String!, $filter: DeliveryFilter, $address: Address) {
   deliveries(after: $after, filter: $filter) {
     cursor
@@ -881,6 +889,12 @@ fragment DeliveryParts on WebhookDelivery {
       amountDelta
       amountAfter
       valueUsdDelta
+      lowLiquidity
+      poolSizeUsd
+      balance {
+        id
+        valueUsd
+      }
     }
   }
 }`,
@@ -1005,7 +1019,7 @@ export const SendTestEvent: Operation<SendTestEventMutation, SendTestEventMutati
 
 export const StoredDeliveries: Operation<StoredDeliveriesQuery, StoredDeliveriesQueryVariables> = {
   name: 'StoredDeliveries',
-  hash: '6670855ead6ab78e7c15f073c7c96be762af027e2e623a9e9625b6ea895a70aa',
+  hash: 'a10007ffea0c836bb4f94b25b8dd1f6dd02003c111f9ec803fd465aaad21c2b4',
   text: `query StoredDeliveries($last: Int!, $before: String, $filter: DeliveryFilter, $address: Address) {
   deliveries(last: $last, before: $before, filter: $filter) {
     head
@@ -1104,6 +1118,12 @@ fragment DeliveryParts on WebhookDelivery {
       amountDelta
       amountAfter
       valueUsdDelta
+      lowLiquidity
+      poolSizeUsd
+      balance {
+        id
+        valueUsd
+      }
     }
   }
 }`,
@@ -1543,6 +1563,49 @@ fragment CollectibleCard on Collectible {
     value
     score
     weight
+  }
+}`,
+};
+
+export const WalletOverview: Operation<WalletOverviewQuery, WalletOverviewQueryVariables> = {
+  name: 'WalletOverview',
+  hash: 'dafcb19423e5ee3b34e0b26cb1d18701619b2189ebc28dc3ddc3a4dc73043506',
+  text: `query WalletOverview($address: Address!, $chainIds: [ChainId!]) {
+  wallet(address: $address) {
+    id
+    portfolio(chainIds: $chainIds, priceHoursAgo: [24, 168]) {
+      totalUsd
+      countedBalances
+      unpricedBalances
+      excluded {
+        balances
+        totalUsd
+      }
+      byChain {
+        chainId
+        balances
+        totalUsd
+      }
+      change {
+        hoursAgo
+        changeUsd
+        changeRatio
+        unpricedBalances
+      }
+      isComplete
+      unavailableChainIds
+      asOf
+      top(first: 1000) {
+        id
+        chainId
+        valueUsd
+        token {
+          symbol
+          name
+          logo
+        }
+      }
+    }
   }
 }`,
 };

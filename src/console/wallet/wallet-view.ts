@@ -13,6 +13,7 @@ import { useStore } from '../state.ts';
 import { Activity } from './activity.ts';
 import { Collectibles } from './collectibles.ts';
 import { DefiPositions } from './defi.ts';
+import { Overview } from './overview.ts';
 import { Tokens } from './tokens.ts';
 import { Transactions } from './transactions.ts';
 import { readWatched, WatchButton } from './watched.ts';
@@ -25,6 +26,7 @@ const MAX_WALLETS = 4;
  * Its other state belongs into the address bar, where wallets side by side share it.
  */
 const TABS = [
+  { id: 'overview', title: 'Overview', Panel: Overview },
   { id: 'activity', title: 'Activity', Panel: Activity },
   { id: 'tokens', title: 'Tokens', Panel: Tokens },
   { id: 'collectibles', title: 'Collectibles', Panel: Collectibles },

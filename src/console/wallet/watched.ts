@@ -107,6 +107,9 @@ const Unknown = ({ problem }: { problem: Problem }) =>
   html`<span class="bad">${titleOf(problem)}: it is not known whether the wallet is watched.</span>
     <button type="button" onClick=${() => void readWatched()}>Look again</button>`;
 
+/** Whether the wallet's events come here; false while that is not known. */
+export const useIsWatched = (address: string): boolean => useStore(watched).types?.has(address) ?? false;
+
 type Props = { address: string; title: string };
 
 /** Makes the service deliver the wallet's events to this gateway, or ends it. */

@@ -1,0 +1,174 @@
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { WalletOverview, type WalletOverviewQuery } from '../__generated__/operations.ts';
+import { send } from '../api/client.ts';
+import { type Delivery, openLiveFeed } from '../api/live-feed.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { useChains } from '../chain-filter.ts';
+import { ShareBar } from '../charts.ts';
+import { Empty, html, ProblemNotice, Skeleton, Time, useNow } from '../components.ts';
+import { PriceTag } from '../cost/prices.ts';
+import { sumOf } from '../decimal.ts';
+import { counted, formatChange, formatUsd, formatUsdBriefly, inWords, shorten } from '../format.ts';
+import { setParams } from '../route.ts';
+import { TokenLogo } from '../token-logo.ts';
+import { useIsWatched } from './watched.ts';
+
+type Portfolio = NonNullable<NonNullable<WalletOverviewQuery['wallet']>['portfolio']>;
+type Props = { address: string; chainIds: readonly number[] };
+
+/** What a wallet is worth, what of it, and what the total leaves out. */
+export const Overview = ({ address, chainIds }: Props) => {
+  const load = useCallback(
+    (signal: AbortSignal) =>
+      send(WalletOverview, { address, chainIds: chainIds.length > 0 ? chainIds : null }, signal),
+    [address, chainIds],
+  );
+  const { data, problems, isLoading, retry } = useAnswer(load);
+  const portfolio = data?.wallet?.portfolio;
+  if (isLoading) return html`<${Skeleton} rows=${4} />`;
+  if (!portfolio)
+    return problems[0] === undefined
+      ? html`<${Empty} title="The service has nothing on this wallet">Choose other chains above, or look at another wallet.<//>`
+      : html`<${ProblemNotice} problem=${problems[0]} onRetry=${retry} />`;
+  return html`<${Worth} key=${portfolio.asOf} address=${address} chainIds=${chainIds} portfolio=${portfolio} onRefresh=${retry} />`;
+};
+
+type WorthProps = Props & { portfolio: Portfolio; onRefresh: () => void };
+
+const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
+  const live = useLiveTotal({ address, chainIds }, portfolio);
+  const now = useNow();
+  const { asOf, isComplete, top } = portfolio;
+  const chains = useChains();
+  const nameOf = (chainId: number | null): string =>
+    inWords(chains.find((chain) => chain.chainId === chainId)?.name ?? `chain ${chainId}`);
+  const tokens = top.map(({ token, valueUsd, chainId }) => ({
+    name: html`<${TokenLogo} token=${token ?? {}} size=${18} /> ${shorten(token?.symbol ?? token?.name ?? 'unknown', 20)} <span class="quiet">${nameOf(chainId)}</span>`,
+    share: Number(valueUsd ?? 0),
+    text: formatUsd(valueUsd ?? '0'),
+  }));
+  const places = portfolio.byChain.map(({ chainId, totalUsd, balances }) => ({
+    name: html`${nameOf(chainId)} <span class="quiet">${counted(balances, 'token', 'tokens')}</span>`,
+    share: Number(totalUsd),
+    text: formatUsd(totalUsd),
+  }));
+  return html`<div class="stack overview">
+    <div class="worth">
+      <p class="total" aria-live="polite" data-total=${live.total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(live.total)}</p>
+      <${Changes} changes=${portfolio.change ?? []} />
+      <p class="quiet">
+        ${live.changed > 0 ? html`Moved by ${counted(live.changed, 'balance', 'balances')} since it was read` : asOf !== null && html`As of <${Time} value=${asOf} now=${now} />`},
+        without DeFi positions.${' '}
+        <button type="button" onClick=${onRefresh}>Refresh <${PriceTag} of=${['balances']} chainIds=${chainIds} /></button>
+      </p>
+      <${LeftOut} portfolio=${portfolio} nameOf=${nameOf} />
+    </div>
+    ${
+      tokens.length === 0
+        ? html`<${Empty} title="No balance with a price">${counted(portfolio.unpricedBalances + portfolio.excluded.balances, 'balance', 'balances')} of this wallet count for nothing here; the tab Tokens has them all. Other chains may have more: choose them above.<//>`
+        : html`<div class="shares"><${ShareBar} label="By token" parts=${tokens} /><${ShareBar} label="By chain" parts=${places} /></div>`
+    }
+  </div>`;
+};
+
+const SPANS: Readonly<Record<number, string>> = { 24: '24 hours', 168: '7 days' };
+
+/** What the amounts of now were worth at earlier prices. */
+const Changes = ({ changes }: { changes: NonNullable<Portfolio['change']> }) =>
+  html`<ul class="changes">
+    ${changes.map(({ hoursAgo, changeUsd, changeRatio, unpricedBalances }) => {
+      const isDown = changeUsd.startsWith('-');
+      const hint = `The amounts of now at the prices of ${SPANS[hoursAgo] ?? `${hoursAgo} hours`} ago${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance has', 'balances have')} no price of then and is on neither side` : ''}.`;
+      return html`<li key=${hoursAgo} title=${hint}>
+        <span class="quiet">${SPANS[hoursAgo]}</span>${' '}
+        <span class=${/^-?0(\.0*)?$/.test(changeUsd) ? '' : isDown ? 'bad' : 'good'}>${changeRatio === null ? '' : html`${formatChange(changeRatio)} `}<span class="amount">${isDown ? '−' : '+'}${formatUsdBriefly(changeUsd.replace('-', ''))}</span></span>
+      </li>`;
+    })}
+  </ul>`;
+
+type LeftOutProps = { portfolio: Portfolio; nameOf: (chainId: number) => string };
+
+/** What the total leaves out, and why. */
+const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
+  const { unpricedBalances, excluded, unavailableChainIds, isComplete, countedBalances } = portfolio;
+  const reasons = [
+    ...(excluded.balances > 0
+      ? [
+          `${counted(excluded.balances, 'balance', 'balances')} with too little liquidity, which ${excluded.balances === 1 ? 'claims' : 'claim'} to be worth ${formatUsdBriefly(excluded.totalUsd)}: a pool below $10,000 makes no price to rely on`,
+        ]
+      : []),
+    ...(unpricedBalances > 0
+      ? [`${counted(unpricedBalances, 'balance', 'balances')} without a price: no market is known`]
+      : []),
+    ...(unavailableChainIds.length > 0
+      ? [`${unavailableChainIds.map(nameOf).join(', ')}: the service could not read them`]
+      : []),
+    ...(!isComplete && unavailableChainIds.length === 0 ? ['What the service could not read'] : []),
+  ];
+  if (reasons.length === 0)
+    return html`<p class="quiet">All ${counted(countedBalances, 'balance', 'balances')} are in it.</p>`;
+  const sum = excluded.balances + unpricedBalances;
+  return html`<details class="left-out">
+    <summary title=${reasons.join('. ')}>${sum > 0 ? `${counted(sum, 'balance', 'balances')} left out` : 'Not complete'}: why?</summary>
+    <ul>${reasons.map((reason) => html`<li key=${reason}>${reason}.</li>`)}</ul>
+    <button type="button" onClick=${() => setParams({ tab: 'tokens', open: '' }, true)}>Show them among the tokens</button>
+  </details>`;
+};
+
+/** A pool below this makes no price that counts: the gateway's default. */
+const LEAST_POOL_USD = 10_000;
+
+type Moved = { readonly id: string; readonly valueUsd: string };
+
+/** The balances of the wallet after a delivery. One that the total did not count joins it if its price is one to rely on. */
+const movedBy = (
+  { chainId, events }: Delivery,
+  { address, chainIds }: Props,
+  counts: (id: string) => boolean,
+): readonly Moved[] => {
+  if (chainIds.length > 0 && !chainIds.includes(chainId ?? 0)) return [];
+  return events.flatMap((event) => {
+    if (event.__typename !== 'BalanceChange' || event.subscribedAddress !== address) return [];
+    const { balance, lowLiquidity, poolSizeUsd, tokenAddress } = event;
+    if (!balance?.valueUsd) return [];
+    const isReliable =
+      tokenAddress === null ||
+      (poolSizeUsd === null ? lowLiquidity !== true : Number(poolSizeUsd) >= LEAST_POOL_USD);
+    return counts(balance.id) || isReliable ? [{ id: balance.id, valueUsd: balance.valueUsd }] : [];
+  });
+};
+
+type LiveTotal = {
+  readonly total: string;
+  /** How many balances have moved it. */
+  readonly changed: number;
+};
+
+/** The total, moved by the balances that come with the events of a watched wallet, without a request. */
+const useLiveTotal = ({ address, chainIds }: Props, portfolio: Portfolio): LiveTotal => {
+  const isWatched = useIsWatched(address);
+  const before = useMemo(
+    () => new Map(portfolio.top.map(({ id, valueUsd }) => [id, valueUsd ?? '0'])),
+    [portfolio],
+  );
+  const [after, setAfter] = useState<ReadonlyMap<string, string>>(new Map());
+  useEffect(() => {
+    if (!isWatched) return;
+    const feed = openLiveFeed({ address, types: ['BALANCES'] });
+    const counts = (id: string) => before.has(id);
+    const unsubscribe = feed.state.subscribe(() => {
+      const fresh = feed.state
+        .get()
+        .items.flatMap((item) => (item.kind === 'delivery' && item.isNew ? [item.delivery] : []))
+        .toReversed();
+      const moved = fresh.flatMap((delivery) => movedBy(delivery, { address, chainIds }, counts));
+      setAfter((values) => new Map([...values, ...moved.map(({ id, valueUsd }) => [id, valueUsd] as const)]));
+    });
+    return () => {
+      unsubscribe();
+      feed.close();
+    };
+  }, [address, isWatched, chainIds, before]);
+  const changes = [...after].flatMap(([id, valueUsd]) => [valueUsd, `-${before.get(id) ?? '0'}`]);
+  return { total: sumOf([portfolio.totalUsd, ...changes]), changed: after.size };
+};

@@ -1,0 +1,89 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
+import { startGateway } from '../support/gateway/start.ts';
+
+/** What a wallet is worth, in a real browser. */
+
+const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
+
+type Portfolio = {
+  readonly totalUsd: string;
+  readonly unpricedBalances: number;
+  readonly excluded: { readonly balances: number };
+};
+
+const portfolioOf = async (url: string, address: string, chainIds: readonly number[]): Promise<Portfolio> => {
+  const query = `query ($address: Address!, $chainIds: [ChainId!]) {
+    wallet(address: $address) { portfolio(chainIds: $chainIds) { totalUsd unpricedBalances excluded { balances } } }
+  }`;
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables: { address, chainIds } }),
+  });
+  const { data } = (await response.json()) as { data: { wallet: { portfolio: Portfolio } } };
+  return data.wallet.portfolio;
+};
+
+const totalOn = (page: Page) => page.locator('.overview .total').getAttribute('data-total');
+
+const sentBy = (page: Page): string[] => {
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST')
+      sent.push(/(?:query|mutation) (\w+)/.exec(request.postData() ?? '')?.[1] ?? '');
+  });
+  return sent;
+};
+
+test('the first tab says what a wallet is worth, of which tokens and chains, and what is left out and why', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?chains=1,8453`);
+  const { page } = opened;
+  await page.locator('.overview .total').waitFor();
+  const worth = await portfolioOf(gateway.url, WHALE, [1, 8453]);
+  expect(await totalOn(page)).toBe(worth.totalUsd);
+  await page.locator('.changes').getByText('24 hours').waitFor();
+  await page.locator('.changes').getByText('7 days').waitFor();
+  await page.locator('figure', { hasText: 'By token' }).getByText('%').first().waitFor();
+  await page.locator('figure', { hasText: 'By chain' }).getByText('base').first().waitFor();
+  const left = worth.unpricedBalances + worth.excluded.balances;
+  expect(left).toBeGreaterThan(0);
+  await page.getByText(`${left} ${left === 1 ? 'balance' : 'balances'} left out`).click();
+  await page.locator('.left-out li').first().waitFor();
+  await page.getByRole('button', { name: 'Refresh' }).getByText('2 CU').waitFor();
+  const elsewhere = opened.strange.filter((url) => !url.includes('/token/logo/'));
+  expect([elsewhere, opened.faults]).toEqual([[], []]);
+});
+
+test('the total of a watched wallet moves with an event, without a request', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '300' });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?chains=1`);
+  const { page } = opened;
+  await page.locator('.overview .total').waitFor();
+  await page.getByRole('button', { name: /^Watch/ }).click();
+  await page.getByRole('button', { name: /stop/i }).waitFor();
+  const before = await totalOn(page);
+  await page.waitForLoadState('networkidle');
+  const sent = sentBy(page);
+  await expect.poll(() => totalOn(page)).not.toBe(before);
+  await page.getByText(/Moved by \d+ balances?/).waitFor();
+  expect(sent.filter((name) => name === 'WalletOverview')).toEqual([]);
+});
+
+test('wallets side by side have their totals side by side', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  const other = '0x0ac45263881f082a3b14f48ede96f5f9b2ec9b86';
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE},${other}?chains=1`);
+  const { page } = opened;
+  await expect.poll(() => page.locator('.overview .total').count()).toBe(2);
+  const shown = await page
+    .locator('.overview .total')
+    .evaluateAll((totals) => totals.map((total) => total.getAttribute('data-total')));
+  const worth = [await portfolioOf(gateway.url, WHALE, [1]), await portfolioOf(gateway.url, other, [1])];
+  expect(shown).toEqual(worth.map(({ totalUsd }) => totalUsd));
+});
