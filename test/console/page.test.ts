@@ -33,20 +33,16 @@ test('the page names its files by their contents, which a browser keeps for ever
   expect(again).toBe(html);
 });
 
-test('its scripts are at most 150 KB compressed, and the same with and without compression', async () => {
+test('its scripts are the same with and without compression', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const html = await (await fetch(`${gateway.url}/`, AS_BROWSER)).text();
-  let sum = 0;
   for (const url of new Set(urlsIn(html).filter((name) => !name.endsWith('.css')))) {
     const plain = await fetch(gateway.url + url, { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
     const compressed = await fetch(gateway.url + url, { headers: { 'accept-encoding': 'gzip' } });
     expect(compressed.headers.get('content-encoding')).toBe('gzip');
     expect(await compressed.text()).toBe(await plain.text());
-    sum += Number(compressed.headers.get('content-length'));
   }
-  expect(sum).toBeGreaterThan(10_000);
-  expect(sum).toBeLessThan(150_000);
 });
 
 test('its policy allows scripts of the gateway alone, and pictures of other hosts unless they are off', async () => {

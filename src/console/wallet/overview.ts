@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { WalletOverview, type WalletOverviewQuery } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import { type Delivery, openLiveFeed } from '../api/live-feed.ts';
+import { type Delivery, followDeliveries } from '../api/live-feed.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
@@ -118,23 +118,23 @@ const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
 /** A pool below this makes no price that counts: the gateway's default. */
 const LEAST_POOL_USD = 10_000;
 
-type Moved = { readonly id: string; readonly valueUsd: string };
+type Moved = readonly [id: string, valueUsd: string];
 
 /** The balances of the wallet after a delivery. One that the total did not count joins it if its price is one to rely on. */
 const movedBy = (
   { chainId, events }: Delivery,
-  { address, chainIds }: Props,
+  chainIds: readonly number[],
   counts: (id: string) => boolean,
 ): readonly Moved[] => {
   if (chainIds.length > 0 && !chainIds.includes(chainId ?? 0)) return [];
-  return events.flatMap((event) => {
-    if (event.__typename !== 'BalanceChange' || event.subscribedAddress !== address) return [];
+  return events.flatMap((event): Moved[] => {
+    if (event.__typename !== 'BalanceChange') return [];
     const { balance, lowLiquidity, poolSizeUsd, tokenAddress } = event;
     if (!balance?.valueUsd) return [];
     const isReliable =
       tokenAddress === null ||
       (poolSizeUsd === null ? lowLiquidity !== true : Number(poolSizeUsd) >= LEAST_POOL_USD);
-    return counts(balance.id) || isReliable ? [{ id: balance.id, valueUsd: balance.valueUsd }] : [];
+    return counts(balance.id) || isReliable ? [[balance.id, balance.valueUsd]] : [];
   });
 };
 
@@ -154,20 +154,20 @@ const useLiveTotal = ({ address, chainIds }: Props, portfolio: Portfolio): LiveT
   const [after, setAfter] = useState<ReadonlyMap<string, string>>(new Map());
   useEffect(() => {
     if (!isWatched) return;
-    const feed = openLiveFeed({ address, types: ['BALANCES'] });
     const counts = (id: string) => before.has(id);
-    const unsubscribe = feed.state.subscribe(() => {
-      const fresh = feed.state
-        .get()
-        .items.flatMap((item) => (item.kind === 'delivery' && item.isNew ? [item.delivery] : []))
-        .toReversed();
-      const moved = fresh.flatMap((delivery) => movedBy(delivery, { address, chainIds }, counts));
-      setAfter((values) => new Map([...values, ...moved.map(({ id, valueUsd }) => [id, valueUsd] as const)]));
-    });
-    return () => {
-      unsubscribe();
-      feed.close();
-    };
+    const { close } = followDeliveries(
+      { filter: { address, types: ['BALANCES'] }, address },
+      {
+        stored() {},
+        connection() {},
+        arrived(item) {
+          if (item.kind !== 'delivery') return;
+          const moved = movedBy(item.delivery, chainIds, counts);
+          setAfter((values) => new Map([...values, ...moved]));
+        },
+      },
+    );
+    return close;
   }, [address, isWatched, chainIds, before]);
   const changes = [...after].flatMap(([id, valueUsd]) => [valueUsd, `-${before.get(id) ?? '0'}`]);
   return { total: sumOf([portfolio.totalUsd, ...changes]), changed: after.size };

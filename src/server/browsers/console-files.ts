@@ -8,18 +8,12 @@ const FOLDER = new URL('../../console/', import.meta.url);
 /** The libraries, as the console's modules name them. */
 const LIBRARIES = ['preact', 'preact/hooks', 'htm', 'graphql-ws/client'];
 
-/** Comments on lines of their own, and the blanks that types leave. No template has such lines. */
-const UNSEEN = /^(?:[ \t]*(?:\/\*[\s\S]*?\*\/|\/\/.*)[ \t]*|[ \t]+)\n/gm;
-
-/** A module without types, and without comments: a seventh less to send. */
-const asScript = (text: string): string => stripTypeScriptTypes(text).replace(UNSEEN, '');
-
 const ownFiles = (): Map<string, string> => {
   const files = new Map<string, string>();
   for (const path of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).toSorted()) {
     if (!/\.(ts|css)$/.test(path)) continue;
     const text = readFileSync(new URL(path, FOLDER), 'utf8');
-    files.set(path, path.endsWith('.ts') ? asScript(text) : text);
+    files.set(path, path.endsWith('.ts') ? stripTypeScriptTypes(text) : text);
   }
   return files;
 };
