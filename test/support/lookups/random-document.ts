@@ -1,5 +1,6 @@
 import fc, { type GeneratorValue } from 'fast-check';
 import {
+  type GraphQLArgument,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
@@ -7,6 +8,7 @@ import {
   getNamedType,
   isInterfaceType,
   isObjectType,
+  isRequiredArgument,
   isUnionType,
 } from 'graphql';
 import { lookups } from '../../../src/lookups/registry.ts';
@@ -26,6 +28,8 @@ const ARGUMENTS = [
   '(priceHoursAgo: [1])',
   '(minPoolSizeUsd: "10000")',
   '(excludeSpam: true)',
+  '(token: { nativeOf: 1 })',
+  '(hoursAgo: [1])',
 ];
 
 /** Fields of items and wallets that only the executor resolves: most documents are left to plans, so they are seldom selected. */
@@ -154,7 +158,7 @@ export class RandomDocument {
     if (kind === 3 && type.name === 'Wallet') return `... on Node${this.#directive()} { id __typename }`;
     if (kind === 4) return `...${this.#fragment(type)}${this.#directive()}`;
     const names = Object.keys(type.getFields()).filter(
-      (name) => name !== OF_ONE_LOG && (!OF_EXECUTOR.has(name) || this.#chance(0.1)),
+      (name) => name !== OF_ONE_LOG && (!OF_EXECUTOR.has(name) || this.#chance(0.05)),
     );
     return this.#field(type, this.#oneOf(names));
   }
@@ -187,14 +191,16 @@ export class RandomDocument {
   }
 
   #lookup({ name, args: known }: GraphQLField<unknown, unknown>): string {
+    const isOf = (index: number, arg: GraphQLArgument) => ARGUMENTS[index]?.startsWith(`(${arg.name}:`);
     const drawn = this.#chance(0.7) ? 0 : this.#upTo(0, ARGUMENTS.length - 1);
-    const isKnown = known.some((arg) => ARGUMENTS[drawn]?.startsWith(`(${arg.name}:`));
-    const index = isKnown ? drawn : 0;
+    const required = known.find(isRequiredArgument);
+    const chosen = required ? ARGUMENTS.findIndex((_, index) => isOf(index, required)) : drawn;
+    const index = known.some((arg) => isOf(chosen, arg)) ? chosen : 0;
     const args = ARGUMENTS[index] ?? '';
     for (const variable of ['first', 'after'] as const)
       if (args.includes(`$${variable}`)) this.#use(variable);
     this.#aliases += 1;
-    return `${name.slice(0, 1)}${index}: ${name}${args}`;
+    return `${name}${index}: ${name}${args}`;
   }
 
   /** A field has the same few aliases everywhere, so that equal keys always name equal fields. */
