@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { lookups } from '../../src/lookups/registry.ts';
 import { LEAVING } from '../support/clients/leaving-clients.ts';
 import { sleep } from '../support/clients/queries.ts';
 import { eventually } from '../support/clients/subscribe.ts';
@@ -7,6 +8,7 @@ import { chargedTo, metricsOf, startCharging, watchCharges } from '../support/ga
 import { scrape } from '../support/gateway/prometheus.ts';
 import type { Gateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
+import { anyList, selectLists } from '../support/lookups/asked-lists.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import { runs } from '../support/runs.ts';
 import {
@@ -20,30 +22,24 @@ import {
  * becomes of the answer. Pages that become stale are refreshed, equal operations share requests, and clients leave.
  */
 
-const WALLETS = 3;
 const CLIENTS = 2;
 
-const chains = fc.constantFrom('[1]', '[8453, 1]', '[1, 10, 137]');
-const transactions = fc
-  .record({ first: fc.constantFrom(2, 90, 150, 220), chains })
-  .map((list) => `transactions(first: ${list.first}, chainIds: ${list.chains}) { edges { cursor } }`);
-const collectibles = fc
-  .record({ first: fc.constantFrom(2, 200, 300), chains })
-  .map((list) => `collectibles(first: ${list.first}, chainIds: ${list.chains}) { nodes { tokenId } }`);
+const CHAINS = ['chainIds: [1]', 'chainIds: [8453, 1]', 'chainIds: [1, 10, 137]'];
 const wallet = fc.record({
   by: fc.constantFrom('wallet', 'wallets', 'node'),
-  which: fc.nat(WALLETS - 1),
-  lists: fc.array(fc.oneof(transactions, collectibles), { minLength: 1, maxLength: 2 }),
+  which: fc.nat(2),
+  lists: fc.array(anyList(CHAINS), { minLength: 1, maxLength: 2 }),
 });
 type Wallet = typeof wallet extends fc.Arbitrary<infer Value> ? Value : never;
 
 const select = ({ by, which, lists }: Wallet, wallets: readonly string[]): string => {
   const address = wallets[which] ?? '';
-  const fields = lists.map((each, index) => `l${index}: ${each}`).join(' ');
-  if (by === 'wallet') return `wallet(address: "${address}") { ${fields} }`;
-  if (by === 'wallets') return `wallets(addresses: ${JSON.stringify(wallets)}) { ${fields} }`;
-  const id = Buffer.from(`Wallet:${address}`).toString('base64');
-  return `node(id: "${id}") { ... on Wallet { ${fields} } }`;
+  return selectLists(lists, { address, alias: 'token' }, (fields) => {
+    if (by === 'wallet') return `wallet(address: "${address}") { ${fields} }`;
+    if (by === 'wallets') return `wallets(addresses: ${JSON.stringify(wallets)}) { ${fields} }`;
+    const id = Buffer.from(`Wallet:${address}`).toString('base64');
+    return `node(id: "${id}") { ... on Wallet { ${fields} } }`;
+  });
 };
 
 const operation = fc.record({
@@ -63,7 +59,7 @@ const FAULTS: readonly Treatment[] = [
   { cutAfterBytes: 1 },
   { cutAfterBytes: 40 },
   { text: 'not a page' },
-  { json: { transactions: 1, entries: 1 } },
+  { json: Object.fromEntries(lookups.map(({ itemsField }) => [itemsField, 1])) },
 ];
 const FREE: readonly Treatment[] = [{ status: 429 }, { status: 402 }];
 
@@ -248,7 +244,7 @@ const expectSameSums = async (
   const clients = await world.newClients();
   const [billed, metrics] = [service.billed(), await metricsOfAll(world)];
   service.treat(treatments);
-  const wallets = service.addWallets(WALLETS);
+  const wallets = service.addWallets();
   for (const operations of rounds) {
     await play(world, operations, clients.credentials, wallets, mayLeave);
     world.advance();
