@@ -19,9 +19,13 @@ const BESIDE_ANOTHER = `query Beside($address: Address!) {
   wallet(address: $address) { transactions(first: 1) { nodes { hash } } }
   deliveries { head }
 }`;
+const OF_CHAINS = `query OfChains($address: Address!) {
+  wallet(address: $address) { transactions(first: 1) { nodes { hash } } }
+  token(token: { nativeOf: 1 }) { chainInfo { name } }
+}`;
 const NO_PAGE = 'query NoPage($address: Address!) { wallet(address: $address) { id } }';
 const URL = 'query Url { deliveryUrl }';
-const DOCUMENTS = [TRANSACTIONS, BOTH, BESIDE_ANOTHER, NO_PAGE, URL];
+const DOCUMENTS = [TRANSACTIONS, BOTH, BESIDE_ANOTHER, OF_CHAINS, NO_PAGE, URL];
 
 const made = new AsyncDisposableStack();
 afterAll(() => made.disposeAsync());
@@ -180,7 +184,7 @@ describe('no-store, and no tag, is on', () => {
   });
 
   test('an answer that holds more than pages, or none', async () => {
-    for (const document of [BESIDE_ANOTHER, NO_PAGE, URL]) {
+    for (const document of [BESIDE_ANOTHER, OF_CHAINS, NO_PAGE, URL]) {
       const answer = await get(ifNot('*'), {}, document);
       expect([answer.status, JSON.parse(answer.text).errors]).toEqual([200, undefined]);
       notStored(answer);

@@ -103,6 +103,11 @@ const OF_PAGES = { isOfPages: true };
 /** The `extensions` of a field of Query below which everything comes from its arguments and from pages of lookups. */
 export const ofPages = (): typeof OF_PAGES => OF_PAGES;
 
+const NOT_OF_PAGES = { isOfPages: false };
+
+/** The `extensions` of a field of any other type that reads something else, such as the list of chains. */
+export const notOfPages = (): typeof NOT_OF_PAGES => NOT_OF_PAGES;
+
 /**
  * Returns what is known of a document whose lists plans can write. Returns null for a
  * document that is left to the executor: one without such lists, with introspection, or with another directive. `lists` are
@@ -125,8 +130,10 @@ const inspectDocument = (
     const field = typeInfo.getFieldDef();
     if (field === TypeNameMetaFieldDef) return;
     if (!field || node.name.value.startsWith('__')) isKnown = false;
-    else if (isObjectType(parent) && roots.includes(parent) && field.extensions.isOfPages !== true)
-      readsPagesAlone = false;
+    else {
+      const isRoot = isObjectType(parent) && roots.includes(parent);
+      readsPagesAlone &&= (field.extensions.isOfPages ?? !isRoot) === true;
+    }
     const list = field && lists.get(field);
     if (!list) return;
     hasLists = true;

@@ -4,6 +4,7 @@ import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { decodeGlobalId, type GlobalId } from '../../graph/global-id.ts';
 import { derivedField } from '../../graph/plan/plannable.ts';
+import { notOfPages, ofPages } from '../../graph/plan/planned-schema.ts';
 import { globalIdOr, isNullOf, lowLiquidityOf } from '../../upstream/parse/derived.ts';
 import { Chain } from '../chains/chains-schema.ts';
 import { nativeCurrencyOf } from '../chains/known-chains.ts';
@@ -64,6 +65,7 @@ builder.node(Token, {
       type: Chain,
       nullable: true,
       description: 'The chain as `chains` lists it. Null for a chain that it does not list.',
+      extensions: notOfPages(),
       resolve: ({ chainId }, _args, { chains }) => chains.find(chainId),
     }),
     address: t.expose('address', {
@@ -175,7 +177,10 @@ builder.queryFields((t) => ({
       'The token with this id, of this contract, or the native asset of this chain. It causes no request by itself: `market` and `holders` do. Its plain fields are null, since no item describes it; of a native asset the gateway knows the symbol and the decimals. Null, with an error, for an id that is not one of a Token.',
     authScopes: { wallets: true },
     args: { token: t.arg({ type: TokenInput, required: true, description: 'Names the token.' }) },
-    extensions: withCost<{ token: TokenInputValue }>({ returns: ({ token }) => [globalIdOf(token)] }),
+    extensions: {
+      ...ofPages(),
+      ...withCost<{ token: TokenInputValue }>({ returns: ({ token }) => [globalIdOf(token)] }),
+    },
     resolve: (_root, { token }) => describedToken(tokenKeyOf(token)),
   }),
   tokens: t.field({
@@ -190,9 +195,12 @@ builder.queryFields((t) => ({
         description: `Name the tokens, at most ${MAX_TOKENS}.`,
       }),
     },
-    extensions: withCost<{ tokens: readonly TokenInputValue[] }>({
-      returns: ({ tokens }) => (tokens.length > MAX_TOKENS ? [] : tokens.flatMap(readable)),
-    }),
+    extensions: {
+      ...ofPages(),
+      ...withCost<{ tokens: readonly TokenInputValue[] }>({
+        returns: ({ tokens }) => (tokens.length > MAX_TOKENS ? [] : tokens.flatMap(readable)),
+      }),
+    },
     resolve: (_root, { tokens }) => {
       if (tokens.length > MAX_TOKENS)
         throw clientError(
