@@ -1569,11 +1569,11 @@ fragment CollectibleCard on Collectible {
 
 export const WalletOverview: Operation<WalletOverviewQuery, WalletOverviewQueryVariables> = {
   name: 'WalletOverview',
-  hash: 'dafcb19423e5ee3b34e0b26cb1d18701619b2189ebc28dc3ddc3a4dc73043506',
+  hash: 'e2e01b2655eeb5d0ac64cc067c774195cd661a41bc9ff9c31a3b9a83a633c8df',
   text: `query WalletOverview($address: Address!, $chainIds: [ChainId!]) {
   wallet(address: $address) {
     id
-    portfolio(chainIds: $chainIds, priceHoursAgo: [24, 168]) {
+    portfolio(chainIds: $chainIds, priceHoursAgo: [24, 96, 168]) {
       totalUsd
       countedBalances
       unpricedBalances

@@ -8,7 +8,7 @@ import { ShareBar } from '../charts.ts';
 import { Empty, html, ProblemNotice, Skeleton, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
 import { sumOf } from '../decimal.ts';
-import { counted, formatChange, formatUsd, formatUsdBriefly, inWords, shorten } from '../format.ts';
+import { counted, formatChange, formatUsdBriefly, inWords, shorten } from '../format.ts';
 import { setParams } from '../route.ts';
 import { TokenLogo } from '../token-logo.ts';
 import { useIsWatched } from './watched.ts';
@@ -42,18 +42,28 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   const chains = useChains();
   const nameOf = (chainId: number | null): string =>
     inWords(chains.find((chain) => chain.chainId === chainId)?.name ?? `chain ${chainId}`);
-  const tokens = top.map(({ token, valueUsd, chainId }) => ({
-    name: html`<${TokenLogo} token=${token ?? {}} size=${18} /> ${shorten(token?.symbol ?? token?.name ?? 'unknown', 20)} <span class="quiet">${nameOf(chainId)}</span>`,
-    share: Number(valueUsd ?? 0),
-    text: formatUsd(valueUsd ?? '0'),
-  }));
+  // One token on several chains is one part.
+  const tokens = [...Map.groupBy(top, ({ token }) => token?.symbol ?? token?.name ?? 'unknown')].map(
+    ([symbol, balances]) => {
+      const value = sumOf(balances.map(({ valueUsd }) => valueUsd ?? '0'));
+      const place =
+        balances.length === 1
+          ? nameOf(balances[0]?.chainId ?? null)
+          : counted(balances.length, 'balance', 'balances');
+      return {
+        name: html`<${TokenLogo} token=${balances[0]?.token ?? {}} size=${18} /> ${shorten(symbol, 20)} <span class="quiet">${place}</span>`,
+        share: Number(value),
+        text: formatUsdBriefly(value),
+      };
+    },
+  );
   const places = portfolio.byChain.map(({ chainId, totalUsd, balances }) => ({
     name: html`${nameOf(chainId)} <span class="quiet">${counted(balances, 'token', 'tokens')}</span>`,
     share: Number(totalUsd),
-    text: formatUsd(totalUsd),
+    text: formatUsdBriefly(totalUsd),
   }));
   return html`<div class="stack overview">
-    <div class="worth">
+    <div class="wallet-total">
       <p class="total" aria-live="polite" data-total=${live.total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(live.total)}</p>
       <${Changes} changes=${portfolio.change ?? []} />
       <p class="quiet">
@@ -77,8 +87,9 @@ const SPANS: Readonly<Record<number, string>> = { 24: '24 hours', 168: '7 days' 
 const Changes = ({ changes }: { changes: NonNullable<Portfolio['change']> }) =>
   html`<ul class="changes">
     ${changes.map(({ hoursAgo, changeUsd, changeRatio, unpricedBalances }) => {
+      if (!(hoursAgo in SPANS)) return null;
       const isDown = changeUsd.startsWith('-');
-      const hint = `The amounts of now at the prices of ${SPANS[hoursAgo] ?? `${hoursAgo} hours`} ago${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance has', 'balances have')} no price of then and is on neither side` : ''}.`;
+      const hint = `The amounts of now at the prices of ${SPANS[hoursAgo]} ago${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance has', 'balances have')} no price of then and is on neither side` : ''}.`;
       return html`<li key=${hoursAgo} title=${hint}>
         <span class="quiet">${SPANS[hoursAgo]}</span>${' '}
         <span class=${/^-?0(\.0*)?$/.test(changeUsd) ? '' : isDown ? 'bad' : 'good'}>${changeRatio === null ? '' : html`${formatChange(changeRatio)} `}<span class="amount">${isDown ? '−' : '+'}${formatUsdBriefly(changeUsd.replace('-', ''))}</span></span>
