@@ -8,13 +8,14 @@ import { openActivity } from '../../examples/frontends/apollo/activity.ts';
 import { createApollo } from '../../examples/frontends/apollo/client.ts';
 import { openApollo } from '../../examples/frontends/apollo/connection.ts';
 import * as apolloEvents from '../../examples/frontends/apollo/events.ts';
-import { openPortfolio } from '../../examples/frontends/apollo/portfolio.ts';
+import * as apolloPortfolio from '../../examples/frontends/apollo/portfolio.ts';
 import * as apolloTransactions from '../../examples/frontends/apollo/transactions.ts';
 import { createTrustedApollo } from '../../examples/frontends/apollo/trusted.ts';
 import { openWallets } from '../../examples/frontends/apollo/wallets.ts';
 import { createUrql } from '../../examples/frontends/urql/client.ts';
 import { openUrql } from '../../examples/frontends/urql/connection.ts';
 import * as urqlEvents from '../../examples/frontends/urql/events.ts';
+import * as urqlPortfolio from '../../examples/frontends/urql/portfolio.ts';
 import * as urqlTransactions from '../../examples/frontends/urql/transactions.ts';
 import { trustedDocuments } from '../../examples/frontends/urql/trusted.ts';
 import { activity as activityList } from '../../src/lookups/activity.ts';
@@ -36,22 +37,27 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 type Edges = readonly ({ readonly node: { readonly hash: string } | null } | null)[];
 
+type ShowPortfolio = Parameters<typeof apolloPortfolio.openPortfolio>[2];
+
 type Frontend = {
   openTransactions(
     address: string,
     show: (edges: Edges, codes: readonly string[]) => void,
   ): { hasMore(): boolean; loadMore(): Promise<void> };
   followDeliveries(listener: Parameters<typeof apolloEvents.followDeliveries>[1]): () => void;
+  openPortfolio(address: string, show: ShowPortfolio): Promise<() => void>;
 };
 
 const overApollo = (client: ApolloClient): Frontend => ({
   openTransactions: (address, show) => apolloTransactions.openTransactions(client, address, show),
   followDeliveries: (listener) => apolloEvents.followDeliveries(client, listener),
+  openPortfolio: (address, show) => apolloPortfolio.openPortfolio(client, address, show),
 });
 
 const overUrql = (client: Client): Frontend => ({
   openTransactions: (address, show) => urqlTransactions.openTransactions(client, address, show),
   followDeliveries: (listener) => urqlEvents.followDeliveries(client, listener),
+  openPortfolio: (address, show) => urqlPortfolio.openPortfolio(client, address, show),
 });
 
 const FRONTENDS: readonly (readonly [name: string, open: (url: string) => Frontend])[] = [
@@ -158,29 +164,32 @@ test("Apollo Client pages a wallet's activity to its end", async () => {
   expect(shown).toEqual({ hashes: items.map((item) => item.tx_hash), codes: [] });
 });
 
-test('Apollo Client shows a portfolio, and a balance that a delivery has changed, without a request', async () => {
-  await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
-  const address = freshAddress();
-  const held = balance({ amount: '573000000' });
-  fake.scriptsOf(balances).set(address, serving(balances, [held, nativeBalance()]));
-  const shown = { amounts: [] as readonly (readonly string[])[], codes: [] as readonly string[] };
-  const close = await openPortfolio(createApollo(gateway.url), address, (portfolio, codes) => {
-    const amounts = portfolio?.top.map(({ amount, valueUsd }) => [amount, valueUsd ?? '']) ?? [];
-    Object.assign(shown, { amounts, codes });
-  });
-  const native = ['1500000000000000000', '4500'];
-  expect(shown).toEqual({ amounts: [native, ['573000000', '859.5']], codes: [] });
+test.each(FRONTENDS)(
+  '%s shows a portfolio, and a balance that a delivery has changed, without a request',
+  async (_name, open) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    const held = balance({ amount: '573000000' });
+    fake.scriptsOf(balances).set(address, serving(balances, [held, nativeBalance()]));
+    const shown = { amounts: [] as readonly (readonly string[])[], codes: [] as readonly string[] };
+    const close = await open(gateway.url).openPortfolio(address, (portfolio, codes) => {
+      const amounts = portfolio?.top.map(({ amount, valueUsd }) => [amount, valueUsd ?? '']) ?? [];
+      Object.assign(shown, { amounts, codes });
+    });
+    const native = ['1500000000000000000', '4500'];
+    expect(shown).toEqual({ amounts: [native, ['573000000', '859.5']], codes: [] });
 
-  const { deliveryUrl } = await deliveriesOf(gateway.url);
-  const before = fake.requests.length;
-  const body = balanceChange(address, String(held.address), '823000000');
-  expect(await deliver(deliveryUrl, { type: 'balances', chainId: 1, body })).toBe(200);
-  await eventually(() => shown.amounts[1]?.[0] === '823000000');
-  expect(shown).toEqual({ amounts: [native, ['823000000', '1234.5']], codes: [] });
-  expect(fake.requests.length).toBe(before);
-  close();
-});
+    const { deliveryUrl } = await deliveriesOf(gateway.url);
+    const before = fake.requests.length;
+    const body = balanceChange(address, String(held.address), '823000000');
+    expect(await deliver(deliveryUrl, { type: 'balances', chainId: 1, body })).toBe(200);
+    await eventually(() => shown.amounts[1]?.[0] === '823000000');
+    expect(shown).toEqual({ amounts: [native, ['823000000', '1234.5']], codes: [] });
+    expect(fake.requests.length).toBe(before);
+    close();
+  },
+);
 
 test('Apollo Client shows the totals of several wallets, and reads the one again whose balance has changed', async () => {
   await using fake = await startFakeWallets();

@@ -27,6 +27,8 @@ type Documents = {
     "\n  subscription ApolloWalletsBalanceChanges($addresses: [Address!]!, $after: String!) {\n    deliveries(after: $after, filter: { types: [BALANCES], addresses: $addresses }) {\n      cursor\n      node { events { ... on BalanceChange { subscribedAddress } } }\n    }\n  }\n": typeof types.ApolloWalletsBalanceChangesDocument,
     "\n  query UrqlHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": typeof types.UrqlHeadDocument,
     "\n  subscription UrqlDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": typeof types.UrqlDeliveriesDocument,
+    "\n  query UrqlPortfolio($address: Address!) {\n    deliveries(last: 0) { head }\n    wallet(address: $address) {\n      id\n      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {\n        totalUsd\n        isComplete\n        change { changeUsd changeRatio }\n        top(first: 20) { id amount valueUsd token { id symbol decimals logo } }\n      }\n    }\n  }\n": typeof types.UrqlPortfolioDocument,
+    "\n  subscription UrqlBalanceChanges($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { types: [BALANCES], address: $address }) {\n      cursor\n      node { id events(address: $address) { ... on BalanceChange { balance { id amount valueUsd } } } }\n    }\n  }\n": typeof types.UrqlBalanceChangesDocument,
     "\n  query UrqlTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": typeof types.UrqlTransactionsDocument,
 };
 const documents: Documents = {
@@ -43,6 +45,8 @@ const documents: Documents = {
     "\n  subscription ApolloWalletsBalanceChanges($addresses: [Address!]!, $after: String!) {\n    deliveries(after: $after, filter: { types: [BALANCES], addresses: $addresses }) {\n      cursor\n      node { events { ... on BalanceChange { subscribedAddress } } }\n    }\n  }\n": types.ApolloWalletsBalanceChangesDocument,
     "\n  query UrqlHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": types.UrqlHeadDocument,
     "\n  subscription UrqlDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": types.UrqlDeliveriesDocument,
+    "\n  query UrqlPortfolio($address: Address!) {\n    deliveries(last: 0) { head }\n    wallet(address: $address) {\n      id\n      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {\n        totalUsd\n        isComplete\n        change { changeUsd changeRatio }\n        top(first: 20) { id amount valueUsd token { id symbol decimals logo } }\n      }\n    }\n  }\n": types.UrqlPortfolioDocument,
+    "\n  subscription UrqlBalanceChanges($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { types: [BALANCES], address: $address }) {\n      cursor\n      node { id events(address: $address) { ... on BalanceChange { balance { id amount valueUsd } } } }\n    }\n  }\n": types.UrqlBalanceChangesDocument,
     "\n  query UrqlTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": types.UrqlTransactionsDocument,
 };
 
@@ -112,6 +116,14 @@ export function graphql(source: "\n  query UrqlHead {\n    deliveries(last: 20) 
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  subscription UrqlDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n"): (typeof documents)["\n  subscription UrqlDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query UrqlPortfolio($address: Address!) {\n    deliveries(last: 0) { head }\n    wallet(address: $address) {\n      id\n      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {\n        totalUsd\n        isComplete\n        change { changeUsd changeRatio }\n        top(first: 20) { id amount valueUsd token { id symbol decimals logo } }\n      }\n    }\n  }\n"): (typeof documents)["\n  query UrqlPortfolio($address: Address!) {\n    deliveries(last: 0) { head }\n    wallet(address: $address) {\n      id\n      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {\n        totalUsd\n        isComplete\n        change { changeUsd changeRatio }\n        top(first: 20) { id amount valueUsd token { id symbol decimals logo } }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  subscription UrqlBalanceChanges($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { types: [BALANCES], address: $address }) {\n      cursor\n      node { id events(address: $address) { ... on BalanceChange { balance { id amount valueUsd } } } }\n    }\n  }\n"): (typeof documents)["\n  subscription UrqlBalanceChanges($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { types: [BALANCES], address: $address }) {\n      cursor\n      node { id events(address: $address) { ... on BalanceChange { balance { id amount valueUsd } } } }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -9,7 +9,15 @@ const cache = () =>
     // One list for each wallet and each set of the other arguments; `first` and `after` page it.
     resolvers: { Wallet: { transactions: relayPagination(), collectibles: relayPagination() } },
     // These have no id, so they are parts of the object that they are selected below.
-    keys: { Log: () => null, DecodedCall: () => null, DecodedEvent: () => null, DecodedInput: () => null },
+    keys: {
+      Log: () => null,
+      DecodedCall: () => null,
+      DecodedEvent: () => null,
+      DecodedInput: () => null,
+      Portfolio: () => null,
+      PortfolioChange: () => null,
+      BalanceChange: () => null,
+    },
   });
 
 /** `before` stands before what sends: for trusted documents. `socket` carries the subscriptions. */

@@ -1,0 +1,59 @@
+import type { Client } from '@urql/core';
+import { graphql } from '../__generated__/gql.ts';
+import type { UrqlPortfolioQuery } from '../__generated__/graphql.ts';
+import { codesOf } from './codes.ts';
+
+const PORTFOLIO = graphql(`
+  query UrqlPortfolio($address: Address!) {
+    deliveries(last: 0) { head }
+    wallet(address: $address) {
+      id
+      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {
+        totalUsd
+        isComplete
+        change { changeUsd changeRatio }
+        top(first: 20) { id amount valueUsd token { id symbol decimals logo } }
+      }
+    }
+  }
+`);
+
+const BALANCE_CHANGES = graphql(`
+  subscription UrqlBalanceChanges($address: Address!, $after: String!) {
+    deliveries(after: $after, filter: { types: [BALANCES], address: $address }) {
+      cursor
+      node { id events(address: $address) { ... on BalanceChange { balance { id amount valueUsd } } } }
+    }
+  }
+`);
+
+type Portfolio = UrqlPortfolioQuery['wallet']['portfolio'];
+
+/** Shows a portfolio, and its balances as they change: a delivery has them, so nothing is requested. */
+export const openPortfolio = async (
+  client: Client,
+  address: string,
+  show: (portfolio: Portfolio, codes: readonly string[]) => void,
+) => {
+  const { data, error } = await client.query(PORTFOLIO, { address }, { requestPolicy: 'network-only' });
+  let portfolio = data?.wallet.portfolio ?? null;
+  show(portfolio, codesOf(error));
+  if (!data?.deliveries) return () => {};
+
+  const shown = client
+    .query(PORTFOLIO, { address }, { requestPolicy: 'cache-only' })
+    .subscribe(({ data: kept }) => {
+      portfolio = kept?.wallet.portfolio ?? portfolio;
+      show(portfolio, []);
+    });
+  // The balance's id is that of the portfolio's, so Graphcache updates it.
+  const changes = client
+    .subscription(BALANCE_CHANGES, { address, after: data.deliveries.head })
+    .subscribe(({ error: reason }) => {
+      if (reason) show(portfolio, codesOf(reason));
+    });
+  return () => {
+    shown.unsubscribe();
+    changes.unsubscribe();
+  };
+};
