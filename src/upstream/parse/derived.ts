@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { Decimal } from '../../lib/decimal.ts';
 import type { FieldKind } from './fields.ts';
 
 /** A field that upstream does not send, stated once for both writers: what the kernel makes it of, and the same as a function. */
@@ -113,7 +114,7 @@ export const lowLiquidityOf = (
     const said = propertyOf(record, stated);
     if (typeof said === 'boolean') return said;
     const size = propertyOf(record, poolSize) ?? null;
-    if (size !== null) return Number(size) < LIQUID_USD;
+    if (size !== null) return new Decimal(String(size)).lt(LIQUID_USD);
     return (propertyOf(record, address) ?? null) === null ? false : null;
   },
 });
