@@ -38,6 +38,11 @@ test('an event appears when it is delivered', async (context) => {
   expect(await deliver(url, { type: 'activities', body: activity(2) })).toBe(200);
   await expect.poll(() => numbersOn(page)).toEqual([2, 1]);
   await page.getByText('2 arrived while this view is open').waitFor();
+  // A screen reader is told in a sentence, some seconds later.
+  await page
+    .getByRole('status')
+    .filter({ hasText: /2 new transactions|1 new transaction/ })
+    .waitFor();
   expect([opened.strange, opened.faults]).toEqual([[], []]);
 });
 

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useChains } from '../chain-filter.ts';
 import { Empty, Hash, html, ProblemNotice, Time } from '../components.ts';
@@ -15,11 +16,7 @@ export const FeedList = ({ feed, rows }: { feed: Feed; rows: readonly Row[] }) =
   if (rows.length === 0)
     return html`<${Empty} title="No event has arrived yet">Events come from webhooks that point here. <a href=${hrefOf('wallet')}>Watch a wallet</a>, or <a href=${hrefOf('webhooks')}>point a webhook here</a>.<//>`;
   return html`<ol class="rows feed">
-      ${rows.map((row) =>
-        row.kind === 'gap'
-          ? html`<li key=${row.key} class="gap" role="note">${row.message}</li>`
-          : html`<${CardRow} key=${row.key} card=${row} chain=${nameOf(row.chainId, names)} />`,
-      )}
+      ${chunksOf(rows).map((chunk) => html`<${Chunk} key=${chunk.key} rows=${chunk.rows} names=${names} />`)}
     </ol>
     <${Older} feed=${feed} />`;
 };
@@ -27,21 +24,57 @@ export const FeedList = ({ feed, rows }: { feed: Feed; rows: readonly Row[] }) =
 const nameOf = (chainId: number | null, names: ReadonlyMap<number, string>): string | null =>
   chainId === null ? null : (names.get(chainId) ?? `chain ${chainId}`);
 
+/**
+ * Parts of the list of about sixteen rows. A part ends at a row that its own key tells, so that what arrives above or is cut
+ * below leaves the others as they are.
+ */
+const chunksOf = (
+  rows: readonly Row[],
+): readonly { readonly key: string; readonly rows: readonly Row[] }[] => {
+  const chunks: { key: string; rows: Row[] }[] = [];
+  let open: Row[] = [];
+  for (const row of rows) {
+    open.push(row);
+    if (!row.key.endsWith('0')) continue;
+    chunks.push({ key: row.key, rows: open });
+    open = [];
+  }
+  return [...chunks, { key: 'end', rows: open }];
+};
+
+type ChunkProps = { rows: readonly Row[]; names: ReadonlyMap<number, string> };
+
+const isSame = (some: readonly Row[], others: readonly Row[]): boolean =>
+  some.length === others.length && some.every((row, index) => row === others[index]);
+
+/** The same elements as before as long as its rows are the same: what did not change takes no time. */
+const Chunk = ({ rows, names }: ChunkProps) => {
+  const before = useRef(rows);
+  if (!isSame(rows, before.current)) before.current = rows;
+  const { current } = before;
+  return useMemo(
+    () => html`<${Fragment}>
+      ${current.map((row) =>
+        row.kind === 'gap'
+          ? html`<li key=${row.key} class="gap" role="note">${row.message}</li>`
+          : html`<${CardRow} key=${row.key} card=${row} chain=${nameOf(row.chainId, names)} />`,
+      )}
+    <//>`,
+    [current, names],
+  );
+};
+
 /** How many events of a transaction are shown before they are asked for. */
 const SHOWN_EVENTS = 5;
 
 type Props = { card: Card; chain: string | null };
-
-/** The same elements as before as long as the card is the same: a list of a thousand takes no time where nothing changed. */
-const CardRow = ({ card, chain }: Props) =>
-  useMemo(() => html`<${CardContent} card=${card} chain=${chain} />`, [card, chain]);
 
 const transactionIn = (events: readonly DeliveredEvent[]) => {
   for (const event of events) if (event.__typename === 'TransactionEvent') return event.transaction;
   return null;
 };
 
-const CardContent = ({ card, chain }: Props) => {
+const CardRow = ({ card, chain }: Props) => {
   const [isWhole, setWhole] = useState(false);
   const { hash, chainId, deliveries, events, omitted, isNew } = card;
   const isTold = events.some(({ __typename }) => __typename === 'Activity');
