@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { hueOf } from './avatar.ts';
 import { html } from './components.ts';
 import { settings } from './settings.ts';
 
@@ -37,4 +38,26 @@ export const Picture = ({ url: imageUrl, alt, size, drawn }: Props) => {
     setFailed(url);
   };
   return html`<img loading="lazy" decoding="async" referrerpolicy="no-referrer" width=${size} height=${size} alt=${alt} src=${url} onError=${onError} />`;
+};
+
+type TokenLogoProps = {
+  token: {
+    readonly logo?: string | null;
+    readonly symbol?: string | null;
+    /** Chooses the colour of the drawn letter. Default: the symbol does. */
+    readonly id?: string;
+  };
+  /** In pixels. */
+  size?: number;
+};
+
+/** A token's logo; its first letter on a disc where it has none. Beside it stands the symbol. */
+export const TokenLogo = ({ token, size = 24 }: TokenLogoProps) => {
+  const { logo, symbol, id } = token;
+  const [letter = '?'] = symbol?.trim().toUpperCase() ?? '';
+  const drawn = html`<svg viewBox="0 0 32 32" width=${size} height=${size} aria-hidden="true" focusable="false">
+    <circle cx="16" cy="16" r="16" fill=${`hsl(${hueOf(id ?? symbol ?? '')}, 45%, 34%)`} />
+    <text x="16" y="21.5" text-anchor="middle" font-size="16" font-weight="600" fill="#fff">${letter}</text>
+  </svg>`;
+  return html`<span class="token-logo"><${Picture} url=${logo ?? null} alt="" size=${size} drawn=${drawn} /></span>`;
 };

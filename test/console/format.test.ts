@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compareDecimals, sumOf } from '../../src/console/decimal.ts';
 import {
+  compareDecimals,
   formatAge,
   formatChange,
   formatCount,
@@ -15,6 +15,7 @@ import {
   nativeSymbol,
   shorten,
   shortHex,
+  sumOf,
 } from '../../src/console/format.ts';
 import { fieldOf } from '../../src/console/webhooks/webhook-words.ts';
 import { Decimal } from '../../src/lib/decimal.ts';

@@ -7,10 +7,10 @@ import { useChains } from '../chain-filter.ts';
 import { html } from '../components.ts';
 import { inWords, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabels } from '../labels.ts';
+import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, VIEWS } from '../route.ts';
 import { settings } from '../settings.ts';
 import { useStore } from '../state.ts';
-import { TokenLogo } from '../token-logo.ts';
 import { recentWallets } from './recent.ts';
 
 type FoundToken = NonNullable<SearchTokensQuery['searchTokens']>[number];

@@ -6,10 +6,10 @@ import { useAnswer } from '../api/use-answer.ts';
 import { useChains } from '../chain-filter.ts';
 import { CopyButton, Empty, html, ProblemNotice, Skeleton } from '../components.ts';
 import { formatUnits, formatUsd, inWords, nativeSymbol, shorten } from '../format.ts';
+import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, navigate, route } from '../route.ts';
 import { Search } from '../start/search.ts';
 import { useStore } from '../state.ts';
-import { TokenLogo } from '../token-logo.ts';
 import { Holders } from './holders.ts';
 import { ChangeOf, formatPrice, PriceHistory } from './price-history.ts';
 

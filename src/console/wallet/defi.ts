@@ -10,8 +10,8 @@ import { send } from '../api/client.ts';
 import type { PagedState } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
 import { Address, Empty, Facts, html, Time, useNow } from '../components.ts';
-import { compareDecimals, sumOf } from '../decimal.ts';
 import {
+  compareDecimals,
   formatCount,
   formatDecimal,
   formatUsd,
@@ -19,9 +19,10 @@ import {
   inWords,
   shorten,
   shortHex,
+  sumOf,
 } from '../format.ts';
+import { TokenLogo } from '../picture.ts';
 import { createMemory } from '../route.ts';
-import { TokenLogo } from '../token-logo.ts';
 import { ListBody, ListHead } from './list.ts';
 import { RawJson } from './transaction-details.ts';
 import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';

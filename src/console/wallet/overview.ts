@@ -7,10 +7,9 @@ import { useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, ProblemNotice, Skeleton, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { sumOf } from '../decimal.ts';
-import { counted, formatChange, formatUsdBriefly, inWords, shorten } from '../format.ts';
+import { counted, formatChange, formatUsdBriefly, inWords, shorten, sumOf } from '../format.ts';
+import { TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
-import { TokenLogo } from '../token-logo.ts';
 import { useIsWatched } from './watched.ts';
 
 type Portfolio = NonNullable<NonNullable<WalletOverviewQuery['wallet']>['portfolio']>;

@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
+import { symbolOf } from '../activity/activity-model.ts';
+import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
 import type { PagedState } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
 import { CopyButton, html, useNow } from '../components.ts';
-import { compareDecimals, sumOf } from '../decimal.ts';
 import {
+  compareDecimals,
   formatChange,
   formatCount,
   formatUsd,
@@ -14,11 +16,10 @@ import {
   inWords,
   shorten,
   shortHex,
+  sumOf,
 } from '../format.ts';
+import { TokenLogo } from '../picture.ts';
 import { createMemory, useParam } from '../route.ts';
-import { TokenLogo } from '../token-logo.ts';
-import { symbolOf } from './activity-model.ts';
-import { amountOf } from './activity-words.ts';
 import { ListBody, ListHead } from './list.ts';
 import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
 

@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Activity } from '../activity/activity.ts';
 import { Avatar } from '../avatar.ts';
 import { ChainFilter, useChainIds } from '../chain-filter.ts';
 import { CopyButton, Dialog, html, panelId, type Tab, TabList, tabId } from '../components.ts';
@@ -10,7 +11,6 @@ import { settings } from '../settings.ts';
 import { HomeView } from '../start/home-view.ts';
 import { EditLabel } from '../start/own-labels.ts';
 import { useStore } from '../state.ts';
-import { Activity } from './activity.ts';
 import { Collectibles } from './collectibles.ts';
 import { DefiPositions } from './defi.ts';
 import { Overview } from './overview.ts';

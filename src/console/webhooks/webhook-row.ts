@@ -6,11 +6,10 @@ import { Sparkline } from '../charts.ts';
 import { Dialog, Hash, html, Time, useNow } from '../components.ts';
 import { formatCount, shorten } from '../format.ts';
 import { useParam } from '../route.ts';
-import { FaultNotice, type Outcome, sendChange, useChange } from './change.ts';
+import { FaultNotice, type Outcome, readWebhook, sendChange, sendTestEvent, useChange } from './change.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival, STATES } from './health.ts';
 import type { LastDay } from './last-day.ts';
-import { readWebhook, sendTestEvent } from './test-event.ts';
 import { chainsOf, destinationOf, filtersOf, titleOf, typeOf, type Webhook } from './webhook-words.ts';
 
 export type RowDialog = 'edit' | 'addresses' | 'delete';

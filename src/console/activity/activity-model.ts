@@ -1,6 +1,5 @@
 import type { ActivityItemFragment, MovedTokenFragment } from '../__generated__/operations.ts';
-import { compareDecimals, sumOf } from '../decimal.ts';
-import { NATIVE_DECIMALS, nativeSymbol, shortHex } from '../format.ts';
+import { compareDecimals, NATIVE_DECIMALS, nativeSymbol, shortHex, sumOf } from '../format.ts';
 
 /** What a wallet's activities say: what moved, on which day, in which transaction, and which of them a filter finds. */
 

@@ -6,6 +6,8 @@ import type { PagedState } from '../api/use-connection.ts';
 import { html, useNow, useReached } from '../components.ts';
 import { counted, formatCount, formatDay, formatUsd } from '../format.ts';
 import { createMemory, setParams, useParam } from '../route.ts';
+import { type Estimate, ListBody, ListHead, LoadAll } from '../wallet/list.ts';
+import { type LoadWalletPage, useWalletList } from '../wallet/use-wallet-list.ts';
 import { ActivityFilter, type Chosen, clearChosen, setFilter, useChosen } from './activity-filter.ts';
 import {
   type ActivityItem,
@@ -20,8 +22,6 @@ import {
 import { HappeningRow } from './activity-row.ts';
 import { Sentence } from './activity-words.ts';
 import { Year } from './activity-year.ts';
-import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
-import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
 
 /** The service's page: each costs three compute units, however many of its items are asked for. */
 const ITEMS_OF_A_REQUEST = 100;

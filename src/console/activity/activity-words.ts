@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Address, html } from '../components.ts';
 import { formatUnits, inWords, shorten } from '../format.ts';
-import { TokenLogo } from '../token-logo.ts';
+import { TokenLogo } from '../picture.ts';
 import {
   type ActivityItem,
   type Counted,

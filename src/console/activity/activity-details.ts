@@ -8,9 +8,9 @@ import { type Problem, send } from '../api/client.ts';
 import { useChains } from '../chain-filter.ts';
 import { Empty, Facts, Hash, html, ProblemNotice, Skeleton } from '../components.ts';
 import { formatCount, formatUnits, inWords } from '../format.ts';
+import { CallText, decodedText, RawJson, TransactionBody } from '../wallet/transaction-details.ts';
 import { Flow } from './activity-flow.ts';
 import { functionOf, type Happening, type Token, tokensIn } from './activity-model.ts';
-import { CallText, decodedText, RawJson, TransactionBody } from './transaction-details.ts';
 
 /** An opened transaction: what its activities say, which is free, and what only the list of transactions has. */
 
