@@ -1,9 +1,22 @@
-import { byteAt, isDigit, isNull, literalEnd, MINUS, PLUS, POINT, QUOTE, ZERO } from './bytes';
+import {
+  byteAt,
+  COLON,
+  isDigit,
+  isNull,
+  literalEnd,
+  MINUS,
+  PLUS,
+  POINT,
+  QUOTE,
+  SLASH,
+  SPACE,
+  ZERO,
+} from './bytes';
 import { appendExact, DECIMAL, EXACT, FLOAT } from './exact';
 import { append, appendQuoted, Heap, push, reserve } from './heap';
 import { appendJson, isUnchanged } from './json';
 import { digitsEnd, Numeric, numberEnd } from './number';
-import { setAppended, setSpan } from './slot';
+import { clear, setAppended, setSpan, spanLength, spanStart } from './slot';
 import { readString } from './string';
 
 /** Readers of the values that are no hex, integer or time. Each returns the value's end; 0 where it is left to the host. */
@@ -180,6 +193,34 @@ export function readLenientString(p: usize, slot: usize): usize {
   const end = numberEnd(p);
   return Numeric.plain ? end : 0;
 }
+
+/** A string that begins with http://, https:// or ipfs://, in any case; null for anything else. */
+export function readWebUrl(p: usize, slot: usize): usize {
+  const end = readLenientString(p, slot);
+  if (end > LEFT_OUT && !isWebUrl(spanStart(slot) + 1, spanLength(slot))) clear(slot);
+  return end;
+}
+
+/** `http` and `ipfs` as little-endian words. */
+const HTTP: u32 = 0x7074_7468;
+const IPFS: u32 = 0x7366_7069;
+const LOWER: u32 = 0x2020_2020;
+/** Of `"http://x"` and `"ipfs://x"`. */
+const LEAST_URL: usize = 10;
+
+/** `length` counts the quotes. */
+function isWebUrl(start: usize, length: usize): bool {
+  if (length < LEAST_URL) return false;
+  const scheme = load<u32>(start) | LOWER;
+  if (scheme !== HTTP && scheme !== IPFS) return false;
+  const isHttps = scheme === HTTP && (byteAt(start + 4) | SPACE) === LOWER_S;
+  const p = start + (isHttps ? 5 : 4);
+  return (
+    byteAt(p) === COLON && byteAt(p + 1) === SLASH && byteAt(p + 2) === SLASH && p + 3 < start + length - 2
+  );
+}
+
+const LOWER_S: u32 = 0x73;
 
 /** Stands for the end of a value that is null by its kind: the caller skips it. */
 export const LEFT_OUT: usize = 1;

@@ -27,6 +27,7 @@ export enum Kind {
   texts,
   text,
   lenientString,
+  webUrl,
   tokenDecimals,
   hexList,
   lenientObject,

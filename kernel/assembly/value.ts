@@ -10,6 +10,7 @@ import {
   readNumber,
   readText,
   readTokenDecimals,
+  readWebUrl,
 } from './scalar';
 import { readString } from './string';
 import { Kind } from './table';
@@ -60,6 +61,7 @@ const NATIVE: u64 = 0x2265_7669_7461_6e22;
 function readLax(p: usize, kind: i32, slot: usize): usize {
   if (kind === Kind.text) return readText(p, slot);
   if (kind === Kind.lenientString) return readLenientString(p, slot);
+  if (kind === Kind.webUrl) return readWebUrl(p, slot);
   if (kind === Kind.tokenDecimals) return readTokenDecimals(p, slot);
   return readJson(p, slot, kind === Kind.texts);
 }

@@ -408,3 +408,33 @@ test('a page is fresh for 10 s by default, and is served when the service fails 
   expect(second.errors).toBeUndefined();
   expect(second.data).toEqual(first.data);
 });
+
+test('a picture or a website is a URL of http, https or ipfs; any other text is null', async () => {
+  await using over = await start();
+  const { fake, gateway, address } = over;
+  const kept = ['https://example.com/a.png', 'HTTP://example.com', 'ipfs://x'];
+  const left = [
+    'javascript:alert(1)',
+    'data:image/svg+xml,<svg/>',
+    '//example.com',
+    ' https://x',
+    'https://',
+    '',
+  ];
+  fake.balances.set(address, () => ({
+    json: balancesEnvelope(
+      [...kept, ...left].map((text, index) =>
+        balance({ address: addressOf(index + 1), token_metadata: { logo: text, url: text } }),
+      ),
+    ),
+  }));
+  const { wallet } = await gateway.data<Data>(
+    'query ($address: Address!) { wallet(address: $address) { balances(chainIds: [1]) { nodes { token { logo url } } } } }',
+    { address },
+  );
+  const shown = wallet.balances.nodes.map((node) => node?.token as Fields);
+  expect(shown).toEqual([
+    ...kept.map((text) => ({ logo: text, url: text })),
+    ...left.map(() => ({ logo: null, url: null })),
+  ]);
+});

@@ -27,6 +27,7 @@ const KINDS: Readonly<Record<FieldKind, true>> = {
   json: true,
   integerOrSide: true,
   lenientString: true,
+  webUrl: true,
   tokenDecimals: true,
   text: true,
   texts: true,

@@ -1,6 +1,6 @@
 import { plainDecimal } from '../../lib/decimal.ts';
 import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
-import { readTokenDecimals } from '../../upstream/parse/fields.ts';
+import { readTokenDecimals, readWebUrl } from '../../upstream/parse/fields.ts';
 
 /** Lenient readers of single JSON fields: a value that can't be read is null, never an error. */
 
@@ -11,16 +11,6 @@ export const booleanOf = (value: unknown): boolean | null => {
   const text = textOf(value)?.trim().toLowerCase();
   if (value === true || text === 'true') return true;
   return value === false || text === 'false' ? false : null;
-};
-
-const SCHEMES: readonly string[] = ['http:', 'https:', 'ipfs:'];
-
-/** The text, if it is an absolute http, https or ipfs URL. */
-const urlOf = (value: unknown): string | null => {
-  const url = textOf(value)?.trim() ?? '';
-  // A failed parse costs as much as the rest of an event.
-  if (url === '') return null;
-  return SCHEMES.includes(URL.parse(url)?.protocol ?? '') ? url : null;
 };
 
 const ADDRESS_LENGTH = 42;
@@ -164,7 +154,7 @@ const tokenOf = (item: RawObject, names: Names): TokenFields => {
     symbol: textOf(details.symbol) ?? textOf(item[names.symbol]),
     name: textOf(details.name) ?? textOf(item[names.name]),
     decimals: readTokenDecimals(details.decimals) ?? readTokenDecimals(item[names.decimals]),
-    logo: urlOf(details.logo) ?? urlOf(item[names.logo]),
+    logo: readWebUrl(details.logo) ?? readWebUrl(item[names.logo]),
     priceUsd: decimalOf(details.price_usd) ?? decimalOf(item[names.priceUsd]),
     poolSizeUsd: decimalOf(details.pool_size) ?? decimalOf(item[names.poolSizeUsd]),
   };

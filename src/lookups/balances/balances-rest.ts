@@ -49,7 +49,7 @@ const BALANCE = {
     statedLowLiquidity: nullable('low_liquidity', 'boolean'),
     metadata: {
       from: 'token_metadata',
-      inline: { logo: nullable('logo', 'lenientString'), url: nullable('url', 'lenientString') },
+      inline: { logo: nullable('logo', 'webUrl'), url: nullable('url', 'webUrl') },
     },
     priceHistory: { from: 'historical_prices', records: HISTORICAL_PRICE, mode: 'lenientOrNull' },
     pool: { from: 'pool', record: POOL, mode: 'lenientObject' },

@@ -2,7 +2,7 @@ import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
 import type { AnyList } from '../../upstream/list-loader.ts';
 import { type ListLookup, listLookup } from '../../upstream/lookup.ts';
 import { contentDigest } from '../../upstream/parse/derived.ts';
-import { optional, readChainId, readJson, readString } from '../../upstream/parse/fields.ts';
+import { optional, readChainId, readJson, readString, readWebUrl } from '../../upstream/parse/fields.ts';
 import { UNORDERED } from '../../upstream/parse/list-order.ts';
 import { nullable, type RecordTable, type RecordValue, required } from '../../upstream/parse/record.ts';
 import {
@@ -46,7 +46,7 @@ const POSITION = {
     chainId: required('chain_id', 'chainId'),
     protocol: nullable('protocol', 'string'),
     valueUsd: nullable('value_usd', 'decimal'),
-    logo: nullable('logo', 'string'),
+    logo: nullable('logo', 'webUrl'),
     contract: nullable('contract', 'address'),
     positionId: nullable('position_id', 'string'),
     assets: { from: 'assets', records: ASSET, mode: 'strict' },
@@ -285,7 +285,7 @@ const readPosition = (raw: RawObject, owner: string): DefiPosition => {
     chainId,
     protocol: text(raw.protocol),
     valueUsd: decimal(raw.value_usd, raw.usd_value),
-    logo: text(raw.logo),
+    logo: readWebUrl(raw.logo),
     contract: contracts[0] ?? null,
     positionId: row.positionId === undefined ? null : idOf(raw[row.positionId]),
     assets: row.assets(raw, chainId).flatMap((each) => each ?? []),

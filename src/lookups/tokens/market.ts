@@ -23,7 +23,7 @@ const MARKET = {
     symbol: nullable('symbol', 'lenientString'),
     name: nullable('name', 'lenientString'),
     decimals: nullable('decimals', 'tokenDecimals'),
-    logo: nullable('logo', 'lenientString'),
+    logo: nullable('logo', 'webUrl'),
     priceUsd: nullable('price_usd', 'decimal'),
     poolSizeUsd: nullable('pool_size', 'decimal'),
     totalSupply: nullable('total_supply', 'integer'),

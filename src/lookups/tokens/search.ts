@@ -22,7 +22,7 @@ const FOUND = {
     address: required('address', 'address'),
     symbol: nullable('symbol', 'lenientString'),
     name: nullable('name', 'lenientString'),
-    logo: nullable('logo', 'lenientString'),
+    logo: nullable('logo', 'webUrl'),
     decimals: nullable('decimals', 'tokenDecimals'),
   },
 } as const satisfies RecordTable;

@@ -146,7 +146,14 @@ const kindOf = (field: TableField): string => {
   return 'listOf' in field ? 'hexList' : field.mode;
 };
 
-const LAX: ReadonlySet<string> = new Set(['json', 'texts', 'text', 'lenientString', 'tokenDecimals']);
+const LAX: ReadonlySet<string> = new Set([
+  'json',
+  'texts',
+  'text',
+  'lenientString',
+  'webUrl',
+  'tokenDecimals',
+]);
 
 /** Whether a record without the field is malformed. */
 const isNeeded = (field: TableField): boolean => 'kind' in field && field.required && !LAX.has(field.kind);

@@ -35,6 +35,8 @@ export type FieldKind =
   | 'integerOrSide'
   /** Null for anything but a string. */
   | 'lenientString'
+  /** A string that begins with http://, https:// or ipfs://, in any case; null for anything else: pages show it as it is. */
+  | 'webUrl'
   /** An integer from 0 to 255, since ERC-20 states decimals in 8 bits; null for anything else. */
   | 'tokenDecimals'
   /** A string as it is, any other JSON as its JSON text. */
@@ -104,6 +106,10 @@ export const readTokenDecimals = (value: unknown): number | null => {
   // JSON has a zero with a sign.
   return isByte ? number + 0 : null;
 };
+
+/** A URL that a page may show as it is; null for anything else. */
+export const readWebUrl = (value: unknown): string | null =>
+  typeof value === 'string' && /^(?:https?|ipfs):\/\/[\s\S]/i.test(value) ? value : null;
 
 /** A 20-byte address in lower case. */
 export const readAddress: Reader<string> = (value, field) => {

@@ -18,6 +18,7 @@ import {
   readString,
   readTime,
   readTokenDecimals,
+  readWebUrl,
   TRANSACTION_SIDES,
 } from './fields.ts';
 
@@ -318,6 +319,7 @@ const READERS: { readonly [Kind in FieldKind]: Reader<unknown> } = {
   integerOrSide: (value, field) =>
     oneOf(TRANSACTION_SIDES, value) === null ? readInteger(value, field) : null,
   lenientString: (value) => (typeof value === 'string' ? value : null),
+  webUrl: readWebUrl,
   tokenDecimals: readTokenDecimals,
   text: (value, field) => (typeof value === 'string' ? value : JSON.stringify(readJson(value, field))),
   texts: (value, field) => asStrings(readJson(value, field)),
