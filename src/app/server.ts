@@ -147,7 +147,6 @@ export const startServer = async (
     maxAnswerBytes,
     maxComputeUnits,
     budgets: clientBudgets,
-    needsCredentials: mode !== 'open',
     credentialHeader: { open: null, key: config.upstream.apiKeyHeader, jwt: 'Authorization' }[mode],
     isSandbox: sandbox !== null,
     production: config.production,

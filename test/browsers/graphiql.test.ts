@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
-import { nowhere, startGateway } from '../support/gateway/start.ts';
-import { byToken } from '../support/gateway/tokens.ts';
+import { startGateway } from '../support/gateway/start.ts';
+import { byToken, tokenOf } from '../support/gateway/tokens.ts';
 
 /** GraphiQL in a real browser, without a network beyond this machine. */
 
@@ -16,16 +16,6 @@ const answers = async (page: Page, holds: (text: string) => boolean): Promise<st
   }
   throw new Error(`expected another answer than: ${await answer(page)}`);
 };
-
-test.each([
-  ['open', {}, 'WS'],
-  ['jwt', byToken, 'SSE'],
-  ['key', { AUTH: 'key', UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: undefined }, 'SSE'],
-])('with AUTH=%s GraphiQL subscribes by what its headers go by', async (_mode, env, protocol) => {
-  await using gateway = await startGateway(env);
-  const page = await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } });
-  expect(await page.text()).toContain(`"subscriptionsProtocol":"${protocol}"`);
-});
 
 test('GraphiQL opens on a query that works and a subscription that shows events', async (context) => {
   needBrowser(context);
@@ -41,6 +31,28 @@ test('GraphiQL opens on a query that works and a subscription that shows events'
   expect(await answers(page, (text) => text.includes('blockTime'))).toContain('"hash"');
   await page.getByRole('tab').nth(1).click();
   await page.locator('.graphiql-execute-button').click();
-  expect(await answers(page, (text) => text.includes('receivedAt'))).toContain('"cursor"');
+  // The events of before stay below the newest.
+  const list = await answers(page, (text) => /"received":(?!1,)/.test(text.replace(/\s/g, '')));
+  expect(list).toContain('newestFirst');
   expect([opened.strange, opened.faults]).toEqual([[], []]);
+});
+
+test('GraphiQL has the credentials of the console that opens it, for its tab alone, and fits a phone', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ ...byToken, SANDBOX_BLOCK_MS: '3600000' });
+  await using opened = await openPage(`${gateway.url}/#/webhooks`, { viewport: { width: 360, height: 740 } });
+  const { page } = opened;
+  await page.getByLabel('Token', { exact: true }).fill(await tokenOf());
+  await page.keyboard.press('Enter');
+  await page.getByRole('listitem').first().waitFor();
+  const opening = page.context().waitForEvent('page');
+  await page.getByRole('link', { name: 'API' }).click();
+  const graphiql = await opening;
+  await graphiql.locator('.graphiql-execute-button').click();
+  expect(await answers(graphiql, (text) => text.includes('"data"'))).not.toContain('UNAUTHENTICATED');
+  const overflow = await graphiql.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+  expect(overflow).toBeLessThanOrEqual(0);
+  expect((await graphiql.locator('.graphiql-response').boundingBox())?.width).toBeGreaterThan(240);
+  const kept = await graphiql.evaluate('JSON.stringify(localStorage)');
+  expect(kept).not.toContain('Bearer');
 });

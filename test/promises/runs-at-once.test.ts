@@ -206,8 +206,7 @@ test('a field left out is unchanged, and one given as null is cleared', async ()
 });
 
 test('GraphiQL opens on a wallet that the sandbox knows, and on a subscription', () => {
-  const [query, subscription] =
-    graphiqlOptions({ needsCredentials: false, isSandbox: true }).defaultTabs ?? [];
+  const [query, subscription] = graphiqlOptions({ isSandbox: true }).defaultTabs ?? [];
   expect(query?.query).toContain(demoAddress('whale'));
   expect(subscription?.query).toContain('subscription');
 });

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../state.ts';
+import { credentialHeaders, type LedgerEntry } from '../state.ts';
 
 /** A tab as GraphiQL keeps it. */
 type Tab = {
@@ -14,6 +14,9 @@ type Tab = {
 /** Where GraphiQL keeps its tabs and the operation to begin with, on the same origin. */
 const [TABS, QUERY, VARIABLES] = ['graphiql:tabState', 'graphiql:query', 'graphiql:variables'];
 
+/** Where GraphiQL's page looks for headers that it sends along. */
+const CREDENTIALS = 'graphiql:credentials';
+
 const storedTabs = (): readonly Tab[] => {
   try {
     const { tabs } = JSON.parse(localStorage.getItem(TABS) ?? '');
@@ -24,8 +27,8 @@ const storedTabs = (): readonly Tab[] => {
 };
 
 /**
- * Opens GraphiQL in another tab of the browser, on an operation with its variables. GraphiQL asks for credentials itself:
- * it would keep them longer than this tab lives.
+ * Opens GraphiQL in another tab of the browser, on an operation with its variables. That tab gets a copy of this one's
+ * session storage, and with it the credentials, which GraphiQL would keep longer in its editor of headers.
  */
 export const openInGraphiQL = ({
   name,
@@ -46,5 +49,8 @@ export const openInGraphiQL = ({
   localStorage.setItem(TABS, JSON.stringify({ tabs: [...others, tab], activeTabIndex: others.length }));
   localStorage.setItem(QUERY, text);
   localStorage.setItem(VARIABLES, shown);
-  window.open('/graphql', '_blank', 'noopener');
+  sessionStorage.setItem(CREDENTIALS, JSON.stringify(credentialHeaders()));
+  const opened = window.open('/graphql', '_blank');
+  sessionStorage.removeItem(CREDENTIALS);
+  if (opened) opened.opener = null;
 };

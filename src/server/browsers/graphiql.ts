@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphiQLOptions, Plugin } from 'graphql-yoga';
+import { withAdditions } from './graphiql-page.ts';
 
 /** The sandbox's wallet with the longest history. On another upstream it is an ordinary address. */
 const WALLET = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
@@ -64,8 +65,6 @@ subscription {
 `;
 
 type Options = {
-  /** Whether clients have to send credentials. */
-  readonly needsCredentials: boolean;
   /** Whether upstream is the sandbox, whose data is simulated. */
   readonly isSandbox: boolean;
 };
@@ -74,11 +73,9 @@ type Options = {
  * GraphiQL's options. The operations of its tabs are anonymous: when its user switches tabs quickly, GraphiQL runs a named
  * operation's name against the other tab's document. GraphiQL names a tab by the first line that has `query Name` or the
  * like and does not begin with #. That line is a comment here, behind a blank.
- * Where credentials are needed, subscriptions use server-sent events: GraphiQL sends no headers by WebSocket.
  */
-export const graphiqlOptions = ({ needsCredentials, isSandbox }: Options): GraphiQLOptions => ({
+export const graphiqlOptions = ({ isSandbox }: Options): GraphiQLOptions => ({
   title: isSandbox ? 'EVM gateway: sandbox, simulated data' : 'EVM gateway',
-  subscriptionsProtocol: needsCredentials ? 'SSE' : 'WS',
   defaultTabs: [{ query: QUERY }, { query: SUBSCRIPTION }],
 });
 
@@ -96,7 +93,7 @@ export const createGraphiQLPage = (options: GraphiQLOptions): GraphiQLPage => {
     async render() {
       if (html === undefined) {
         const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-        html = renderGraphiQL(options);
+        html = withAdditions(renderGraphiQL(options), JSON.stringify(options));
         policy = policyOf(html);
       }
       return html;

@@ -23,8 +23,6 @@ export type YogaOptions = BrowserPolicy & {
   readonly contextOf: (given: HttpContext) => OperationContext & HttpContext;
   readonly receive: Receive;
   readonly sendResult: SendResult;
-  /** Whether clients have to send credentials. */
-  readonly needsCredentials: boolean;
   /** Whether upstream is the sandbox. */
   readonly isSandbox: boolean;
   /** Turns off what is for development: GraphiQL, introspection and suggestions. */
