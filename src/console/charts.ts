@@ -249,7 +249,15 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
     ...sorted
       .slice(0, MOST_PARTS)
       .map((part, index) => ({ ...part, tone: TONES[index] ?? ('grey' as const) })),
-    ...(others.length > 0 ? [{ name: `${others.length} others`, share: rest, tone: 'grey' as const }] : []),
+    ...(others.length > 0
+      ? [
+          {
+            name: others.length === 1 ? '1 other' : `${others.length} others`,
+            share: rest,
+            tone: 'grey' as const,
+          },
+        ]
+      : []),
   ];
   let left = 0;
   return html`<figure class="chart share">

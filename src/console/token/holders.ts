@@ -67,7 +67,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
     <div class="bar">
       ${shown < holders.length && html`<button type="button" onClick=${() => setShown(shown + 100)}>Show more of the ${formatCount(holders.length)}</button>`}
       ${hasMore && html`<button type="button" disabled=${isLoading} onClick=${loadMore}>${isLoading ? 'Loading…' : `Load the next ${PAGE}`}<span class="price">${CU} CU</span></button>`}
-      ${!hasMore && html`<span class="quiet">${formatCount(holders.length)} ${holders.length === 1 ? 'holder' : 'holders'}: all of them.</span>`}
+      ${!hasMore && shown >= holders.length && html`<span class="quiet">${formatCount(holders.length)} ${holders.length === 1 ? 'holder' : 'holders'}: all of them.</span>`}
     </div>`;
 };
 
