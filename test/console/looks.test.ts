@@ -62,7 +62,8 @@ const VIEWS: readonly View[] = [
     async ready(page) {
       await page.getByRole('tab', { name: /collectibles/i }).click();
       await page.locator('[data-collectible] img').nth(8).waitFor();
-      await page.waitForLoadState('networkidle');
+      const areLoaded = `[...document.querySelectorAll('[data-collectible] img')].slice(0, 9).every(({ complete }) => complete)`;
+      await expect.poll(() => page.evaluate(areLoaded), { timeout: 10_000 }).toBe(true);
     },
   },
   {
