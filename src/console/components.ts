@@ -170,7 +170,12 @@ export const Skeleton = ({ rows, kind = 'row' }: { rows: number; kind?: 'row' | 
     ${Array.from({ length: rows }, (_, index) => html`<span key=${index} />`)}
   </div>`;
 
-export type Tab<Id extends string> = { readonly id: Id; readonly title: string };
+export type Tab<Id extends string> = {
+  readonly id: Id;
+  readonly title: string;
+  /** What is said on hover. */
+  readonly hint?: string | undefined;
+};
 
 type TabsProps<Id extends string> = {
   /** What the tabs' ids begin with; see `tabId` and `panelId`. */
@@ -203,8 +208,8 @@ export const TabList = <Id extends string>({ name, label, tabs, selected, onSele
   };
   return html`<div class="tabs" role="tablist" aria-label=${label} onKeyDown=${onKeyDown}>
     ${tabs.map(
-      ({ id, title }) =>
-        html`<button key=${id} type="button" role="tab" id=${tabId(name, id)} aria-selected=${id === selected} aria-controls=${panelId(name, id)} tabindex=${id === selected ? 0 : -1} onClick=${() => onSelect(id)}>${title}</button>`,
+      ({ id, title, hint }) =>
+        html`<button key=${id} type="button" role="tab" title=${hint} id=${tabId(name, id)} aria-selected=${id === selected} aria-controls=${panelId(name, id)} tabindex=${id === selected ? 0 : -1} onClick=${() => onSelect(id)}>${title}</button>`,
     )}
   </div>`;
 };

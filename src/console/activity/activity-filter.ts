@@ -19,7 +19,7 @@ const PARAMS = {
 const SORTS = {
   newest: 'newest first',
   oldest: 'oldest first',
-  biggest: 'biggest transfer first',
+  biggest: 'largest value first',
 } as const;
 type Sort = keyof typeof SORTS;
 

@@ -26,7 +26,7 @@ const TARIFFS = {
   searchTokens: { computeUnits: 2, perChain: null },
 } as const satisfies Readonly<Record<string, Tariff>>;
 
-type Priced = keyof typeof TARIFFS;
+export type Priced = keyof typeof TARIFFS;
 
 type Chains = ChainsQuery['chains'];
 
@@ -45,7 +45,7 @@ const chainsOf = (lookup: Lookup, chainIds: readonly number[], chains: Chains): 
         .length;
 
 /** The price of one page of each of the lists. No chain chosen means the service's main chains. */
-const priceOf = (fields: readonly Priced[], chainIds: readonly number[], chains: Chains): Price => {
+export const priceOf = (fields: readonly Priced[], chainIds: readonly number[], chains: Chains): Price => {
   const tariffs = fields.map((field): Tariff => TARIFFS[field]);
   const counts = tariffs.map(({ perChain }) =>
     perChain === null ? 1 : chainsOf(perChain, chainIds, chains),

@@ -1,5 +1,6 @@
 import { Avatar } from '../avatar.ts';
 import { html } from '../components.ts';
+import { PriceTag } from '../cost/prices.ts';
 import { useLabel } from '../labels.ts';
 import { hrefOf } from '../route.ts';
 import { settings } from '../settings.ts';
@@ -12,7 +13,7 @@ export const HomeView = () => html`<div class="stack start">
   <section class="panel stack" aria-labelledby="start-title">
     <h2 id="start-title">Look up a wallet or a token</h2>
     <${Search} name="start-search" label="Address, label, or a token’s name" />
-    <p class="quiet">Typing costs nothing. Paste two to four addresses to compare wallets side by side.</p>
+    <p class="quiet">Typing costs nothing. Opening a wallet costs <${PriceTag} of=${['balances']} /> for each 1,000 tokens. Paste two to four addresses to compare wallets side by side.</p>
   </section>
   <${KnownWallets} />
   <${Samples} />

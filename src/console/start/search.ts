@@ -22,8 +22,12 @@ const got = (text: string): string => {
   return `“${shorten(text, 50)}”`;
 };
 
+const HASH = /^0x[\da-f]{64}$/i;
+
 const refusal = (typed: string): string =>
-  `Expected an address of 0x and 40 hex digits, a label, or ${SHORTEST_NAME} letters of a token’s name, got ${got(typed.trim())}.`;
+  HASH.test(typed.trim())
+    ? 'The service finds no transaction by its hash alone. Open a wallet that took part, and search its Activity for the hash.'
+    : `Expected an address of 0x and 40 hex digits, a label, or ${SHORTEST_NAME} letters of a token’s name, got ${got(typed.trim())}.`;
 
 /** What the token search does at present, in words. */
 const statusOf = ({ isFollowing, isLoading, text, tokens, problem }: TokenSearch, typed: string): string => {

@@ -2,9 +2,10 @@ import type { FunctionComponent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Activity } from '../activity/activity.ts';
 import { Avatar } from '../avatar.ts';
-import { ChainFilter, useChainIds } from '../chain-filter.ts';
+import { ChainFilter, useChainIds, useChains } from '../chain-filter.ts';
 import { CopyButton, Dialog, html, panelId, type Tab, TabList, tabId } from '../components.ts';
-import { counted, shorten, shortHex } from '../format.ts';
+import { type Priced, priceOf } from '../cost/prices.ts';
+import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
 import { hrefOf, isAddress, navigate, route, setParams, useParam } from '../route.ts';
 import { settings } from '../settings.ts';
@@ -26,13 +27,17 @@ const MAX_WALLETS = 4;
  * Its other state belongs into the address bar, where wallets side by side share it.
  */
 const TABS = [
-  { id: 'overview', title: 'Overview', Panel: Overview },
-  { id: 'activity', title: 'Activity', Panel: Activity },
-  { id: 'tokens', title: 'Tokens', Panel: Tokens },
-  { id: 'collectibles', title: 'Collectibles', Panel: Collectibles },
-  { id: 'defi', title: 'DeFi', Panel: DefiPositions },
-  { id: 'transactions', title: 'Transactions', Panel: Transactions },
-] as const satisfies readonly (Tab<string> & { readonly Panel: FunctionComponent<PanelProps> })[];
+  { id: 'overview', title: 'Overview', reads: 'balances', Panel: Overview },
+  { id: 'activity', title: 'Activity', reads: 'activity', Panel: Activity },
+  { id: 'tokens', title: 'Tokens', reads: 'balances', Panel: Tokens },
+  { id: 'collectibles', title: 'Collectibles', reads: 'collectibles', Panel: Collectibles },
+  { id: 'defi', title: 'DeFi', reads: null, Panel: DefiPositions },
+  { id: 'transactions', title: 'Transactions', reads: 'transactions', Panel: Transactions },
+] as const satisfies readonly (Tab<string> & {
+  /** What is read when it is opened; null if nothing is. */
+  readonly reads: Priced | null;
+  readonly Panel: FunctionComponent<PanelProps>;
+})[];
 
 type PanelProps = { address: string; chainIds: readonly number[] };
 
@@ -57,6 +62,19 @@ const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => 
   ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${got(part)}. Open another one by the search above.</p></div>`)}
   ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MAX_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
 
+/** Says what the first page of a list costs, of each of the wallets. */
+const usePrices = (chainIds: readonly number[], wallets: number) => {
+  const chains = useChains();
+  return (field: Priced): string => {
+    const { computeUnits, reason } = priceOf([field], chainIds, chains);
+    const price =
+      computeUnits === null
+        ? 'Opening it is paid by chain'
+        : `Opening it costs ${formatCount(wallets * computeUnits)} CU`;
+    return `${price}: ${wallets > 1 ? `${wallets} wallets × ` : ''}${reason}. It is less if the gateway has some of it already.`;
+  };
+};
+
 /** The heads of the wallets side by side, and under the tabs that they share a panel for each. */
 const Wallets = ({ shown }: { shown: readonly string[] }) => {
   const [chosen] = useParam('tab');
@@ -68,13 +86,18 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
   if (opened.current.chainIds !== chainIds || opened.current.wallets !== wallets)
     opened.current = { chainIds, wallets, tabs: new Set() };
   opened.current.tabs.add(tab);
+  const prices = usePrices(chainIds, shown.length);
+  const tabs = TABS.map(({ id, title, reads }) => {
+    const isPaid = opened.current.tabs.has(id);
+    return { id, title, hint: reads === null || isPaid ? undefined : prices(reads) };
+  });
   const select = (id: string) => setParams({ tab: id === TABS[0].id ? '' : id, open: '' });
   return html`
     <div class="panels">
       ${shown.map((address) => html`<${Head} key=${address} address=${address} shown=${shown} />`)}
     </div>
     <div class="bar toolbar">
-      <${TabList} name="wallet" label="What is shown of the wallet" tabs=${TABS} selected=${tab} onSelect=${select} />
+      <${TabList} name="wallet" label="What is shown of the wallet" tabs=${tabs} selected=${tab} onSelect=${select} />
       <div class="bar">
         <${Compare} shown=${shown} />
         <${ChainFilter} selected=${chainIds} onChange=${setChainIds} />
