@@ -63,6 +63,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   }));
   return html`<div class="stack overview">
     <div class="wallet-total">
+      <p class="quiet">Worth</p>
       <p class="total" aria-live="polite" data-total=${live.total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(live.total)}</p>
       <${Changes} changes=${portfolio.change ?? []} />
       <p class="quiet">
@@ -121,7 +122,7 @@ const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
   return html`<details class="left-out">
     <summary title=${reasons.join('. ')}>${sum > 0 ? `${counted(sum, 'balance', 'balances')} left out` : 'Not complete'}: why?</summary>
     <ul>${reasons.map((reason) => html`<li key=${reason}>${reason}.</li>`)}</ul>
-    <button type="button" onClick=${() => setParams({ tab: 'tokens', open: '' }, true)}>Show them among the tokens</button>
+    <button type="button" onClick=${() => setParams({ tab: 'tokens', only: 'left', open: '' }, true)}>Show them among the tokens</button>
   </details>`;
 };
 
