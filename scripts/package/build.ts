@@ -50,7 +50,11 @@ const neighbours: Plugin = {
  */
 const collectBundled = async () => {
   const { page, files } = collectFiles();
-  const modules = await rolldown({ input: join(FROM, 'console/app.ts'), platform: 'browser' });
+  const modules = await rolldown({
+    input: join(FROM, 'console/app.ts'),
+    platform: 'browser',
+    tsconfig: false,
+  });
   const { output } = await modules.generate({ format: 'esm', minify: true });
   await modules.close();
   const styles = files.filter(([path]) => path.endsWith('.css'));

@@ -145,7 +145,10 @@ test('a queue of other gateways that is longer than the deadline is RATE_LIMITED
   );
   const limited = replies.filter((reply) => codesOf(reply).includes('RATE_LIMITED'));
   expect(limited.length).toBeGreaterThan(6);
-  expect(fake.requests.length).toBe(replies.filter((reply) => codesOf(reply).length === 0).length);
+  // None that was limited was sent. One that was sent may have timed out on a busy machine.
+  const answered = replies.filter((reply) => codesOf(reply).length === 0);
+  expect(fake.requests.length).toBeGreaterThanOrEqual(answered.length);
+  expect(fake.requests.length).toBeLessThanOrEqual(replies.length - limited.length);
   for (const { errors } of limited) expect(errors?.[0]?.extensions.retryAfterMs).toBeGreaterThan(0);
 });
 
