@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { html } from './components.ts';
 
-/** Charts, drawn by hand as SVG. Lengths across are percentages, so that nothing has to be measured. */
+/** Charts as SVG. Widths are percentages, so a chart fits any place without measuring it. */
 
 /** The colours that are told apart, in the order in which charts use them, and one for what is not there. */
 export const TONES = ['blue', 'green', 'amber', 'violet', 'teal', 'rose'] as const;
@@ -239,7 +239,7 @@ type Part = {
 const MOST_PARTS = TONES.length;
 const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
 
-/** One bar of the parts of a whole, the largest first, with a legend. What is beyond the sixth part are the others. @public */
+/** One bar of the parts of a whole, the largest first, with a legend. What is beyond the sixth part are the others. */
 export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part[] }) => {
   const sorted = parts.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
   const whole = sorted.reduce((sum, { share }) => sum + share, 0);
@@ -275,7 +275,7 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
   </figure>`;
 };
 
-/** How much of `most` the value is, with a text beside the bar that says it. @public */
+/** How much of `most` the value is, with a text beside the bar that says it. */
 export const Meter = ({
   label,
   value,

@@ -23,7 +23,7 @@ const cleaned = (name: string): string =>
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The labels in a JSON object of names by address, and the number of entries that are none. Null for any other text. */
+/** Reads labels from a JSON object of names by address, and counts the entries that are not labels. Null for any other text. */
 const parse = (text: string): { readonly labels: Labels; readonly refused: number } | null => {
   let value: unknown;
   try {

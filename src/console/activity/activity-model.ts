@@ -99,10 +99,9 @@ export const tokensIn = ({ token, swap }: ActivityItem): readonly Token[] =>
 export const thinTokensOf = (items: readonly ActivityItem[]): ReadonlySet<string> =>
   new Set(items.flatMap(({ token }) => (token?.lowLiquidity === true ? [token.id] : [])));
 
-/** What an activity is worth in US dollars, by prices that can be believed; null where there is none. */
-export const worthOf = (item: ActivityItem, thin: ReadonlySet<string>): string | null => {
-  return tokensIn(item).some(({ id }) => thin.has(id)) || movesOf(item).length === 0 ? null : item.valueUsd;
-};
+/** What an activity is worth in US dollars. Null without a price, or if a thin pool makes the price. */
+export const worthOf = (item: ActivityItem, thin: ReadonlySet<string>): string | null =>
+  tokensIn(item).some(({ id }) => thin.has(id)) || movesOf(item).length === 0 ? null : item.valueUsd;
 
 export const KINDS = [
   'sent',

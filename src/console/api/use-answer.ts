@@ -5,7 +5,7 @@ type Asked<Data> = Answer<Data> & { readonly isLoading: boolean };
 
 const LOADING = { data: null, problems: [], isLoading: true };
 
-/** The answer of `load`, which has to be memoised: another one is asked anew. `retry` asks again. */
+/** The answer of `load`. Pass a memoised function: a new one loads again, as `retry` does. */
 export const useAnswer = <Data>(
   load: (signal: AbortSignal) => Promise<Answer<Data>>,
 ): Asked<Data> & { retry(): void } => {

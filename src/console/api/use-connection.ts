@@ -63,7 +63,7 @@ const joined = <Node>(state: PagedState<Node>, { edges, pageInfo }: Connection<N
 export type Kept<Value> = { readonly memory: Memory<Value>; readonly name: string };
 
 /**
- * Pages through a connection by its cursors. Another `load` begins a new list, so it has to be memoised. A list that is
+ * Pages through a connection by its cursors. A new `load` begins a new list, so memoise it. A list that is
  * `kept` stands as it was left when Back leads to it.
  */
 export const useConnection = <Node>(

@@ -37,10 +37,13 @@ type Price = {
   readonly reason: string;
 };
 
-/** Without a choice the service looks at the chains with the tag `default` that the lookup covers. */
+/** Chains that the lookup does not cover cost nothing. Without a choice the service looks at those with the tag `default`. */
 const chainsOf = (lookup: Lookup, chainIds: readonly number[], chains: Chains): number =>
   chainIds.length > 0
-    ? chainIds.length
+    ? chainIds.length -
+      chains.filter(
+        ({ chainId, supports }) => chainIds.includes(chainId) && supports?.includes(lookup) === false,
+      ).length
     : chains.filter(({ tags, supports }) => tags.includes('default') && supports?.includes(lookup) !== false)
         .length;
 
@@ -70,7 +73,7 @@ export const priceOf = (fields: readonly Priced[], chainIds: readonly number[], 
 export const usePrice = (fields: readonly Priced[], chainIds: readonly number[]): Price =>
   priceOf(fields, chainIds, useChains());
 
-/** The price as a short text, with its reason on hover: `14 CU`. @public */
+/** The price as a short text, with its reason on hover: `14 CU`. */
 export const PriceTag = ({ of, chainIds = [] }: { of: readonly Priced[]; chainIds?: readonly number[] }) => {
   const { computeUnits, reason } = usePrice(of, chainIds);
   const text = computeUnits === null ? 'paid by chain' : `${formatCount(computeUnits)} CU`;

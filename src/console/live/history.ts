@@ -31,7 +31,7 @@ export type HistoryState = {
   readonly slots: ReadonlyMap<number, readonly number[]>;
   /** From when on all are counted, in milliseconds since the epoch; null for the whole log, or before it has begun. */
   readonly since: number | null;
-  /** How many times it has begun: then it has to be read back again. */
+  /** Grows each time counting starts over: the chart then reads the earlier deliveries again. */
   readonly begun: number;
   readonly isReading: boolean;
   readonly problem: Problem | null;

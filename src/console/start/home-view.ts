@@ -46,7 +46,7 @@ const Lead = ({ sample, shows }: { sample: Sample; shows: string }) => {
 const Other = ({ sample: { address, name, shows } }: { sample: Sample }) =>
   html`<li><a href=${hrefOf('wallet', [address])}>${useLabel(address) ?? name}</a> <span class="quiet">${shows.replaceAll('`', '')}</span></li>`;
 
-/** The sandbox's wallets. Over a real service there are none. */
+/** The sandbox's wallets. A real service has no samples. */
 const Samples = () => {
   if (settings.wallets.length === 0) return null;
   const leading = LEADING.flatMap(([name, shows]) => {

@@ -10,6 +10,7 @@ import { send } from '../api/client.ts';
 import type { PagedState } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
 import { Address, Empty, Facts, html, Time, useNow } from '../components.ts';
+import { PriceTag } from '../cost/prices.ts';
 import {
   compareDecimals,
   formatCount,
@@ -29,22 +30,9 @@ import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
 
 /** All come in one request, whatever is asked for. */
 const PAGE_SIZE = 1000;
-const UNITS_OF_A_CHAIN = 4;
-/** Used until the gateway has said which chains the service answers for. */
-const USUAL_CHAINS = 6;
 
 type Position = PositionRowFragment;
 type Props = { address: string; chainIds: readonly number[] };
-
-/** What reading the positions costs: of the chosen chains, or of those that are read when none is chosen. */
-const usePrice = (chainIds: readonly number[]): number => {
-  const chains = useChains();
-  const offers = chains.filter(({ supports }) => supports?.includes('DEFI_POSITIONS'));
-  const usual = offers.filter(({ tags }) => tags.includes('default')).length || USUAL_CHAINS;
-  const chosen =
-    offers.length === 0 ? chainIds.length : offers.filter(({ chainId }) => chainIds.includes(chainId)).length;
-  return UNITS_OF_A_CHAIN * (chainIds.length === 0 ? usual : chosen);
-};
 
 const memory = createMemory<PagedState<Position>>();
 const nameOfList = (address: string, chainIds: readonly number[]): string =>
@@ -53,11 +41,10 @@ const nameOfList = (address: string, chainIds: readonly number[]): string =>
 /** The wallet's positions in protocols. They are the dearest list, so they are read when they are asked for. */
 export const DefiPositions = ({ address, chainIds }: Props) => {
   const [asked, setAsked] = useState(() => (memory.recall(nameOfList(address, chainIds)) ? chainIds : null));
-  const price = usePrice(chainIds);
   if (asked === chainIds) return html`<${Positions} address=${address} chainIds=${chainIds} />`;
-  return html`<${Empty} title="Positions in protocols cost ${UNITS_OF_A_CHAIN} CU for each chain">
+  return html`<${Empty} title="Positions in protocols cost 4 CU for each chain">
     ${chainIds.length === 0 ? 'Choose chains above to pay for those alone, or read all main ones.' : 'The chosen chains are read together.'}
-    <span class="bar"><button type="button" class="primary" onClick=${() => setAsked(chainIds)}>Read DeFi positions: ${formatCount(price)} CU</button></span>
+    <span class="bar"><button type="button" class="primary" onClick=${() => setAsked(chainIds)}>Read DeFi positions: <${PriceTag} of=${['defiPositions']} chainIds=${chainIds} /></button></span>
   <//>`;
 };
 

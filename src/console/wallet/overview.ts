@@ -7,9 +7,18 @@ import { useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, ProblemNotice, Skeleton, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { counted, formatChange, formatUsdBriefly, inWords, shorten, sumOf } from '../format.ts';
+import {
+  compareDecimals,
+  counted,
+  formatChange,
+  formatUsdBriefly,
+  inWords,
+  shorten,
+  sumOf,
+} from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
+import { MIN_POOL_SIZE_USD } from './tokens.ts';
 import { useIsWatched } from './watched.ts';
 
 type Portfolio = NonNullable<NonNullable<WalletOverviewQuery['wallet']>['portfolio']>;
@@ -126,9 +135,6 @@ const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
   </details>`;
 };
 
-/** A pool below this makes no price that counts: the gateway's default. */
-const LEAST_POOL_USD = 10_000;
-
 type Moved = readonly [id: string, valueUsd: string];
 
 /** The balances of the wallet after a delivery. One that the total did not count joins it if its price is one to rely on. */
@@ -144,7 +150,7 @@ const movedBy = (
     if (!balance?.valueUsd) return [];
     const isReliable =
       tokenAddress === null ||
-      (poolSizeUsd === null ? lowLiquidity !== true : Number(poolSizeUsd) >= LEAST_POOL_USD);
+      (poolSizeUsd === null ? lowLiquidity !== true : compareDecimals(poolSizeUsd, MIN_POOL_SIZE_USD) >= 0);
     return counts(balance.id) || isReliable ? [[balance.id, balance.valueUsd]] : [];
   });
 };

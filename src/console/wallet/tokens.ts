@@ -26,7 +26,7 @@ import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
 /** The service's largest page: the whole wallet, but for a few. */
 const PAGE_SIZE = 1000;
 /** Prices from smaller pools are not believed: what `Wallet.portfolio` leaves out unless it is told otherwise. */
-const MIN_POOL_SIZE_USD = '10000';
+export const MIN_POOL_SIZE_USD = '10000';
 
 type Balance = BalanceRowFragment;
 

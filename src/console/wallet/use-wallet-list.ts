@@ -38,8 +38,8 @@ const NO_NOTES: Notes = { partialErrors: null, requestTime: null, reloadProblem:
 const keptNotes = createMemory<Notes>();
 
 /**
- * A list of a wallet, with what its answers say beside the items. `loadPage` has to be memoised. The list is kept for Back:
- * its name has to say which list it is, of which wallet and under which filters.
+ * A list of a wallet, with what its answers say beside the items. Memoise `loadPage`. The list is kept for Back under
+ * its name, which says which list it is, of which wallet and under which filters.
  */
 export const useWalletList = <Node>(
   pageSize: number,
@@ -107,7 +107,7 @@ const detailsOf = <Node extends WithId>(
   return problem ? { state: 'failed', problem } : { state: 'moved' };
 };
 
-/** The details of the item with this id, and a function that loads them again. `load` has to be memoised. */
+/** The details of the item with this id, and a function that loads them again. Memoise `load`. */
 export const useDetails = <Node extends WithId>(
   id: string,
   load: LoadNode<Node>,
