@@ -51,7 +51,7 @@ const RULES: readonly Rule[] = [
   rule('no circles', {}, { circular: true }),
   rule(
     'no orphans',
-    { orphan: true, path: '^src/', pathNot: '^src/(main|sandbox/main|cli/[a-z-]+)\\.ts$' },
+    { orphan: true, path: '^src/', pathNot: '^src/(main|service/main|cli/[a-z-]+)\\.ts$' },
     {},
   ),
   only('lib/', 'lib/'),
@@ -94,8 +94,8 @@ const RULES: readonly Rule[] = [
   never('server/(auth|browsers)/', 'server/(?!$1/)'),
   onlyFor('server/websocket/', 'app/|server/websocket/|telemetry/'),
 
-  only('sandbox/', 'sandbox/'),
-  onlyFor('sandbox/', 'app/|sandbox/'),
+  only('service/', 'service/'),
+  onlyFor('service/', 'app/|service/'),
   only('console/', 'console/'),
   onlyFor('console/', 'console/'),
 ];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
+import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
 import { need } from '../support/available.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { type InstalledPackage, installPackage, npm, unpackPackage } from '../support/deploy/package.ts';

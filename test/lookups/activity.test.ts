@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { activity } from '../../src/lookups/activity.ts';
-import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import { ALICE } from '../sandbox/webhooks/support/builders.ts';
+import { startSandbox } from '../../src/service/server.ts';
+import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
+import { ALICE } from '../service/webhooks/support/builders.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { codesOf, heldKey, startGateway } from '../support/gateway/start.ts';
 import { addressOf, type Fields, freshAddress, hashOf, timeAt } from '../support/upstream/builders.ts';

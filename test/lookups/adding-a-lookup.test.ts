@@ -52,7 +52,7 @@ const EDITS: Readonly<Record<string, readonly (readonly [string, string])[]>> = 
     ['import { collectibles }', "import { badges } from './badges.ts';\nimport { collectibles }"],
     ['  collectibles,\n', '  collectibles,\n  badges,\n'],
   ],
-  'src/sandbox/lookups/registry.ts': [
+  'src/service/lookups/registry.ts': [
     ['import { collectibles }', "import { badges } from './badges.ts';\nimport { collectibles }"],
     ['  collectibles,\n', '  collectibles,\n  badges,\n'],
   ],
@@ -86,7 +86,7 @@ test('a lookup that is added by the steps of the page passes the checks, the law
   for (const file of [
     'lookups/collectibles-rest.ts',
     'lookups/collectibles.ts',
-    'sandbox/lookups/collectibles.ts',
+    'service/lookups/collectibles.ts',
   ])
     await writeFile(
       project.path(`src/${renamed(file)}`),
@@ -105,7 +105,7 @@ test('a lookup that is added by the steps of the page passes the checks, the law
     'check',
     '--write',
     'src/lookups',
-    'src/sandbox/lookups',
+    'src/service/lookups',
   );
   await node('scripts/checks/schema.ts');
   // All the files that exist already and are touched, with the printed schema.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { demoAddress } from '../../src/sandbox/chain/wallet-profiles.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { type Sandbox, startSandbox } from '../../src/service/server.ts';
+import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
 
 /**

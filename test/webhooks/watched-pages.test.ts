@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ALICE, BOB } from '../sandbox/webhooks/support/builders.ts';
+import { ALICE, BOB } from '../service/webhooks/support/builders.ts';
 import { expectUnchanged, ifNot, tagOf } from '../support/clients/conditional.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
 import { postEncoded } from '../support/clients/encoded.ts';

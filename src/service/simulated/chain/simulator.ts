@@ -1,0 +1,308 @@
+import { decodeCall, decodeLog } from '../../evm/abi.ts';
+import { Random } from '../../evm/random.ts';
+import type {
+  AssetBalance,
+  Block,
+  ChainData,
+  Collection,
+  Decoded,
+  DefiPosition,
+  Effect,
+  Hex,
+  Holder,
+  Holding,
+  LogEntry,
+  Pool,
+  Position,
+  Token,
+  Transaction,
+  TransactionPage,
+} from '../../types.ts';
+import { CHAINS } from '../chains.ts';
+import {
+  BlockBuilder,
+  blockHash,
+  blockRandom,
+  COUNTERPARTIES,
+  heightAt,
+  type MinedTransaction,
+  planBlock,
+  planHistory,
+} from './block-builder.ts';
+import { defiPositions, PROTOCOLS } from './defi.ts';
+import { Holdings, type Ledger } from './ledger.ts';
+import { priceAt } from './prices.ts';
+import { DEMO_WALLETS } from './wallet-profiles.ts';
+
+export type ChainSimulatorOptions = {
+  readonly seed: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** The URL of a fungible asset's logo. Default: there are no logos. */
+  readonly logoUrl?: (chainId: number, token: Hex | null) => string;
+};
+
+const isCoin = ({ standard }: Token) => standard === 'erc20';
+
+/** Simulates all chains and their wallets: a history that depends only on the seed, and live blocks on top of it. */
+export class ChainSimulator implements ChainData {
+  readonly chains = CHAINS;
+  readonly protocols = PROTOCOLS;
+  readonly price = priceAt;
+  readonly #options: ChainSimulatorOptions;
+  readonly #holdings: Holdings;
+  readonly #transactions: TransactionStore;
+  readonly #builders: ReadonlyMap<number, BlockBuilder>;
+  readonly #heights = new Map<number, number>();
+  readonly #listeners = new Set<(block: Block) => void>();
+  #order = 0;
+  #lastTime = 0;
+
+  constructor(options: ChainSimulatorOptions) {
+    this.#options = options;
+    const wallets = DEMO_WALLETS.map(({ address }) => address);
+    this.#holdings = new Holdings(wallets);
+    this.#transactions = new TransactionStore(wallets, COUNTERPARTIES);
+    const shared = {
+      seed: options.seed,
+      startedAt: options.now(),
+      holdings: this.#holdings,
+      nextOrder: () => this.#order++,
+    };
+    this.#builders = new Map(CHAINS.map((chain) => [chain.id, new BlockBuilder({ ...shared, chain })]));
+    this.#playHistory(shared.startedAt);
+  }
+
+  token(chainId: number, address: Hex): Token | null {
+    return this.#builders.get(chainId)?.contracts.tokens.get(address) ?? null;
+  }
+
+  /** The logo of the native asset or an ERC-20; null for an NFT, which has an image instead. */
+  logo(chainId: number, token: Hex | null): string | null {
+    const isFungible = token === null || this.token(chainId, token)?.standard === 'erc20';
+    return isFungible ? (this.#options.logoUrl?.(chainId, token) ?? null) : null;
+  }
+
+  /** Null for a contract that is no NFT collection. Spam collections are described as well. */
+  collection(chainId: number, address: Hex): Collection | null {
+    return this.#builders.get(chainId)?.contracts.nfts.get(address) ?? null;
+  }
+
+  decodeCall({ chain, to, data }: Transaction): Decoded | null {
+    const abi = to === null ? undefined : this.#builders.get(chain.id)?.contracts.abis.get(to);
+    const called = Object.values(abi ?? {}).find(
+      (item) => 'selector' in item && data.startsWith(item.selector),
+    );
+    return called !== undefined && 'selector' in called ? decodeCall(called, data) : null;
+  }
+
+  decodeLog(chainId: number, log: LogEntry): Decoded | null {
+    const abi = this.#builders.get(chainId)?.contracts.abis.get(log.address);
+    const emitted = Object.values(abi ?? {}).find((item) => 'topic' in item && item.topic === log.topics[0]);
+    return emitted !== undefined && 'topic' in emitted ? decodeLog(emitted, log) : null;
+  }
+
+  transactions(
+    wallet: Hex,
+    chainIds: ReadonlySet<number>,
+    limit: number,
+    after: Position | null,
+  ): TransactionPage {
+    return this.#transactions.page(wallet, chainIds, limit, after);
+  }
+
+  /** The NFTs of a wallet, the most recently acquired first. */
+  holdings(wallet: Hex): readonly Holding[] {
+    return this.#holdings.of(wallet).toReversed();
+  }
+
+  balances(account: Hex, chainIds: ReadonlySet<number>): readonly AssetBalance[] {
+    return [...this.#builders.values()].flatMap(({ chain, ledger }) =>
+      chainIds.has(chain.id)
+        ? ledger.balances(account).map(([token, amount]) => ({ chain, token, amount }))
+        : [],
+    );
+  }
+
+  holders(chainId: number, token: Hex): readonly Holder[] | null {
+    return this.#coinLedger(chainId, token)?.holders(token) ?? null;
+  }
+
+  supply(chainId: number, token: Hex): bigint | null {
+    return this.#coinLedger(chainId, token)?.supply(token) ?? null;
+  }
+
+  pool(chainId: number, token: Hex): Pool | null {
+    const contracts = this.#builders.get(chainId)?.contracts;
+    const known = contracts?.tokens.get(token);
+    if (contracts === undefined || known === undefined || !isCoin(known) || known.poolSizeUsd === null)
+      return null;
+    const { coins, pool, wrapped } = contracts;
+    const isWrapped = token === wrapped.address;
+    const [, dollar] = coins;
+    const other = isWrapped && dollar !== undefined ? dollar.address : wrapped.address;
+    return {
+      type: coins.includes(known) ? 'uniswap_v3' : 'uniswap_v2',
+      address: pool,
+      tokens: [token, other],
+    };
+  }
+
+  tokens(chainIds: ReadonlySet<number>): readonly Token[] {
+    return [...this.#builders.values()].flatMap(({ chain, contracts }) =>
+      chainIds.has(chain.id) ? [...contracts.tokens.values()].filter(isCoin) : [],
+    );
+  }
+
+  defiPositions(wallet: Hex, chainIds: ReadonlySet<number>, time: number): readonly DefiPosition[] {
+    return defiPositions(wallet, time, (chainId) => this.#builders.get(chainId)?.contracts ?? null).filter(
+      ({ chain_id }) => chainIds.has(chain_id),
+    );
+  }
+
+  contractName(chainId: number, address: Hex): string | null {
+    const { contractNames, tokens } = this.#builders.get(chainId)?.contracts ?? {};
+    return contractNames?.get(address) ?? tokens?.get(address)?.name ?? null;
+  }
+
+  /** Calls the listener with each block once it is mined. The returned function removes the listener. */
+  onBlock(listener: (block: Block) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /**
+   * Makes the next block of a chain at the current time.
+   * @throws when there is no such chain.
+   */
+  mine(chainId: number): Block {
+    const builder = this.#builders.get(chainId);
+    if (builder === undefined)
+      throw new Error(`expected the id of one of the sandbox's chains, got ${chainId}`);
+    const { chain } = builder;
+    const { seed, now } = this.#options;
+    // Block times are whole seconds. They never decrease, also when the clock is set back.
+    this.#lastTime = Math.max(this.#lastTime, Math.floor(now() / 1000) * 1000);
+    const time = this.#lastTime;
+    const before = this.#heights.get(chainId);
+    const number = (before ?? heightAt(chain, time)) + 1;
+    this.#heights.set(chainId, number);
+    const random = blockRandom(seed, chainId, number);
+    const transactions = builder.mine(number, time, planBlock(chainId, before === undefined, random), random);
+    for (const transaction of transactions) this.#transactions.addLive(transaction);
+    const block = { chain, number, time, hash: blockHash({ chain, number, time, seed }), transactions };
+    for (const listener of this.#listeners) listener(block);
+    return block;
+  }
+
+  /** Makes the next block of every chain that has live blocks. */
+  tick(): readonly Block[] {
+    return this.chains.filter((chain) => chain.live).map((chain) => this.mine(chain.id));
+  }
+
+  /** The ledger of a known ERC-20. */
+  #coinLedger(chainId: number, address: Hex): Ledger | null {
+    const token = this.token(chainId, address);
+    return token !== null && isCoin(token) ? (this.#builders.get(chainId)?.ledger ?? null) : null;
+  }
+
+  #playHistory(now: number): void {
+    const random = new Random(`${this.#options.seed}/history`);
+    for (const planned of planHistory(this.#options.seed, now)) {
+      const transactions =
+        this.#builders
+          .get(planned.chain.id)
+          ?.mine(planned.number, planned.time, [planned], planned.random ?? random) ?? [];
+      for (const transaction of transactions) this.#transactions.addPast(transaction);
+      this.#lastTime = planned.time;
+    }
+  }
+}
+
+/**
+ * The live transactions that are stored of one account, beside its whole history. The oldest are deleted for new ones.
+ */
+const MAX_LIVE = { wallet: 1_500, counterparty: 40 };
+
+/** Transactions are deleted in batches of this part of what is stored, which keeps the cost of one more small. */
+const SLACK = 1 / 6;
+
+type Stored = {
+  readonly past: MinedTransaction[];
+  readonly live: MinedTransaction[];
+  readonly maxLive: number;
+};
+
+/**
+ * The transactions of every demo wallet and counterparty, in order. The whole history is stored. Of the live
+ * transactions only each account's newest are, so the memory is bounded by the number of accounts, however long the
+ * sandbox runs.
+ */
+class TransactionStore {
+  readonly #accounts = new Map<Hex, Stored>();
+
+  constructor(wallets: readonly Hex[], counterparties: readonly Hex[]) {
+    for (const account of counterparties)
+      this.#accounts.set(account, { past: [], live: [], maxLive: MAX_LIVE.counterparty });
+    for (const account of wallets)
+      this.#accounts.set(account, { past: [], live: [], maxLive: MAX_LIVE.wallet });
+  }
+
+  addPast(transaction: MinedTransaction): void {
+    for (const party of partiesOf(transaction)) this.#accounts.get(party)?.past.push(transaction);
+  }
+
+  addLive(transaction: MinedTransaction): void {
+    for (const party of partiesOf(transaction)) {
+      const stored = this.#accounts.get(party);
+      if (stored === undefined) continue;
+      const { live, maxLive } = stored;
+      live.push(transaction);
+      const slack = Math.ceil(maxLive * SLACK);
+      if (live.length > maxLive + slack) live.splice(0, slack);
+    }
+  }
+
+  /** The newest `limit` transactions of a wallet on the given chains that are older than the position. */
+  page(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, after: Position | null): TransactionPage {
+    const transactions: MinedTransaction[] = [];
+    const { live, past } = this.#accounts.get(wallet) ?? { live: [], past: [] };
+    for (const list of [live, past]) {
+      for (let at = after === null ? list.length : countBefore(list, after); at > 0; at -= 1) {
+        const transaction = list[at - 1];
+        if (transaction === undefined || !chainIds.has(transaction.chain.id)) continue;
+        const last = transactions.at(-1);
+        if (transactions.length === limit && last !== undefined)
+          return { transactions, next: { time: last.blockTime, order: last.order } };
+        transactions.push(transaction);
+      }
+    }
+    return { transactions, next: null };
+  }
+}
+
+const isBefore = ({ blockTime, order }: MinedTransaction, position: Position) =>
+  blockTime < position.time || (blockTime === position.time && order < position.order);
+
+/** The number of transactions in an ordered list that precede the position, by binary search. */
+const countBefore = (list: readonly MinedTransaction[], position: Position): number => {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const transaction = list[middle];
+    if (transaction !== undefined && isBefore(transaction, position)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+/**
+ * The addresses that a transaction involves: its sender, its recipient and the owners of the assets that it touched.
+ */
+const partiesOf = ({ from, to, effects }: Transaction): ReadonlySet<Hex> =>
+  new Set([from, ...(to === null ? [] : [to]), ...effects.flatMap(touched)]);
+
+const touched = (effect: Effect): readonly Hex[] => {
+  if (effect.kind === 'transfer') return [effect.from, effect.to];
+  return [effect.kind === 'approval' ? effect.owner : effect.trader];
+};
