@@ -95,7 +95,8 @@ const RULES: readonly Rule[] = [
   onlyFor('server/websocket/', 'app/|server/websocket/|telemetry/'),
 
   only('service/', 'service/'),
-  onlyFor('service/', 'app/|service/'),
+  onlyFor('service/', 'app/|service/|config/'),
+  never('config/', 'service/(?!indexed/config\\.ts)'),
   only('console/', 'console/'),
   onlyFor('console/', 'console/'),
 ];

@@ -80,12 +80,26 @@ const tokensOf = ({ auth }: Config) => (auth.mode === 'jwt' ? auth : null);
 
 const NOT_WITHOUT_REDIS = 'not used without REDIS_URL';
 const NOT_WITH_REDIS = 'not used with REDIS_URL';
-const NOT_WITH_UPSTREAM = 'not used with UPSTREAM_URL';
+const NOT_WITHOUT_SANDBOX = 'not used without the sandbox';
+
+const isSandbox = ({ upstream, indexed }: Config): boolean => upstream.url === null && indexed === null;
+
+const ofIndex =
+  (show: (indexed: NonNullable<Config['indexed']>) => Value) =>
+  ({ indexed }: Config): Value =>
+    indexed === null ? 'not used without CHAINS' : show(indexed);
+
+/** Of a node's URL: its path often is a key. */
+const nodeShown = (url: string): string => {
+  const { protocol, host, pathname, search, username } = new URL(url);
+  return `${protocol}//${host}${pathname === '/' && search + username === '' ? '' : '/(access)'}`;
+};
 
 const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) => Value } = {
   HOST: ({ host }) => host,
   PORT: ({ port }) => port,
-  UPSTREAM_URL: ({ upstream }) => upstream.url ?? 'none: the sandbox',
+  UPSTREAM_URL: ({ upstream, indexed }) =>
+    upstream.url ?? (indexed === null ? 'none: the sandbox' : 'none: the index of CHAINS'),
   UPSTREAM_API_KEY: ({ upstream }) => secret(upstream.apiKey),
   UPSTREAM_API_KEY_HEADER: ({ upstream }) => upstream.apiKeyHeader,
   UPSTREAM_TIMEOUT_MS: ({ upstream }) => upstream.timeoutMs,
@@ -147,9 +161,19 @@ const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) 
   COMPRESSION: ({ compression }) => compression,
   LOG_LEVEL: ({ logLevel }) => logLevel,
   LOG_FORMAT: ({ logFormat }) => logFormat,
-  SANDBOX: ({ upstream }) => upstream.url === null,
-  SANDBOX_BLOCK_MS: ({ upstream, sandboxBlockMs }) =>
-    upstream.url === null ? sandboxBlockMs : NOT_WITH_UPSTREAM,
+  SANDBOX: isSandbox,
+  SANDBOX_BLOCK_MS: (config) => (isSandbox(config) ? config.sandboxBlockMs : NOT_WITHOUT_SANDBOX),
+  CHAINS: ({ indexed }) => indexed?.chains.map(({ id, url }) => `${id}=${nodeShown(url)}`) ?? null,
+  START_BLOCK: ofIndex(({ chains }) =>
+    chains.map(({ id, startBlock }) => `${id}=${startBlock ?? 'by the height'}`),
+  ),
+  INDEX_DIR: ofIndex(({ directory }) => directory),
+  ABI_DIR: ofIndex(({ abiDirectory }) => abiDirectory),
+  METADATA: ofIndex(({ metadata }) => metadata !== null),
+  IPFS_GATEWAY: ofIndex(({ metadata }) =>
+    metadata === null ? 'not used without METADATA=on' : shown(metadata.ipfsGateway),
+  ),
+  PRICES: ofIndex(({ prices }) => prices && shown(prices)),
   ...TRACES_VALUES,
 };
 

@@ -28,6 +28,8 @@ export const readAuth = (env: Environment, facts: Facts, read: Read, problems: s
     problems.push(
       `HOST: expected a loopback address or an explicit AUTH=open, got ${JSON.stringify(host)}: any client that reaches it could use the gateway's key`,
     );
+  if (mode === 'key' && env.CHAINS && apiKey === null)
+    problems.push('AUTH: expected UPSTREAM_API_KEY beside CHAINS when it is key, got none');
   if (mode !== 'key' && explicit !== null && upstreamUrl !== null && apiKey === null)
     problems.push(`AUTH: expected UPSTREAM_API_KEY beside UPSTREAM_URL when it is ${mode}, got none`);
   if (mode === 'jwt') return readTokens(env, read, problems);

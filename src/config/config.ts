@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
 import type { Chain } from '../lookups/chains/known-chains.ts';
+import { type IndexedConfig, readIndexedConfig } from '../service/indexed/config.ts';
 import { type AuthConfig, readAuth } from './auth.ts';
 import type { Environment, Read, Variable } from './environment.ts';
 import {
@@ -25,7 +26,7 @@ export type Config = {
   /** 0 chooses a free port. */
   readonly port: number;
   readonly upstream: {
-    /** Without a trailing slash. Null starts the sandbox in this process. */
+    /** Without a trailing slash. Null starts a service in this process: over an index, else the sandbox. */
     readonly url: string | null;
     /** The gateway's own key; null when each client sends its own. */
     readonly apiKey: string | null;
@@ -35,6 +36,8 @@ export type Config = {
     /** Rate limit for requests to upstream, in requests a second; null for none. */
     readonly perSecond: number | null;
   };
+  /** The chains that this process indexes itself, and how; null where it does not. */
+  readonly indexed: IndexedConfig | null;
   readonly auth: AuthConfig;
   readonly allowedOrigins: readonly string[];
   /** Addresses of proxies whose forwarded headers name the client, and networks of them. */
@@ -147,6 +150,7 @@ export const readConfig = (env: Environment): Config => {
   const signatureSecrets = read('DELIVERY_SIGNATURE_SECRET', commaList, 'secrets, comma-separated', true);
   const signatureHeader = read('DELIVERY_SIGNATURE_HEADER', headerName, 'the name of an HTTP header');
   checkSandbox(env, read, problems);
+  const indexed = readIndexed(env, problems);
   const headMs = integer('CACHE_HEAD_MS', 2000, 0, MAX_FRESH_MS);
   if (env.DELIVERY_SIGNATURE_HEADER && !env.DELIVERY_SIGNATURE_SECRET)
     problems.push('DELIVERY_SIGNATURE_HEADER: expected DELIVERY_SIGNATURE_SECRET beside it, got none');
@@ -163,6 +167,7 @@ export const readConfig = (env: Environment): Config => {
       connections: integer('UPSTREAM_CONNECTIONS', 128, 1, 10_000),
       perSecond: read('UPSTREAM_RPS', integerIn(1, 100_000), 'an integer from 1 to 100000'),
     },
+    indexed,
     auth: readAuth(env, { host, upstreamUrl, apiKey }, read, problems),
     allowedOrigins: read('ALLOWED_ORIGINS', origins, 'origins (scheme://host[:port]), comma-separated') ?? [],
     trustedProxies:
@@ -215,7 +220,7 @@ export const readConfig = (env: Environment): Config => {
         integerIn(1, 1_000_000_000),
         'an integer from 1 to 1000000000',
       ),
-      defaultChainCount: integer('DEFAULT_CHAIN_COUNT', 14, 1, 10_000),
+      defaultChainCount: integer('DEFAULT_CHAIN_COUNT', indexed?.chains.length ?? 14, 1, 10_000),
     },
     extraChains:
       read('EXTRA_CHAINS', extraChains, 'id:name[:tag…], comma-separated, each id and name once') ?? [],
@@ -238,20 +243,32 @@ export const readConfig = (env: Environment): Config => {
   return Object.freeze(config);
 };
 
+const readIndexed = (env: Environment, problems: string[]): IndexedConfig | null => {
+  const { config, problems: found } = readIndexedConfig(env);
+  problems.push(...found);
+  if (env.CHAINS && env.REDIS_URL)
+    problems.push(
+      'REDIS_URL: expected UPSTREAM_URL beside it, of one service that `npm run service` starts for all gateways, got CHAINS, which each would index for itself',
+    );
+  return config;
+};
+
 /**
- * Without UPSTREAM_URL the sandbox replaces upstream. In production a missing UPSTREAM_URL is more likely a mistake, which
+ * Without UPSTREAM_URL and CHAINS the sandbox replaces upstream. In production a missing UPSTREAM_URL is more likely a mistake, which
  * would show simulated wallets to real users: there SANDBOX=on must ask for the sandbox.
  */
 const checkSandbox = (env: Environment, read: Read, problems: string[]): void => {
   const sandbox = read('SANDBOX', z.enum(['on', 'off']), 'on or off');
-  if (env.UPSTREAM_URL) {
+  const others = (['UPSTREAM_URL', 'CHAINS'] as const).filter((name) => env[name]);
+  if (others.length > 1) problems.push('CHAINS: expected no UPSTREAM_URL beside it, got both');
+  if (others.length > 0) {
     if (sandbox === 'on')
-      problems.push('SANDBOX: expected no UPSTREAM_URL beside it when it is on, got both');
+      problems.push(`SANDBOX: expected no ${others.join(' and no ')} beside it when it is on, got both`);
     return;
   }
   const isProduction = env.NODE_ENV === 'production';
   if (sandbox === 'off' || (sandbox === null && isProduction && !env.SANDBOX))
     problems.push(
-      `UPSTREAM_URL: expected the URL of upstream when ${sandbox === 'off' ? 'SANDBOX is off' : 'NODE_ENV is production'}, got none; SANDBOX=on asks for the sandbox`,
+      `UPSTREAM_URL: expected the URL of upstream, or CHAINS, when ${sandbox === 'off' ? 'SANDBOX is off' : 'NODE_ENV is production'}, got none; SANDBOX=on asks for the sandbox`,
     );
 };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Chain } from '../lookups/chains/known-chains.ts';
 import { itemLookups, lookups } from '../lookups/registry.ts';
 import { isNetwork } from '../server/http/client-address.ts';
+import { INDEXED_VARIABLES } from '../service/indexed/config.ts';
 
 const FIXED = [
   'HOST',
@@ -52,6 +53,7 @@ const FIXED = [
   'LOG_FORMAT',
   'SANDBOX',
   'SANDBOX_BLOCK_MS',
+  ...INDEXED_VARIABLES,
   'OTEL_SDK_DISABLED',
   'OTEL_TRACES_EXPORTER',
   'OTEL_EXPORTER_OTLP_ENDPOINT',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { LOOKUP_VARIABLES, VARIABLES, type Variable } from '../../src/config/environment.ts';
+import { INDEXED_VARIABLES } from '../../src/service/indexed/config.ts';
 import { need } from '../support/available.ts';
 import { folderOf } from '../support/folder.ts';
 import { root } from '../support/pages.ts';
@@ -110,6 +111,16 @@ const EXAMPLES: { readonly [name in Variable]: readonly string[] } = {
   LOG_LEVEL: ['warn'],
   SANDBOX: ['on'],
   SANDBOX_BLOCK_MS: ['100'],
+  CHAINS: [
+    `1=http://user:${SECRET}@127.0.0.1:1/v3/${SECRET}?key=${SECRET},2=ws://127.0.0.1:1`,
+    '1=http://127.0.0.1:1/(access),2=ws://127.0.0.1:1',
+  ],
+  START_BLOCK: ['2=7', '1=by the height,2=7'],
+  INDEX_DIR: ['/nowhere/index'],
+  ABI_DIR: ['/nowhere/out'],
+  METADATA: ['on'],
+  IPFS_GATEWAY: ['https://ipfs.example.com'],
+  PRICES: [`https://prices.example.com/now?key=${SECRET}`, 'https://prices.example.com/now?(query)'],
   OTEL_SDK_DISABLED: ['false'],
   OTEL_TRACES_EXPORTER: ['otlp'],
   // Where both are set, the one for traces is used.
@@ -139,6 +150,11 @@ const EXAMPLES: { readonly [name in Variable]: readonly string[] } = {
 
 /** These can't be set, or are not used, beside some of the others. */
 const APART: readonly Variable[] = ['JWT_JWKS_URL', 'DATA_DIR', 'SANDBOX', 'SANDBOX_BLOCK_MS'];
+const SETS: readonly (readonly Variable[])[] = [
+  VARIABLES.filter((name) => !APART.includes(name) && !INDEXED_VARIABLES.some((each) => each === name)),
+  ['AUTH', ...APART],
+  INDEXED_VARIABLES,
+];
 
 test('--check shows the variable that turns traces off, and says of the others that they are not used', async () => {
   const { stdout } = await run(['--check'], {
@@ -153,7 +169,7 @@ test('--check shows the variable that turns traces off, and says of the others t
 test('--check shows each variable that is set, from the environment, and no secret', async () => {
   await using folder = await folderOf({ 'documents.json': '{}' });
   const shown = new Map<string, string>();
-  for (const names of [VARIABLES.filter((name) => !APART.includes(name)), ['AUTH' as const, ...APART]]) {
+  for (const names of SETS) {
     const env = Object.fromEntries(names.map((name) => [name, EXAMPLES[name]?.[0] ?? '']));
     const { code, stdout, stderr } = await run(['--check'], env, folder.path('.'));
     expect([code, stderr]).toEqual([0, '']);
