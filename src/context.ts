@@ -105,6 +105,7 @@ export class Context {
   /** The pages that the operation has read so far. */
   readonly reads = new ReadLog<OperationLookups>();
   readonly chains: Chains;
+  readonly chainIndex: ChainSource['index'];
   /** The operation's own, once it runs. */
   trace: Trace;
   readonly billingKey: string;
@@ -129,6 +130,7 @@ export class Context {
   constructor(parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) {
     const { tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
     this.chains = parts.settings.chains.current();
+    this.chainIndex = parts.settings.chains.index;
     this.trace = trace;
     this.billingKey = billingKey;
     this.scopes = scopes;

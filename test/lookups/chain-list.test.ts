@@ -173,6 +173,101 @@ test('the other documented shape says nothing of support, so every lookup is tri
   expect((await chainsOf(gateway)).map(({ supports }) => supports)).toEqual([null, null]);
 });
 
+describe('what the service says of its index', () => {
+  const FOLLOWED = {
+    head: 41,
+    headTime: '2026-11-24T03:30:00Z',
+    indexedFrom: 0,
+    indexedTo: 39,
+    behind: 2,
+  };
+  type Index = Record<'head' | 'headTime' | 'from' | 'to' | 'behind' | 'problem', string | null> | null;
+
+  const indexesOf = async (gateway: Gateway) => {
+    const { data, errors, extensions } = await gateway.query<{ chains: { name: string; index: Index }[] }>(
+      '{ chains { name index { head headTime from to behind problem } } }',
+    );
+    expect([errors, extensions.upstream.computeUnits]).toEqual([undefined, 0]);
+    return Object.fromEntries((data?.chains ?? []).map(({ name, index }) => [name, index]));
+  };
+  const indexed = (index: unknown): void => {
+    reply = { json: { chains: [{ ...listed(1, 'ethereum'), index }, NEW] } };
+  };
+
+  test('is told of each chain of which it says it, without the key', async () => {
+    indexed(FOLLOWED);
+    const gateway = await start();
+    await untilListed(gateway);
+    expect(await indexesOf(gateway)).toEqual({
+      ethereum: {
+        head: '41',
+        headTime: '2026-11-24T03:30:00.000Z',
+        from: '0',
+        to: '39',
+        behind: '2',
+        problem: null,
+      },
+      brand_new: null,
+    });
+    expect(JSON.stringify(reads().at(-1)?.headers)).not.toContain('held-by-the-gateway');
+  });
+
+  test('is read again when it is asked for, at most every two seconds and once for all who ask', async () => {
+    indexed(FOLLOWED);
+    const gateway = await start();
+    await untilListed(gateway);
+    await Promise.all(Array.from({ length: 5 }, () => indexesOf(gateway)));
+    expect(reads()).toHaveLength(1);
+    indexed({ ...FOLLOWED, head: 42 });
+    clock += 2_000;
+    const asked = await Promise.all(Array.from({ length: 5 }, () => indexesOf(gateway)));
+    expect(asked.map(({ ethereum }) => ethereum?.head)).toEqual(Array(5).fill('42'));
+    expect(reads()).toHaveLength(2);
+    // Other fields do not need it.
+    clock += 60_000;
+    await namesOf(gateway);
+    expect(reads()).toHaveLength(2);
+  });
+
+  test('is null while the service cannot be asked, and the chains stay', async () => {
+    indexed(FOLLOWED);
+    const gateway = await start();
+    await untilListed(gateway);
+    reply = { status: 400, text: 'not now' };
+    clock += 2_000;
+    expect(await indexesOf(gateway)).toEqual({ ethereum: null, brand_new: null });
+    indexed(FOLLOWED);
+    expect((await indexesOf(gateway)).ethereum?.head).toBe('41');
+  });
+
+  test.each<[what: string, index: unknown, told: Partial<NonNullable<Index>> | null]>([
+    ['a problem alone', { problem: 'the node is another chain' }, { problem: 'the node is another chain' }],
+    [
+      'members of other types',
+      { ...FOLLOWED, head: 'x', headTime: 7, indexedFrom: {} },
+      { to: '39', behind: '2' },
+    ],
+    ['nothing that is known', { more: 1 }, {}],
+    ['no object', 41, null],
+  ])('is read tolerantly: %s', async (_what, index, told) => {
+    indexed(index);
+    const gateway = await start();
+    await untilListed(gateway);
+    const unsaid = { head: null, headTime: null, from: null, to: null, behind: null, problem: null };
+    expect((await indexesOf(gateway)).ethereum).toEqual(told && { ...unsaid, ...told });
+  });
+
+  test('is null for a hosted service, which is not asked for it again', async () => {
+    const gateway = await start();
+    await untilListed(gateway);
+    for (const _time of [1, 2, 3]) {
+      clock += 60_000;
+      expect(await indexesOf(gateway)).toEqual({ ethereum: null, brand_new: null });
+    }
+    expect(reads()).toHaveLength(1);
+  });
+});
+
 describe('the built-in list serves where the service has none', () => {
   test.each<[what: string, Reply]>([
     ['404', { status: 404, text: 'Not found' }],

@@ -2,6 +2,7 @@ import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import type { ChainLookup } from '../../upstream/parse/fields.ts';
+import type { ChainIndex as ChainIndexShape } from './chains.ts';
 import type { Chain as ChainShape } from './known-chains.ts';
 
 const Lookup = builder.enumType('Lookup', {
@@ -15,6 +16,44 @@ const Lookup = builder.enumType('Lookup', {
     TOKEN_HOLDERS: { description: '`Token.holders`.' },
     DEFI_POSITIONS: { description: '`Wallet.defiPositions`.' },
   } satisfies { readonly [Name in ChainLookup]: object },
+});
+
+const UNSAID = 'Null where the service does not say it.';
+
+const ChainIndex = builder.objectRef<ChainIndexShape>('ChainIndex').implement({
+  description: 'How far the service is with a chain that it indexes itself.',
+  fields: (t) => ({
+    head: t.expose('head', {
+      type: 'BigInt',
+      nullable: true,
+      description:
+        "The number of the chain's newest block, as far as the service has heard. Null until it has.",
+    }),
+    headTime: t.expose('headTime', {
+      type: 'DateTime',
+      nullable: true,
+      description: `The time of that block. ${UNSAID}`,
+    }),
+    from: t.expose('from', {
+      type: 'BigInt',
+      nullable: true,
+      description: 'The number of the oldest block that is indexed. Null while none is.',
+    }),
+    to: t.expose('to', {
+      type: 'BigInt',
+      nullable: true,
+      description: 'The number of the newest block that is indexed. Null while none is.',
+    }),
+    behind: t.expose('behind', {
+      type: 'BigInt',
+      nullable: true,
+      description: `How many blocks up to the head are not indexed yet. ${UNSAID}`,
+    }),
+    problem: t.exposeString('problem', {
+      nullable: true,
+      description: 'Why the chain is not followed at present, in words. Null while it is.',
+    }),
+  }),
 });
 
 export const Chain = builder.objectRef<ChainShape>('Chain').implement({
@@ -37,6 +76,13 @@ export const Chain = builder.objectRef<ChainShape>('Chain').implement({
       description:
         "The lookups that the service offers for the chain. It costs nothing. Null when the service's list of chains can't be read, or does not say it.",
       resolve: ({ supports = null }) => supports,
+    }),
+    index: t.field({
+      type: ChainIndex,
+      nullable: true,
+      description:
+        "How far the service's own index of the chain is, at most two seconds old. It costs nothing. Null for a service that does not say it, as hosted services don't, and while the service can't be asked.",
+      resolve: ({ chainId }, _args, { chainIndex }) => chainIndex(chainId),
     }),
   }),
 });

@@ -8,8 +8,11 @@ import {
   type ChainLookup,
   MalformedFieldError,
   malformed,
+  type Reader,
   readChainId,
+  readInteger,
   readString,
+  readTime,
 } from '../../upstream/parse/fields.ts';
 import { type Chain, KNOWN_CHAINS } from './known-chains.ts';
 
@@ -132,9 +135,25 @@ const FRESH_MS = 3_600_000;
 const STALE_MS = 24 * FRESH_MS;
 /** The pause after a failed attempt. */
 const RETRY_MS = 60_000;
+/** For how long what the list says of its index is fresh. */
+const INDEX_FRESH_MS = 2_000;
 
-/** The chains that this gateway knows at a moment. */
-export type ChainSource = { current(): Chains };
+/** How far the service's index of a chain is. Numbers are those of blocks; null is what it does not say. */
+export type ChainIndex = {
+  readonly head: string | null;
+  readonly headTime: string | null;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly behind: string | null;
+  readonly problem: string | null;
+};
+
+export type ChainSource = {
+  /** The chains that this gateway knows at the moment. */
+  current(): Chains;
+  /** How far the service is with a chain, seconds old at most; null where it does not say, or can't be asked. */
+  index(chainId: number): Promise<ChainIndex | null>;
+};
 
 type Options = {
   /** Override chains of the list with the same ids, and add others. */
@@ -144,30 +163,55 @@ type Options = {
   readonly now: Clock;
 };
 
+type Listed = {
+  readonly chains: Chains;
+  /** By the ids of chains. Hosted services say nothing of an index. */
+  readonly indexes: ReadonlyMap<number, ChainIndex>;
+  readonly readAt: number;
+};
+
 /**
  * Knows the service's own list of chains while it can be read, and the built-in table otherwise. The list is read in the
- * background, for the first time at once: nobody waits for it.
+ * background, for the first time at once: nobody waits for it, except for what it says of an index.
  */
 export const createChainSource = ({ extra, read, now }: Options): ChainSource => {
   const builtIn = createChains(KNOWN_CHAINS, extra);
-  if (read === null) return { current: () => builtIn };
-  let listed: { readonly chains: Chains; readonly readAt: number } | null = null;
+  if (read === null) return { current: () => builtIn, index: async () => null };
+  let listed: Listed | null = null;
   let readAgainAt = 0;
+  let reading: Promise<Listed | null> | null = null;
 
-  const refresh = async (): Promise<void> => {
-    // No other attempt starts while this one is under way: it takes less time than the pause.
+  const readOnce = async (): Promise<Listed | null> => {
     readAgainAt = now() + RETRY_MS;
-    const chains = readList(await read());
-    listed = { chains: createChains(chains, extra), readAt: now() };
-    readAgainAt = now() + FRESH_MS;
+    try {
+      const { chains, indexes } = readList(await read());
+      listed = { chains: createChains(chains, extra), indexes, readAt: now() };
+      readAgainAt = now() + FRESH_MS;
+      return listed;
+    } catch {
+      // The observer of upstream requests has reported the failure.
+      return null;
+    } finally {
+      reading = null;
+    }
+  };
+  const refresh = (): Promise<Listed | null> => {
+    reading ??= readOnce();
+    return reading;
   };
   const current = (): Chains => {
-    // The observer of upstream requests reports a failure.
-    if (now() >= readAgainAt) refresh().catch(() => {});
+    if (now() >= readAgainAt) void refresh();
     return listed !== null && now() - listed.readAt < STALE_MS ? listed.chains : builtIn;
   };
   current();
-  return { current };
+  return {
+    current,
+    async index(chainId) {
+      const isKnown =
+        listed !== null && (listed.indexes.size === 0 || now() - listed.readAt < INDEX_FRESH_MS);
+      return (isKnown ? listed : await refresh())?.indexes.get(chainId) ?? null;
+    },
+  };
 };
 
 /** Reads the list from upstream, which needs no key and bills nothing. */
@@ -188,32 +232,57 @@ export const readChainsOf =
   };
 
 /** Reads the service's list. Leaves out what is no chain. Throws MalformedFieldError for a list without chains. */
-const readList = (body: unknown): readonly Chain[] => {
-  const items = isObject(body) ? body.chains : body;
-  const chains = Array.isArray(items) ? items.flatMap(readChain) : [];
-  if (chains.length === 0) throw malformed('chains', 'a list of chains', items);
+const readList = (body: unknown): Pick<Listed, 'indexes'> & { readonly chains: readonly Chain[] } => {
+  const list = isObject(body) ? body.chains : body;
+  const items = Array.isArray(list) ? list.flatMap(readItem) : [];
+  if (items.length === 0) throw malformed('chains', 'a list of chains', list);
+  const chains = items.map(({ chain }) => chain);
   // Another deployment's list does not say what it supports.
   const saysSupport = chains.some(({ supports }) => supports?.length !== 0);
-  return saysSupport ? chains : chains.map((chain) => ({ ...chain, supports: null }));
+  return {
+    chains: saysSupport ? chains : chains.map((chain) => ({ ...chain, supports: null })),
+    indexes: new Map(items.flatMap(({ chain, index }) => (index === null ? [] : [[chain.chainId, index]]))),
+  };
 };
 
-const readChain = (item: unknown): readonly Chain[] => {
+type Item = { readonly chain: Chain; readonly index: ChainIndex | null };
+
+const readItem = (item: unknown): readonly Item[] => {
   if (!isObject(item)) return [];
   const { name, tags } = item;
+  const chainId = orNull(readChainId, item.chain_id ?? item.id);
+  const itsName = orNull(readString, name);
+  if (chainId === null || itsName === null) return [];
+  const chain = {
+    chainId,
+    name: itsName,
+    tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
+    supports: CHAIN_LOOKUPS.filter((lookup) => {
+      const support = item[lookup.toLowerCase()];
+      return isObject(support) && support.supported === true;
+    }),
+  };
+  return [{ chain, index: readIndex(item.index) }];
+};
+
+const readIndex = (index: unknown): ChainIndex | null => {
+  if (!isObject(index)) return null;
+  return {
+    head: orNull(readInteger, index.head),
+    headTime: orNull(readTime, index.headTime),
+    from: orNull(readInteger, index.indexedFrom),
+    to: orNull(readInteger, index.indexedTo),
+    behind: orNull(readInteger, index.behind),
+    problem: orNull(readString, index.problem),
+  };
+};
+
+/** What `read` makes of a value; null for a malformed one. */
+const orNull = <Value>(read: Reader<Value>, value: unknown): Value | null => {
   try {
-    return [
-      {
-        chainId: readChainId(item.chain_id ?? item.id, 'chain_id'),
-        name: readString(name, 'name'),
-        tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
-        supports: CHAIN_LOOKUPS.filter((lookup) => {
-          const support = item[lookup.toLowerCase()];
-          return isObject(support) && support.supported === true;
-        }),
-      },
-    ];
+    return read(value, 'chains');
   } catch (error) {
-    if (error instanceof MalformedFieldError) return [];
+    if (error instanceof MalformedFieldError) return null;
     throw error;
   }
 };
