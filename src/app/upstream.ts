@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { ContextParts } from '../context.ts';
 import { type ChainSource, createChainSource, readChainsOf } from '../lookups/chains/chains.ts';
 import { lookups } from '../lookups/registry.ts';
-import type { Sandbox } from '../service/server.ts';
+import type { Sandbox } from '../service/simulated/sandbox.ts';
 import type { Invalidations } from '../shared/invalidations.ts';
 import type { SharedLimits } from '../shared/limits.ts';
 import type { CacheBudget, InvalidationBus } from '../upstream/cache/entries.ts';
@@ -104,7 +104,7 @@ const loadRedis = async ({ redis: settings }: Config) =>
 
 const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> => {
   // A gateway over a real service does not load it.
-  const { startSandbox } = await import('../service/server.ts');
+  const { startSandbox } = await import('../service/simulated/sandbox.ts');
   const sandbox = await startSandbox({
     ...(config.upstream.apiKey !== null && { apiKey: config.upstream.apiKey }),
     keyHeader: config.upstream.apiKeyHeader,

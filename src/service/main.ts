@@ -1,5 +1,5 @@
-import { readSandboxConfig, type Sandbox, type SandboxConfig, startSandbox } from './server.ts';
 import { demoAddress } from './simulated/chain/wallet-profiles.ts';
+import { readSandboxConfig, type Sandbox, type SandboxConfig, startSandbox } from './simulated/sandbox.ts';
 
 const print = (line: string) => process.stderr.write(`${line}\n`);
 const log = (msg: string, details: Readonly<Record<string, unknown>>) =>

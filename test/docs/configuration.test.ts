@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
 import { isErrorCode } from '../../src/graph/errors.ts';
-import { readSandboxConfig } from '../../src/service/server.ts';
+import { readSandboxConfig } from '../../src/service/simulated/sandbox.ts';
 import { readPage, readPages, rowsOf } from '../support/pages.ts';
 
 const page = await readPage('docs/configuration.md');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { activity } from '../../src/lookups/activity.ts';
-import { startSandbox } from '../../src/service/server.ts';
 import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
+import { startSandbox } from '../../src/service/simulated/sandbox.ts';
 import { ALICE } from '../service/webhooks/support/builders.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { codesOf, heldKey, startGateway } from '../support/gateway/start.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { graphiqlOptions } from '../../src/server/browsers/graphiql.ts';
-import { type Sandbox, startSandbox } from '../../src/service/server.ts';
 import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
-import { DEMO_WEBHOOKS } from '../../src/service/webhooks/webhooks.ts';
+import { DEMO_WEBHOOKS, type Sandbox, startSandbox } from '../../src/service/simulated/sandbox.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { type Gateway, type GraphQLReply, startGateway } from '../support/gateway/start.ts';
 

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readSandboxConfig } from '../../src/service/server.ts';
+import { readSandboxConfig } from '../../src/service/simulated/sandbox.ts';
 import { openSandbox } from '../service/support/sandbox.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/service/main.ts', import.meta.url));

@@ -7,7 +7,7 @@ import { NOON } from './support/sandbox.ts';
 
 const EVERYWHERE = new Set(CHAINS.map((chain) => chain.id));
 const all = (simulator: ChainSimulator, wallet: Hex) =>
-  simulator.transactions(wallet, EVERYWHERE, 1e6, null).transactions;
+  simulator.transactions(wallet, EVERYWHERE, 1e6, null).transactions.map(({ transaction }) => transaction);
 const simulatorAt = (now: number, seed = 'sandbox') => new ChainSimulator({ seed, now: () => now });
 const hashesOf = (simulator: ChainSimulator, name: string) =>
   all(simulator, demoAddress(name)).map(({ hash }) => hash);
@@ -85,8 +85,8 @@ const involves = (wallet: Hex, from: Hex, effects: readonly object[]) =>
 /** One side's balance before and after a transfer. */
 const sideOf = (wallet: Hex, transfer: Transfer) =>
   transfer.from === wallet
-    ? { before: transfer.fromBefore, after: transfer.fromAfter, change: -transfer.value }
-    : { before: transfer.toBefore, after: transfer.toAfter, change: transfer.value };
+    ? { ...transfer.balances?.from, change: -transfer.value }
+    : { ...transfer.balances?.to, change: transfer.value };
 
 test('balances continue from one transfer to the next, and are never negative', () => {
   const simulator = simulatorAt(NOON);
@@ -97,7 +97,7 @@ test('balances continue from one transfer to the next, and are never negative', 
     for (const { chain, effects } of all(simulator, wallet).toReversed()) {
       for (const effect of effects) {
         if (effect.kind !== 'transfer' || ![effect.from, effect.to].includes(wallet)) continue;
-        const { before, after, change } = sideOf(wallet, effect);
+        const { before = -1n, after = -1n, change } = sideOf(wallet, effect);
         const key = `${chain.id}/${effect.token}/${effect.tokenId}`;
         expect(before).toBe(balances.get(key) ?? before);
         expect(after).toBe(before + change);

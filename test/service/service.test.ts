@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
-import { openSandbox } from './support/sandbox.ts';
+import { DEMO_WEBHOOKS } from '../../src/service/simulated/sandbox.ts';
+import { items, openSandbox } from './support/sandbox.ts';
+import { startReceiver } from './webhooks/support/receiver.ts';
 
 const WHALE = `/v1/evm/transactions/${demoAddress('whale')}`;
 const COLLECTOR = `/v1/evm/collectibles/${demoAddress('collector')}`;
@@ -94,13 +96,51 @@ test('stopping ends delayed answers and idle connections at once', async () => {
   idle.destroy();
 });
 
+test('three demo webhooks are there first, one of each type, active and without a url', async () => {
+  await using sandbox = await openSandbox();
+  const listed = items(await sandbox.ask(WEBHOOKS), 'webhooks');
+  expect(listed.map(({ id, type, active, url }) => ({ id, type, active, url }))).toEqual(
+    DEMO_WEBHOOKS.map(({ id, type }) => ({ id, type, active: true, url: null })),
+  );
+  for (const { id } of DEMO_WEBHOOKS) {
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect((await sandbox.ask(`${WEBHOOKS}/${id}/addresses`)).text).toContain(demoAddress('metronome'));
+  }
+});
+
+test('the demo webhooks that still exist deliver once they are connected', async () => {
+  await using sandbox = await openSandbox();
+  await using receiver = await startReceiver();
+  const [transactions, activities, balances] = DEMO_WEBHOOKS;
+  await sandbox.ask(`${WEBHOOKS}/${activities.id}`, { method: 'DELETE' });
+  sandbox.tick();
+  sandbox.connectDemo((webhookId) => `${receiver.url}/?webhook=${webhookId}`);
+  sandbox.tick();
+  await sandbox.webhooks.settled();
+  expect(new Set(receiver.received.map(({ path }) => path))).toEqual(
+    new Set([transactions, balances].map(({ id }) => `/?webhook=${id}`)),
+  );
+  const deliveries = receiver.received.length;
+  sandbox.tick();
+  await receiver.until(deliveries + 1);
+});
+
+test('it is healthy, which a probe learns without the key', async () => {
+  await using sandbox = await openSandbox();
+  const response = await fetch(`${sandbox.url}/health`);
+  expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+});
+
 test('the clock makes blocks of several chains, and stops with the sandbox', async () => {
   const sandbox = await openSandbox({ blockMs: 10 });
   const chains = new Set<number>();
   let blocks = 0;
-  sandbox.simulator.onBlock(({ chain }) => {
-    blocks += 1;
-    chains.add(chain.id);
+  sandbox.simulator.onBlock({
+    added({ chain }) {
+      blocks += 1;
+      chains.add(chain.id);
+    },
+    removed() {},
   });
   sandbox.startClock();
   await expect.poll(() => blocks).toBeGreaterThan(30);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/service/server.ts';
 import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
+import { startSandbox } from '../../src/service/simulated/sandbox.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { type Gateway, heldKey, nowhere, startGateway } from '../support/gateway/start.ts';
 import { addressOf } from '../support/upstream/builders.ts';

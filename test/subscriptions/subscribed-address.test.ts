@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { startSandbox } from '../../src/service/server.ts';
 import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
+import { startSandbox } from '../../src/service/simulated/sandbox.ts';
 import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { poll } from '../support/clients/queries.ts';

@@ -1,10 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Awaitable } from '../types.ts';
 
 /** Long enough for a replacement of 100,000 addresses. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** Reads a request; null when its body is too long. The rest of such a body is discarded. */
-export const readRequest = async (incoming: IncomingMessage): Promise<SandboxRequest | null> => {
+export const readRequest = async (incoming: IncomingMessage): Promise<ServiceRequest | null> => {
   const body = await readBody(incoming);
   if (body === null) return null;
   const [path = '/', ...query] = (incoming.url ?? '/').split('?');
@@ -28,7 +29,7 @@ const readBody = async (incoming: IncomingMessage): Promise<string | null> => {
 };
 
 /** Sends an answer. With `cut`, sends only the first half of its body and then breaks the connection. */
-export const send = (outgoing: ServerResponse, answer: SandboxResponse, cut = false): void => {
+export const send = (outgoing: ServerResponse, answer: ServiceResponse, cut = false): void => {
   const body = Buffer.from(answer.body ?? '');
   const { computeUnits = 0 } = answer;
   outgoing.writeHead(answer.status, {
@@ -55,7 +56,7 @@ export const listen = (server: Server, host: string, port: number): Promise<stri
   });
 };
 
-export type SandboxRequest = {
+export type ServiceRequest = {
   readonly method: string;
   /** The path without the query, still percent-encoded: each route decodes its own segments. */
   readonly path: string;
@@ -63,7 +64,7 @@ export type SandboxRequest = {
   readonly body: string;
 };
 
-export type SandboxResponse = {
+export type ServiceResponse = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** The text of the body; see `json` and `text`. */
@@ -73,7 +74,7 @@ export type SandboxResponse = {
 };
 
 /** Answers a request; null when the route does not serve the path. */
-export type Route = (request: SandboxRequest) => SandboxResponse | null;
+export type Route = (request: ServiceRequest) => ServiceResponse | null;
 
 /** A rule of fault injection. All of its effects apply, in the order of the fields. */
 export type FaultRule = {
@@ -110,12 +111,12 @@ export type Operation = {
   readonly needsKey: boolean;
   /** `path` has the parameters by their names, still percent-encoded. */
   readonly answer: (
-    request: SandboxRequest,
+    request: ServiceRequest,
     path: Readonly<Record<string, string>>,
     fault: FaultRule | null,
-  ) => SandboxResponse;
+  ) => Awaitable<ServiceResponse>;
   /** What it answers when a fault makes it fail with a status. */
-  readonly fail: (status: number) => SandboxResponse;
+  readonly fail: (status: number) => ServiceResponse;
 };
 
 export type FoundOperation = {
@@ -138,21 +139,21 @@ export const createFinder = (operations: readonly Operation[]): ((path: string) 
   };
 };
 
-export const json = (status: number, value: unknown, computeUnits = 0): SandboxResponse => ({
+export const json = (status: number, value: unknown, computeUnits = 0): ServiceResponse => ({
   status,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(value),
   computeUnits,
 });
 
-export const text = (status: number, body: string): SandboxResponse => ({
+export const text = (status: number, body: string): ServiceResponse => ({
   status,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
   body,
   computeUnits: 0,
 });
 
-export const notAllowed = (allow: string): SandboxResponse => ({
+export const notAllowed = (allow: string): ServiceResponse => ({
   ...text(405, 'Method not allowed'),
   headers: { allow },
 });

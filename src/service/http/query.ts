@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { parseAddress } from '../evm/random.ts';
+import { parseAddress } from '../evm/address.ts';
+import type { Place } from '../source.ts';
 import type { Chain, ChainLookup, Hex } from '../types.ts';
 
 /** A malformed query parameter, which is answered in plain text before the lookup begins. */
@@ -131,11 +132,14 @@ export const oneChain = (query: URLSearchParams, all: readonly Chain[], lookup: 
 
 const TAG_BYTES = 24;
 
+/** Whether a place comes after another one in a list. */
+export const isBehind = (place: Place, other: Place): boolean => {
+  const at = place.findIndex((member, index) => member !== other[index]);
+  return at >= 0 && (place[at] ?? 0) < (other[at] ?? 0);
+};
+
 /** The list that an offset belongs to. The offset has no effect on any other list. */
 export type Scope = readonly (string | number | boolean | null)[];
-
-/** A place in a list's order. */
-export type Place = readonly (string | number)[];
 
 /**
  * Opaque offsets: a place in an order, and a tag that authenticates it. An offset names a place and not a count, so new

@@ -1,5 +1,6 @@
-import { ZERO_ADDRESS } from '../evm/random.ts';
-import type { ActivityType, Approval, ChainReader, Hex, Swap, Transaction, Transfer } from '../types.ts';
+import { ZERO_ADDRESS } from '../evm/address.ts';
+import type { ChainReader } from '../source.ts';
+import type { ActivityType, Approval, Hex, Swap, Transaction, Transfer } from '../types.ts';
 import {
   type EventAsset,
   isoSeconds,

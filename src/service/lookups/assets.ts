@@ -1,4 +1,5 @@
-import type { AssetType, Chain, ChainReader, Hex } from '../types.ts';
+import type { ChainReader } from '../source.ts';
+import type { AssetType, Chain, Hex } from '../types.ts';
 
 /** One of an event's assets. */
 export type EventAsset = {
@@ -19,13 +20,12 @@ export type KnownAsset = {
   readonly logo: string | null;
   /** The size of its pool in dollars; null when no pool is known, and for the native asset. */
   readonly poolSizeUsd: number | null;
-  /** Whether it has no pool that is big enough to make a price. */
-  readonly lowLiquidity: boolean;
+  /** Whether it has no pool that is big enough to make a price; null where pools are unknown. */
+  readonly lowLiquidity: boolean | null;
   readonly isStable: boolean;
   readonly site: string | null;
 };
 
-const NATIVE_DECIMALS = 18;
 /** A smaller pool does not make a reliable price. */
 const LOW_LIQUIDITY_USD = 10_000;
 export const NATIVE: EventAsset = { type: 'native', token: null };
@@ -40,25 +40,22 @@ export const knownAsset = (
   token: Hex | null,
   time: number,
 ): KnownAsset | null => {
-  const logo = data.logo(chain.id, token);
-  if (token === null) {
-    const priceUsd = data.price(chain.native, time);
-    const native = { ...chain.native, standard: 'native', decimals: NATIVE_DECIMALS } as const;
-    return {
-      ...native,
-      isStable: native.isStable ?? false,
-      priceUsd,
-      logo,
-      site: null,
-      poolSizeUsd: null,
-      lowLiquidity: false,
-    };
-  }
-  const known = data.token(chain.id, token);
-  if (known === null) return null;
-  const { isStable = false, site = null } = known;
-  const lowLiquidity = (known.poolSizeUsd ?? 0) < LOW_LIQUIDITY_USD;
-  return { ...known, isStable, site, priceUsd: data.price(known, time), logo, lowLiquidity };
+  const known = token === null ? null : data.token(chain.id, token);
+  if (token !== null && known === null) return null;
+  const { symbol, name, decimals, isStable = false } = known ?? chain.native;
+  const pool = known?.poolSizeUsd;
+  return {
+    standard: known?.standard ?? 'native',
+    symbol,
+    name,
+    decimals,
+    priceUsd: data.price(chain.id, token, time),
+    logo: data.logo(chain.id, token),
+    poolSizeUsd: pool ?? null,
+    lowLiquidity: known === null ? false : pool === undefined ? null : (pool ?? 0) < LOW_LIQUIDITY_USD,
+    isStable,
+    site: known?.site ?? null,
+  };
 };
 
 /** The asset of one side of a swap: the native asset or an ERC-20, unless the token has another standard. */

@@ -1,5 +1,6 @@
 import { address, asset, bareFlag, chainChoice, hoursAgo, limit, oneChain, words } from '../http/query.ts';
-import type { AssetBalance, Chain, ChainLookup, Hex } from '../types.ts';
+import type { AssetBalance } from '../source.ts';
+import type { Chain, ChainLookup, Hex } from '../types.ts';
 import { isoNanoseconds, type KnownAsset, knownAsset, worth } from './assets.ts';
 import { type Answer, type Asked, type Lookup, paged, type Service, scopeOf, warnings } from './lookup.ts';
 
@@ -73,7 +74,7 @@ const balanceItem = (service: Service, { chain, token, amount, asset }: Held, de
 /** Low liquidity is said where it is so, and its absence only of stablecoins. */
 const poolFields = ({ poolSizeUsd, lowLiquidity, isStable }: KnownAsset) => ({
   pool_size: poolSizeUsd,
-  ...((lowLiquidity || isStable) && { low_liquidity: lowLiquidity }),
+  ...((lowLiquidity === true || isStable) && { low_liquidity: lowLiquidity }),
 });
 
 const poolOf = ({ data }: Service, chain: Chain, token: Hex): object => {
@@ -89,17 +90,21 @@ type Filters = {
   readonly excludeUnpriced: boolean;
 };
 
+/** A token of which no pool is known is spam, unless the source knows of no pools at all. */
+const isSpam = (asset: KnownAsset | null): boolean =>
+  asset?.lowLiquidity !== null && (asset?.poolSizeUsd ?? 0) < SPAM_POOL_USD;
+
 const passes = ({ token, asset }: Held, filters: Filters): boolean => {
   const { kinds, onlyStable, excludeSpam, excludeUnpriced } = filters;
   if (kinds !== null && !kinds.includes(token === null ? 'native' : 'erc20')) return false;
   if (onlyStable && asset?.isStable !== true) return false;
-  if (excludeSpam && token !== null && (asset?.poolSizeUsd ?? 0) < SPAM_POOL_USD) return false;
+  if (excludeSpam && token !== null && isSpam(asset)) return false;
   return !(excludeUnpriced && (asset === null || asset.priceUsd === null));
 };
 
 const tokenOf = ({ token }: Held): string => token ?? '';
 
-/** The errors of chains that a fault makes unreadable. */
+/** The errors of chains that could not be read. */
 const failures = (chains: readonly Chain[], failing: readonly number[]): object => {
   const failed = chains.filter(({ id }) => failing.includes(id));
   if (failed.length === 0) return {};
@@ -111,7 +116,7 @@ const failures = (chains: readonly Chain[], failing: readonly number[]): object 
   return { errors: { error_message: 'Some balances could not be read', token_errors } };
 };
 
-const listOf = (asked: Asked, stablecoins: boolean): Answer => {
+const listOf = async (asked: Asked, stablecoins: boolean): Promise<Answer> => {
   const { data, now, path, query, fault } = asked;
   const requestedAt = now();
   const wallet = address(path.address, BAD_ADDRESS);
@@ -124,10 +129,10 @@ const listOf = (asked: Asked, stablecoins: boolean): Answer => {
   };
   const details = detailsOf(query);
   const count = limit(query, MAX_LIMIT, MAX_LIMIT);
-  const failing = fault?.failingChains ?? [];
-  const readable = chains.filter(({ id }) => !failing.includes(id));
-  const found = data
-    .balances(wallet, new Set(scopeOf(readable)))
+  const faulty = fault?.failingChains ?? [];
+  const readable = chains.filter(({ id }) => !faulty.includes(id));
+  const { balances, failed } = await data.balances(wallet, new Set(scopeOf(readable)));
+  const found = balances
     .map((balance) => held(asked, balance))
     .filter((balance) => passes(balance, filters))
     .sort((one, other) => one.chain.id - other.chain.id || (tokenOf(one) < tokenOf(other) ? -1 : 1));
@@ -144,7 +149,7 @@ const listOf = (asked: Asked, stablecoins: boolean): Answer => {
     wallet_address: wallet,
     balances: page.map((balance) => balanceItem(asked, balance, details)),
     ...next,
-    ...failures(chains, failing),
+    ...failures(chains, [...faulty, ...failed]),
     ...warnings('Balances', unsupported, asked),
   };
   return { body, chains: chains.length };
@@ -172,19 +177,21 @@ export const balance: Lookup = {
   ...shared,
   path: '/v1/evm/balances/{address}/token/{token_address}',
   computeUnits: (chains) => chains,
-  answer(asked) {
+  async answer(asked) {
     const { data, now, path, query } = asked;
     const requestedAt = now();
     const wallet = address(path.address, BAD_ADDRESS);
     const token = asset(path.token_address, BAD_ADDRESS);
     const { chains, unsupported } = oneChain(query, data.chains, COVERED);
     const details = detailsOf(query);
-    const found = data.balances(wallet, new Set(scopeOf(chains))).filter((each) => each.token === token);
+    const { balances, failed } = await data.balances(wallet, new Set(scopeOf(chains)));
+    const found = balances.filter((each) => each.token === token);
     const body = {
       request_time: isoNanoseconds(requestedAt),
       response_time: isoNanoseconds(now()),
       wallet_address: wallet,
       balances: found.map((each) => balanceItem(asked, held(asked, each), details)),
+      ...failures(chains, failed),
       ...warnings('Balances', unsupported, asked),
     };
     return { body, chains: chains.length };

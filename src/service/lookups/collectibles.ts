@@ -1,9 +1,7 @@
-import { hashOf } from '../evm/random.ts';
-import { imagePath } from '../http/pictures.ts';
-import { address, chainChoice, flag, limit, Refused } from '../http/query.ts';
-import type { Collection, Holding } from '../types.ts';
+import { address, chainChoice, flag, isBehind, limit, Refused } from '../http/query.ts';
+import type { Holding, NftMetadata } from '../source.ts';
 import { isoTime, type Lookup, paged, scopeOf } from './lookup.ts';
-import { type Classification, createClassifier } from './spam.ts';
+import { type Classification, classifyAll } from './spam.ts';
 
 const DEFAULT_LIMIT = 250;
 const MAX_LIMIT = 2_500;
@@ -13,8 +11,8 @@ export const collectibles: Lookup = {
   path: '/v1/evm/collectibles/{address}',
   errors: 'error',
   computeUnits: (chains) => chains,
-  answer(asked) {
-    const { data, now, path, query, baseUrl } = asked;
+  async answer(asked) {
+    const { data, now, path, query } = asked;
     const requestedAt = now();
     const wallet = address(path.address, 'Invalid address: expected 0x and 40 hexadecimal digits');
     const { chains, unsupported } = chainChoice(query, data.chains, 'collectibles');
@@ -24,19 +22,19 @@ export const collectibles: Lookup = {
     if (unsupported.length > 0) throw new Refused(404, 'Chain not supported');
 
     const chainIds = new Set(scopeOf(chains));
-    const classify = createClassifier(data, now());
-    const found = data.holdings(wallet).flatMap((holding) => {
-      const classified = chainIds.has(holding.token.chain.id) ? classify(holding) : null;
-      return classified === null || (filterSpam && classified.classification.isSpam) ? [] : [classified];
-    });
+    const classified = await classifyAll(data, await data.holdings(wallet, chainIds), now());
+    const found = classified.filter(({ classification }) => !(filterSpam && classification.isSpam));
     const { page, next } = paged(asked, ['collectibles', wallet, filterSpam, ...chainIds], found, {
       limit: count,
-      placeOf: ({ holding }) => [holding.slot],
-      isAfter: ({ holding }, [slot = 0]) => holding.slot < Number(slot),
+      placeOf: ({ holding }) => holding.place,
+      isAfter: ({ holding }, place) => isBehind(holding.place, place),
     });
+    const entries = page.map(async ({ holding, classification }) =>
+      collectibleItem(holding, await data.metadata(holding), classification, explain),
+    );
     const body = {
       address: wallet,
-      entries: page.map((each) => collectibleItem({ ...each, explain, baseUrl: baseUrl() })),
+      entries: await Promise.all(entries),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
       ...next,
@@ -45,66 +43,39 @@ export const collectibles: Lookup = {
   },
 };
 
-type Item = {
-  readonly holding: Holding;
-  readonly collection: Collection;
-  readonly classification: Classification;
-  /** Whether the request asks for spam details. */
-  readonly explain: boolean;
-  readonly baseUrl: string;
-};
-
-const STANDARDS = { erc20: 'ERC20', erc721: 'ERC721', erc1155: 'ERC1155' };
+const STANDARDS = { erc721: 'ERC721', erc1155: 'ERC1155' };
 
 /** A holding in the lookup's format. Optional fields are omitted when their value is unknown. */
-const collectibleItem = ({ holding, collection, classification, explain, baseUrl }: Item) => {
-  const { token, tokenId, balance, acquiredAt, soldFor } = holding;
-  return {
-    contract_address: token.address,
-    token_standard: STANDARDS[token.standard],
-    token_id: tokenId.toString(),
-    chain: token.chain.name,
-    chain_id: token.chain.id,
-    symbol: token.symbol,
-    ...(hasMetadata(holding) && described(collection, holding, baseUrl)),
-    ...(soldFor !== null && { last_sale_price: inWholeUnits(soldFor) }),
-    is_spam: classification.isSpam,
-    ...(explain && { spam_score: classification.score, explanations: classification.explanations }),
-    balance: balance.toString(),
-    last_acquired: isoTime(acquiredAt),
-  };
-};
+const collectibleItem = (
+  { chain, contract, standard, symbol, tokenId, balance, acquiredAt, soldFor }: Holding,
+  metadata: NftMetadata | null,
+  { isSpam, score, explanations }: Classification,
+  explain: boolean,
+) => ({
+  contract_address: contract,
+  token_standard: STANDARDS[standard],
+  token_id: tokenId.toString(),
+  chain: chain.name,
+  chain_id: chain.id,
+  ...(symbol !== null && { symbol }),
+  ...(metadata !== null && described(metadata)),
+  ...(soldFor !== null && { last_sale_price: inWholeUnits(soldFor, chain.native.decimals) }),
+  is_spam: isSpam,
+  ...(explain && { spam_score: score, explanations }),
+  balance: balance.toString(),
+  last_acquired: isoTime(acquiredAt),
+});
 
-/**
- * Whether the service has fetched the token's metadata. A real service does so late or never: here, one token in
- * sixteen has none.
- */
-const hasMetadata = ({ token, tokenId }: Holding): boolean =>
-  hashOf(`fetched ${token.address}/${tokenId}`)[2] !== '0';
+const described = ({ name, description, imageUrl, uri, attributes }: NftMetadata) => ({
+  ...(name !== null && { name }),
+  ...(description !== null && { description }),
+  ...(imageUrl !== null && { image_url: imageUrl }),
+  metadata: uri === null ? {} : { uri, attributes },
+});
 
-const described = (collection: Collection, { token, tokenId }: Holding, baseUrl: string) => {
-  const { uri, description } = collection;
-  const metadata =
-    uri === null
-      ? {}
-      : { uri: uri.replace('{id}', tokenId.toString()), attributes: attributes(collection, tokenId) };
-  return {
-    name: `${token.name} #${tokenId}`,
-    ...(description !== null && { description }),
-    image_url: `${baseUrl}${imagePath(token.chain.id, token.address, tokenId)}`,
-    metadata,
-  };
-};
-
-/** The token's traits, which never change. */
-const attributes = ({ traits }: Collection, tokenId: bigint) =>
-  Object.entries(traits).map(([key, values]) => {
-    const at = Number.parseInt(hashOf(`${key}/${tokenId}`).slice(2, 10), 16) % values.length;
-    return { key, value: values[at] ?? '' };
-  });
-
-/** Formats an amount of a native asset in whole units. All native assets have 18 decimals. */
-const inWholeUnits = (value: bigint): string => {
-  const digits = value.toString().padStart(19, '0');
-  return `${digits.slice(0, -18)}.${digits.slice(-18)}`.replace(/\.?0+$/, '');
+/** Formats an amount of a native asset in whole units. */
+const inWholeUnits = (value: bigint, decimals: number): string => {
+  const digits = value.toString().padStart(decimals + 1, '0');
+  const whole = digits.length - decimals;
+  return `${digits.slice(0, whole)}.${digits.slice(whole)}`.replace(/\.?0+$/, '');
 };

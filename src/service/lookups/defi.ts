@@ -10,11 +10,11 @@ export const defiPositions: Lookup = {
   errors: 'error',
   numbers: 'pointed doubles',
   computeUnits: (chains) => 4 * chains,
-  answer(asked) {
+  async answer(asked) {
     const { data, now, path, query } = asked;
     const wallet = address(path.address, 'Invalid user address');
     const { chains, unsupported } = chainChoice(query, data.chains, 'defi_positions');
-    const positions = data.defiPositions(wallet, new Set(scopeOf(chains)), now());
+    const positions = await data.defiPositions(wallet, new Set(scopeOf(chains)), now());
     const byChain = Object.groupBy(positions, ({ chain_id }) => chain_id);
     const aggregations = {
       total_value_usd: sum(positions),

@@ -1,31 +1,17 @@
-import { address, chainChoice, flag, limit, list, type Place, single, words } from '../http/query.ts';
-import {
-  ACTIVITY_TYPES,
-  ASSET_TYPES,
-  type ChainReader,
-  type Hex,
-  type LogEntry,
-  type OrderedTransaction,
-  type Position,
-  type Transaction,
-} from '../types.ts';
+import { address, chainChoice, flag, isBehind, limit, list, single, words } from '../http/query.ts';
+import type { ChainReader, PageStart, Place, TransactionPage } from '../source.ts';
+import { ACTIVITY_TYPES, ASSET_TYPES, type Hex, type LogEntry, type Transaction } from '../types.ts';
 import { type Activity, activitiesOf } from './activity-items.ts';
 import { type Asked, isoTime, type Lookup, scopeOf, warnings } from './lookup.ts';
 
 const MAX_LIMIT = 100;
-
-/** The position that a place names; null for no place. */
-const positionOf = (place: Place | null): Position | null => {
-  const [time, order] = place ?? [];
-  return typeof time === 'number' && typeof order === 'number' ? { time, order } : null;
-};
 
 /** A wallet's transactions, newest first. */
 export const transactions: Lookup = {
   path: '/v1/evm/transactions/{address}',
   errors: 'message',
   computeUnits: () => 1,
-  answer(asked) {
+  async answer(asked) {
     const { data, cursors, now, path, query } = asked;
     const requestedAt = now();
     const wallet = address(path.address, 'Invalid address: expected 0x and 40 hexadecimal digits');
@@ -33,15 +19,15 @@ export const transactions: Lookup = {
     const decode = flag(query, 'decode', false);
     const count = limit(query, MAX_LIMIT, MAX_LIMIT);
     const scope = ['transactions', wallet, ...scopeOf(chains)];
-    const after = positionOf(cursors.read(scope, single(query, 'offset')));
-    const page = data.transactions(wallet, new Set(scopeOf(chains)), count, after);
+    const place = cursors.read(scope, single(query, 'offset'));
+    const start = place && { place, including: false };
+    const { transactions, hasMore } = await data.transactions(wallet, new Set(scopeOf(chains)), count, start);
+    const last = transactions.at(-1);
     const body = {
       wallet_address: wallet,
-      transactions: page.transactions.map((transaction) =>
-        transactionItem(data, wallet, transaction, decode),
-      ),
+      transactions: transactions.map(({ transaction }) => transactionItem(data, wallet, transaction, decode)),
       ...warnings('Transactions', unsupported, asked),
-      ...(page.next !== null && { next_offset: cursors.issue(scope, [page.next.time, page.next.order]) }),
+      ...(hasMore && last !== undefined && { next_offset: cursors.issue(scope, last.place) }),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
     };
@@ -52,8 +38,8 @@ export const transactions: Lookup = {
 const quantity = (value: bigint | number) => `0x${value.toString(16)}`;
 
 /** A transaction in the lookup's format. `to` is null when the transaction creates a contract. */
-const transactionItem = (simulator: ChainReader, wallet: Hex, transaction: Transaction, decode: boolean) => {
-  const decoded = decode ? simulator.decodeCall(transaction) : null;
+const transactionItem = (reader: ChainReader, wallet: Hex, transaction: Transaction, decode: boolean) => {
+  const decoded = decode ? reader.decodeCall(transaction) : null;
   return {
     address: wallet,
     block_hash: transaction.blockHash,
@@ -70,12 +56,12 @@ const transactionItem = (simulator: ChainReader, wallet: Hex, transaction: Trans
     transaction_type: quantity(transaction.type),
     value: quantity(transaction.value),
     ...(decoded !== null && { decoded }),
-    logs: transaction.logs.map((log) => logItem(simulator, transaction.chain.id, log, decode)),
+    logs: transaction.logs.map((log) => logItem(reader, transaction.chain.id, log, decode)),
   };
 };
 
-const logItem = (simulator: ChainReader, chainId: number, log: LogEntry, decode: boolean) => {
-  const decoded = decode ? simulator.decodeLog(chainId, log) : null;
+const logItem = (reader: ChainReader, chainId: number, log: LogEntry, decode: boolean) => {
+  const decoded = decode ? reader.decodeLog(chainId, log) : null;
   return { address: log.address, data: log.data, topics: log.topics, ...(decoded !== null && { decoded }) };
 };
 
@@ -84,8 +70,8 @@ const DEFAULT_LIMIT = 20;
 const MAX_LOOKED_AT = 1_000;
 const BATCH = 200;
 
-/** An activity with its place: its transaction's, and its own among the activities of the transaction. */
-type Placed = { readonly activity: Activity; readonly transaction: OrderedTransaction; readonly at: number };
+/** An activity with its place: its transaction's, and then its own among the activities of the transaction. */
+type Placed = { readonly activity: Activity; readonly place: Place };
 
 type Filter = (activity: Activity) => boolean;
 
@@ -107,44 +93,50 @@ const filterOf = (query: URLSearchParams): { readonly filter: Filter; readonly s
 };
 
 /** The activities of a wallet in one transaction, the last first. */
-const placedOf = ({ data, now }: Asked, wallet: Hex, transaction: OrderedTransaction): readonly Placed[] =>
+const placedOf = (
+  { data, now }: Asked,
+  wallet: Hex,
+  { transaction, place }: TransactionPage['transactions'][number],
+): readonly Placed[] =>
   [...activitiesOf(data, transaction, { as: 'lookup', time: now() })]
     .filter((activity) => activity.address === wallet)
-    .map((activity, at) => ({ activity, transaction, at }))
+    .map((activity, at) => ({ activity, place: [...place, at] }))
     .reverse();
 
 type Walk = { readonly wallet: Hex; readonly chainIds: ReadonlySet<number>; readonly after: Place | null };
 
 /**
- * The activities after a place, newest first. A place is that of an item, or, without a third part, of a transaction
- * that was looked at whole. Returns the place to go on from where there may be more; else null.
+ * The activities after a place, newest first. Returns the place to go on from where there may be more; else null.
  */
-function* placedAfter(asked: Asked, { wallet, chainIds, after }: Walk): Generator<Placed, Place | null> {
-  const last = positionOf(after);
-  const itemAt = after?.[2] === undefined ? null : Number(after[2]);
-  // The transaction of the last item may have more.
-  let position = last !== null && itemAt !== null ? { ...last, order: last.order + 1 } : last;
+async function* placedAfter(
+  asked: Asked,
+  { wallet, chainIds, after }: Walk,
+): AsyncGenerator<Placed, Place | null> {
+  // The transaction of the last activity may have more.
+  let start: PageStart | null = after && { place: after.slice(0, -1), including: true };
   for (let lookedAt = 0; lookedAt < MAX_LOOKED_AT; lookedAt += BATCH) {
-    const { transactions, next } = asked.data.transactions(wallet, chainIds, BATCH, position);
-    for (const transaction of transactions) {
-      const before = itemAt !== null && transaction.order === last?.order ? itemAt : Number.POSITIVE_INFINITY;
-      yield* placedOf(asked, wallet, transaction).filter(({ at }) => at < before);
-    }
-    if (next === null) return null;
-    position = next;
+    const { transactions, hasMore } = await asked.data.transactions(wallet, chainIds, BATCH, start);
+    for (const transaction of transactions)
+      yield* placedOf(asked, wallet, transaction).filter(
+        ({ place }) => after === null || isBehind(place, after),
+      );
+    const last = transactions.at(-1);
+    if (!hasMore || last === undefined) return null;
+    start = { place: last.place, including: false };
   }
-  return position === null ? null : [position.time, position.order];
+  // No activity has a lower place of its own than 0: the whole transaction was looked at.
+  return start && [...start.place, 0];
 }
 
 /** The first activities of a walk that pass a filter; `stoppedAt` is null unless it stopped without looking at all. */
-const take = (
-  steps: Generator<Placed, Place | null>,
+const take = async (
+  steps: AsyncGenerator<Placed, Place | null>,
   count: number,
   filter: Filter,
-): { readonly found: readonly Placed[]; readonly stoppedAt: Place | null } => {
+): Promise<{ readonly found: readonly Placed[]; readonly stoppedAt: Place | null }> => {
   const found: Placed[] = [];
   while (found.length < count) {
-    const { done, value } = steps.next();
+    const { done, value } = await steps.next();
     if (done === true) return { found, stoppedAt: value };
     if (filter(value.activity)) found.push(value);
   }
@@ -156,7 +148,7 @@ export const activity: Lookup = {
   path: '/v1/evm/activity/{address}',
   errors: 'text',
   computeUnits: (chains) => (chains === 0 ? 0 : 3),
-  answer(asked) {
+  async answer(asked) {
     const { data, cursors, path, query, fault } = asked;
     const wallet = address(path.address, 'Invalid address format');
     const { chains, unsupported } = chainChoice(query, data.chains, 'activity');
@@ -166,13 +158,14 @@ export const activity: Lookup = {
     const after = cursors.read(scope, single(query, 'offset'));
     const chainIds = new Set(scopeOf(chains));
     // One item more than the page has shows that there is another page.
-    const { found, stoppedAt } = take(placedAfter(asked, { wallet, chainIds, after }), count + 1, filter);
+    const { found, stoppedAt } = await take(
+      placedAfter(asked, { wallet, chainIds, after }),
+      count + 1,
+      filter,
+    );
     const page = found.slice(0, count);
     const last = page.at(-1);
-    const next =
-      found.length > count && last !== undefined
-        ? [last.transaction.blockTime, last.transaction.order, last.at]
-        : stoppedAt;
+    const next = found.length > count && last !== undefined ? last.place : stoppedAt;
     const body = {
       activity: page.map((placed) => placed.activity.item()),
       ...(next !== null && { next_offset: cursors.issue(scope, next) }),

@@ -1,15 +1,8 @@
 import type { FaultRule } from '../http/http.ts';
-import { json, type Operation, type SandboxResponse, text } from '../http/http.ts';
-import {
-  type Cursors,
-  MalformedQuery,
-  type Place,
-  pageOf,
-  Refused,
-  type Scope,
-  single,
-} from '../http/query.ts';
-import type { ChainData } from '../types.ts';
+import { json, type Operation, type ServiceResponse, text } from '../http/http.ts';
+import { type Cursors, MalformedQuery, pageOf, Refused, type Scope, single } from '../http/query.ts';
+import type { ChainData, Place } from '../source.ts';
+import type { Awaitable } from '../types.ts';
 
 /** What all lookups share. */
 export type Service = {
@@ -17,7 +10,7 @@ export type Service = {
   readonly cursors: Cursors;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** The base URL of pictures and documents, without a trailing slash. */
+  /** The service's own base URL, without a trailing slash. */
   readonly baseUrl: () => string;
 };
 
@@ -46,7 +39,7 @@ export type Lookup = {
   /** The compute units of a request that processes this number of chains. */
   readonly computeUnits: (chains: number) => number;
   /** @throws MalformedQuery, Refused */
-  readonly answer: (asked: Asked) => Answer;
+  readonly answer: (asked: Asked) => Awaitable<Answer>;
 };
 
 const CODES: Readonly<Record<number, string>> = {
@@ -62,7 +55,7 @@ const ERRORS = {
   text,
   coded: (status: number, message: string) =>
     json(status, { error: { message, code: CODES[status] ?? 'INTERNAL_SERVER_ERROR' } }),
-} satisfies Record<string, (status: number, message: string) => SandboxResponse>;
+} satisfies Record<string, (status: number, message: string) => ServiceResponse>;
 
 /** The statuses that the front door answers by itself, in one form for all lookups. */
 const FRONT_DOOR: Readonly<Record<number, string>> = {
@@ -91,9 +84,9 @@ export const operationOf = (lookup: Lookup, service: Service): Operation => {
         ? refuse(status, SENTENCES[status] ?? `Status ${status}`)
         : ERRORS.error(status, frontDoor);
     },
-    answer({ query }, path, fault) {
+    async answer({ query }, path, fault) {
       try {
-        const { body, chains } = lookup.answer({ ...service, path, query, fault });
+        const { body, chains } = await lookup.answer({ ...service, path, query, fault });
         const written = writeJson(ended(body, fault), lookup.numbers);
         return { ...json(200, null, lookup.computeUnits(chains)), body: written };
       } catch (problem) {

@@ -1,12 +1,25 @@
 import type { Operation } from '../http/http.ts';
-import { pictures } from '../http/pictures.ts';
+import type { ChainStatus } from '../source.ts';
 import { CHAIN_LOOKUPS } from '../types.ts';
+import { isoSeconds } from './assets.ts';
 import { balance, balances, stablecoins } from './balances.ts';
 import { collectibles } from './collectibles.ts';
 import { defiPositions, supportedProtocols } from './defi.ts';
 import { activity, transactions } from './history.ts';
 import { type Lookup, operationOf, type Service } from './lookup.ts';
 import { searchTokens, tokenHolders, tokenInfo } from './tokens.ts';
+
+/** How far an index is with a chain. Of simulated chains nothing is said. */
+const indexOf = (status: ChainStatus | undefined): object => {
+  if (status === undefined) return {};
+  const { index, problem } = status;
+  return {
+    index: {
+      ...(index !== null && { ...index, headTime: isoSeconds(index.headTime) }),
+      ...(problem !== null && { problem }),
+    },
+  };
+};
 
 /** The chains and what each supports. The list needs no key and costs nothing. */
 const supportedChains: Lookup = {
@@ -15,6 +28,7 @@ const supportedChains: Lookup = {
   errors: 'error',
   computeUnits: () => 0,
   answer({ data }) {
+    const statuses = new Map(data.status().map((status) => [status.chainId, status]));
     const chains = data.chains.map(({ id, name, tags, unsupported }) => ({
       name,
       chain_id: id,
@@ -22,6 +36,7 @@ const supportedChains: Lookup = {
       ...Object.fromEntries(
         CHAIN_LOOKUPS.map((lookup) => [lookup, { supported: !unsupported.includes(lookup) }]),
       ),
+      ...indexOf(statuses.get(id)),
     }));
     return { body: { chains }, chains: 0 };
   },
@@ -44,7 +59,5 @@ export const LOOKUPS: readonly Lookup[] = [
 ];
 
 /** All operations under `/v1/evm`. */
-export const createOperations = (service: Service): readonly Operation[] => [
-  ...LOOKUPS.map((lookup) => operationOf(lookup, service)),
-  ...pictures(service.data),
-];
+export const createOperations = (service: Service): readonly Operation[] =>
+  LOOKUPS.map((lookup) => operationOf(lookup, service));

@@ -1,4 +1,4 @@
-import type { ChainData, Collection, Holding } from '../types.ts';
+import type { ChainData, Collection, Holding } from '../source.ts';
 
 /** One signal: how much it indicates spam (0 to 100), and its weight. */
 type Explanation = {
@@ -40,7 +40,8 @@ const FEATURES: readonly Feature[] = [
   {
     feature: 'trade_volume',
     weight: 0.25,
-    value: ({ launchedAt, reputation }, now) => (now - launchedAt < WEEK_MS ? null : reputation.trades),
+    value: ({ launchedAt, reputation }, now) =>
+      launchedAt !== null && now - launchedAt < WEEK_MS ? null : reputation.trades,
     score: scarcity(1_000),
   },
   {
@@ -65,7 +66,10 @@ const FEATURES: readonly Feature[] = [
   {
     feature: 'suspicious_words',
     weight: 0.12,
-    value: ({ token, uri }) => SUSPICIOUS.test(`${token.name} ${token.symbol} ${uri ?? ''}`),
+    value({ name, symbol, uri }) {
+      const words = [name, symbol, uri].filter((each) => each !== null);
+      return words.length === 0 ? null : SUSPICIOUS.test(words.join(' '));
+    },
     score: bad,
   },
   {
@@ -80,7 +84,7 @@ const round = (value: number) => Math.round(value * 100) / 100;
 
 /**
  * Classifies a collection at the time `now`, in milliseconds since 1970. Signals that it lacks are omitted, also from
- * the average.
+ * the average. Without any signal the score is 0.
  */
 const classify = (collection: Collection, now: number): Classification => {
   const explanations = FEATURES.flatMap(({ feature, weight, value, score }): Explanation[] => {
@@ -90,30 +94,33 @@ const classify = (collection: Collection, now: number): Classification => {
   });
   const weights = explanations.reduce((sum, each) => sum + each.feature_weight, 0);
   const weighted = explanations.reduce((sum, each) => sum + each.feature_score * each.feature_weight, 0);
-  const score = round(weighted / weights);
+  const score = weights === 0 ? 0 : round(weighted / weights);
   return { score, isSpam: score >= SPAM_THRESHOLD, explanations };
 };
 
-type ClassifiedHolding = {
-  readonly holding: Holding;
-  readonly collection: Collection;
-  readonly classification: Classification;
-};
+type ClassifiedHolding = { readonly holding: Holding; readonly classification: Classification };
 
 /**
- * Classifies holdings at the time `now`; null for one of an unknown contract. A wallet holds many tokens of few
+ * Classifies holdings at the time `now`, and leaves out those of unknown contracts. A wallet holds many tokens of few
  * collections, so each collection is classified once.
  */
-export const createClassifier = (
+export const classifyAll = async (
   data: ChainData,
+  holdings: readonly Holding[],
   now: number,
-): ((holding: Holding) => ClassifiedHolding | null) => {
-  const classifications = new Map<Collection, Classification>();
-  return (holding) => {
-    const collection = data.collection(holding.token.chain.id, holding.token.address);
-    if (collection === null) return null;
-    const classification = classifications.get(collection) ?? classify(collection, now);
-    classifications.set(collection, classification);
-    return { holding, collection, classification };
-  };
+): Promise<readonly ClassifiedHolding[]> => {
+  const classifications = new Map<string, Classification | null>();
+  const classified: ClassifiedHolding[] = [];
+  for (const holding of holdings) {
+    const { chain, contract } = holding;
+    const key = `${chain.id}/${contract}`;
+    let classification = classifications.get(key);
+    if (classification === undefined) {
+      const collection = await data.collection(chain.id, contract);
+      classification = collection === null ? null : classify(collection, now);
+      classifications.set(key, classification);
+    }
+    if (classification !== null) classified.push({ holding, classification });
+  }
+  return classified;
 };

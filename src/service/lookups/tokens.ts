@@ -1,15 +1,21 @@
 import { checksum } from 'ox/Address';
 import { address, asset, chainChoice, hoursAgo, limit, oneChain, Refused, single } from '../http/query.ts';
-import type { Chain, Hex, Holder } from '../types.ts';
+import type { Holder } from '../source.ts';
+import type { Chain, Hex } from '../types.ts';
 import { isoSeconds, knownAsset } from './assets.ts';
 import { priceHistory } from './balances.ts';
 import { type Lookup, paged, type Service, warnings } from './lookup.ts';
 
 /** A token in the format of token info. Amounts and values of the supply are those of ERC-20s alone. */
-const tokenItem = (service: Service, chain: Chain, token: Hex | null, hours: readonly number[] | null) => {
+const tokenItem = async (
+  service: Service,
+  chain: Chain,
+  token: Hex | null,
+  hours: readonly number[] | null,
+) => {
   const { data, now } = service;
   const known = knownAsset(data, chain, token, now());
-  const supply = token === null ? null : data.supply(chain.id, token);
+  const supply = token === null ? null : await data.supply(chain.id, token);
   if (known === null || (token !== null && supply === null)) throw new Refused(404, 'Token not found');
   const { symbol, name, decimals, logo, priceUsd, poolSizeUsd } = known;
   const value = priceUsd === null || supply === null ? null : (Number(supply) / 10 ** decimals) * priceUsd;
@@ -33,7 +39,7 @@ export const tokenInfo: Lookup = {
   errors: 'text',
   numbers: 'fifteen digits',
   computeUnits: (chains) => (chains === 0 ? 0 : 2),
-  answer(asked) {
+  async answer(asked) {
     const { data, path, query } = asked;
     const token = asset(path.address, 'Invalid address: expected a hex-encoded address');
     const { chains, unsupported } = oneChain(query, data.chains, 'token_info');
@@ -42,7 +48,7 @@ export const tokenInfo: Lookup = {
     const hours = hoursAgo(query);
     const body = {
       contract_address: token ?? 'native',
-      tokens: chains.map((chain) => tokenItem(asked, chain, token, hours)),
+      tokens: await Promise.all(chains.map((chain) => tokenItem(asked, chain, token, hours))),
       ...warnings('Tokens', unsupported, asked),
     };
     return { body, chains: chains.length };
@@ -64,14 +70,14 @@ export const tokenHolders: Lookup = {
   path: '/v1/evm/token-holders/{chain_id}/{address}',
   errors: 'coded',
   computeUnits: () => 2,
-  answer(asked) {
+  async answer(asked) {
     const { data, path, query } = asked;
     const chain = data.chains.find(({ id }) => String(id) === path.chain_id);
     if (chain === undefined || chain.unsupported.includes('token_holders'))
       throw new Refused(400, `Unsupported chain id: ${path.chain_id}`);
     const token = address(path.address, 'Invalid token address');
     const count = limit(query, MAX_HOLDERS, MAX_HOLDERS);
-    const holders = data.holders(chain.id, token);
+    const holders = await data.holders(chain.id, token);
     if (holders === null) throw new Refused(404, 'Token not found');
     const { page, next } = paged(asked, ['holders', chain.id, token], [...holders].sort(byBalance), {
       limit: count,
@@ -122,15 +128,15 @@ export const searchTokens: Lookup = {
   path: '/v1/evm/search/tokens',
   errors: 'coded',
   computeUnits: () => 2,
-  answer({ data, query }) {
+  async answer({ data, query }) {
     const wanted = (single(query, 'query') ?? '').trim();
     if (wanted === '') throw new Refused(400, 'Missing query: expected the symbol or the name of a token');
     const { chains } = chainChoice(query, data.chains, null, 'all');
     const count = searchLimit(query);
     if (wanted.length < SEARCH.shortest) return { body: [], chains: chains.length };
     const grams = trigrams(wanted);
-    const found = data
-      .tokens(new Set(chains.map(({ id }) => id)))
+    const tokens = await data.tokens(new Set(chains.map(({ id }) => id)));
+    const found = tokens
       .map((token) => ({
         token,
         score: Math.max(match(wanted, grams, token.symbol), match(wanted, grams, token.name)),

@@ -1,7 +1,8 @@
-import { CHAIN_LOOKUPS, type Chain, type ChainLookup } from '../types.ts';
+import { CHAIN_LOOKUPS, type Chain, type ChainLookup, type NativeAsset } from '../types.ts';
 
-/** A chain of the sandbox, with the pace of its blocks and the level of its fees. */
+/** A chain of the sandbox, with its market, the pace of its blocks and the level of its fees. */
 export type SandboxChain = Chain & {
+  readonly native: SandboxNativeAsset;
   /** Milliseconds between two blocks of its history. Live blocks come at the sandbox's own pace. */
   readonly intervalMs: number;
   /** Height of the newest block of its history. */
@@ -9,6 +10,11 @@ export type SandboxChain = Chain & {
   readonly gasPriceWei: bigint;
   /** Whether the clock makes blocks of this chain. `mine` makes blocks of any chain. */
   readonly live: boolean;
+};
+
+export type SandboxNativeAsset = NativeAsset & {
+  /** The price around which its market moves, in dollars; 0 when it has no market. */
+  readonly priceUsd: number;
 };
 
 type Fee = { readonly wei: number };
@@ -22,15 +28,20 @@ type Traits = {
 const DEFI_CHAINS = new Set([1, 10, 130, 137, 8453, 42161]);
 
 const GWEI = 1e9;
-const ether = { symbol: 'ETH', name: 'Ether', priceUsd: 3120.5 };
+const ether = { symbol: 'ETH', name: 'Ether', decimals: 18, priceUsd: 3120.5 };
 const testEther = { ...ether, priceUsd: 0 };
-const asset = (symbol: string, name: string, priceUsd: number) => ({ symbol, name, priceUsd });
+const asset = (symbol: string, name: string, priceUsd: number) => ({
+  symbol,
+  name,
+  decimals: 18,
+  priceUsd,
+});
 
 const chain = (
   id: number,
   name: string,
   tags: readonly string[],
-  native: Chain['native'],
+  native: SandboxNativeAsset,
   intervalMs: number,
   height: number,
   fee: Fee,

@@ -1,7 +1,13 @@
-import type { Collection } from '../types.ts';
+import type { Reputation } from '../source.ts';
 
 /** A collection before its deployment, which gives it another address on each chain. */
-export type CollectionTemplate = Omit<Collection, 'token' | 'launchedAt'> & {
+export type CollectionTemplate = {
+  readonly reputation: Reputation;
+  /** The URI of a token's metadata, with `{id}` for the token id; null when there is no metadata. */
+  readonly uri: string | null;
+  readonly description: string | null;
+  /** The possible values of each trait, by the trait's name. */
+  readonly traits: Readonly<Record<string, readonly string[]>>;
   readonly name: string;
   readonly symbol: string;
   readonly standard: 'erc721' | 'erc1155';

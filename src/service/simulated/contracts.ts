@@ -1,27 +1,45 @@
 import type { Event, Method } from '../evm/abi.ts';
-import * as signatures from '../evm/abi.ts';
-import { addressOf } from '../evm/random.ts';
-import type { Collection, Hex, Token } from '../types.ts';
+import type { Hex, Token } from '../types.ts';
+import * as signatures from './abi.ts';
 import type { SandboxChain } from './chains.ts';
 import { type CollectionTemplate, GENUINE, LATEST, NAMES, UNSOLICITED } from './collections.ts';
+import { addressOf } from './random.ts';
+
+/** A token with its market. */
+export type SandboxToken = Token & {
+  /** The price around which its market moves, in dollars a whole token; null when no market makes a price. */
+  readonly priceUsd: number | null;
+  readonly poolSizeUsd: number | null;
+  /** When it first traded, in milliseconds since 1970: it has no price before. Default: before every block. */
+  readonly tradedSince?: number;
+};
+
+export type NftToken = SandboxToken & { readonly standard: 'erc721' | 'erc1155' };
+
+/** A collection on one chain. */
+export type SandboxCollection = Pick<CollectionTemplate, 'reputation' | 'uri' | 'description' | 'traits'> & {
+  readonly token: NftToken;
+  /** Milliseconds since 1970. */
+  readonly launchedAt: number;
+};
 
 type Abi = Readonly<Record<string, Method | Event>>;
 
 /** The contracts of one chain. Their addresses never change, whatever the seed. */
 export type Contracts = {
-  readonly wrapped: Token;
+  readonly wrapped: SandboxToken;
   /** Every ERC-20 that trades, the wrapped native asset among them. */
-  readonly coins: readonly Token[];
+  readonly coins: readonly SandboxToken[];
   /** The genuine collections, which wallets mint and trade. */
-  readonly collections: readonly Collection[];
+  readonly collections: readonly SandboxCollection[];
   /** The spam collections, which are airdropped unasked by contracts that the service does not decode. */
-  readonly unsolicited: readonly Collection[];
+  readonly unsolicited: readonly SandboxCollection[];
   /** The collection that launches as the sandbox starts. */
-  readonly latest: Collection;
+  readonly latest: SandboxCollection;
   /** The collection of registered names. */
-  readonly names: Collection;
+  readonly names: SandboxCollection;
   /** All of these collections, by address. */
-  readonly nfts: ReadonlyMap<Hex, Collection>;
+  readonly nfts: ReadonlyMap<Hex, SandboxCollection>;
   readonly pathRouter: Hex;
   readonly tupleRouter: Hex;
   readonly pool: Hex;
@@ -34,7 +52,7 @@ export type Contracts = {
   /** The names of known contracts that are no tokens. */
   readonly contractNames: ReadonlyMap<Hex, string>;
   /** Every token whose metadata is known. */
-  readonly tokens: ReadonlyMap<Hex, Token>;
+  readonly tokens: ReadonlyMap<Hex, SandboxToken>;
 };
 
 const STANDARDS: Readonly<Record<Token['standard'], Abi>> = {
@@ -83,7 +101,7 @@ export const UNLISTED_PRICE = 0.0125;
 /** The contracts of a chain. `startedAt`, in milliseconds since 1970, is when the newest collections launch. */
 export const deploy = (chain: SandboxChain, startedAt: number): Contracts => {
   const at = (label: string) => addressOf(`contract: ${label} on ${chain.id}`);
-  const wrapped: Token = {
+  const wrapped: SandboxToken = {
     chain,
     address: at('wrapped'),
     standard: 'erc20',
@@ -104,7 +122,7 @@ export const deploy = (chain: SandboxChain, startedAt: number): Contracts => {
     standard,
     launchedAt,
     ...template
-  }: CollectionTemplate): Collection => ({
+  }: CollectionTemplate): SandboxCollection => ({
     ...template,
     launchedAt: launchedAt ?? startedAt,
     token: {
@@ -159,7 +177,7 @@ export const deploy = (chain: SandboxChain, startedAt: number): Contracts => {
   };
 };
 
-type OddToken = Omit<Token, 'chain' | 'address' | 'standard'>;
+type OddToken = Omit<SandboxToken, 'chain' | 'address' | 'standard'>;
 
 const HOUR_MS = 3_600_000;
 const pegged = { isStable: true, decimals: 18 };
@@ -246,8 +264,13 @@ const oddTokens = (
   chain: SandboxChain,
   startedAt: number,
   addressOf: (symbol: string) => Hex,
-): readonly Token[] => {
-  const token = (address: Hex, odd: OddToken): Token => ({ ...odd, chain, address, standard: 'erc20' });
+): readonly SandboxToken[] => {
+  const token = (address: Hex, odd: OddToken): SandboxToken => ({
+    ...odd,
+    chain,
+    address,
+    standard: 'erc20',
+  });
   const named = (odd: OddToken) => token(addressOf(odd.symbol), odd);
   if (chain.id === 1) {
     const tradedSince = startedAt - 30 * HOUR_MS;

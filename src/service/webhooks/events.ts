@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { ZERO_ADDRESS } from '../evm/random.ts';
+import { ZERO_ADDRESS } from '../evm/address.ts';
 import { type Activity, activitiesOf } from '../lookups/activity-items.ts';
 import { type EventAsset, isoSeconds, knownAsset, NATIVE, usdValue } from '../lookups/assets.ts';
-import type { Block, Chain, ChainReader, Hex, Transaction, Transfer } from '../types.ts';
+import type { ChainReader } from '../source.ts';
+import type { BalanceChange, Block, Chain, Hex, Transaction, Transfer } from '../types.ts';
 import type { Store } from './store.ts';
 import type { Filters, Side, Webhook, WebhookType } from './webhook.ts';
 
@@ -35,24 +36,24 @@ type BalanceEvent = EventBase & { readonly type: 'balances' };
 type OnchainEvent = TransactionEvent | ActivityEvent | BalanceEvent;
 
 /** The contract that a transaction calls, as an asset; empty for a plain payment or a creation. */
-const calledAssets = (simulator: ChainReader, { chain, to, data }: Transaction): readonly EventAsset[] =>
-  to === null || data === '0x' ? [] : [{ type: simulator.token(chain.id, to)?.standard ?? null, token: to }];
+const calledAssets = (reader: ChainReader, { chain, to, data }: Transaction): readonly EventAsset[] =>
+  to === null || data === '0x' ? [] : [{ type: reader.token(chain.id, to)?.standard ?? null, token: to }];
 
 /**
  * All assets of a transaction: the native asset that it pays, the contract that it calls, and the assets that it moves
  * or approves.
  */
-const assetsOf = (simulator: ChainReader, transaction: Transaction): readonly EventAsset[] => {
+const assetsOf = (data: ChainReader, transaction: Transaction): readonly EventAsset[] => {
   const moved = transaction.effects
     .filter((effect) => effect.kind !== 'swap')
     .map(({ asset, token }) => ({ type: asset, token }));
-  return [...(transaction.value > 0n ? [NATIVE] : []), ...calledAssets(simulator, transaction), ...moved];
+  return [...(transaction.value > 0n ? [NATIVE] : []), ...calledAssets(data, transaction), ...moved];
 };
 
 const hex = (quantity: bigint | number): string => `0x${quantity.toString(16)}`;
 
 const transactionItem = (
-  simulator: ChainReader,
+  data: ChainReader,
   transaction: Transaction,
   address: Hex,
   side: 'Sender' | 'Receiver',
@@ -64,7 +65,7 @@ const transactionItem = (
   chain: transaction.chain.name,
   chain_id: transaction.chain.id,
   data: transaction.data,
-  decoded: simulator.decodeCall(transaction) ?? undefined,
+  decoded: data.decodeCall(transaction) ?? undefined,
   effective_gas_price: hex(transaction.effectiveGasPrice),
   from: transaction.from,
   gas_price: hex(transaction.gasPrice),
@@ -75,7 +76,7 @@ const transactionItem = (
     address: log.address,
     data: log.data,
     topics: log.topics,
-    decoded: simulator.decodeLog(transaction.chain.id, log) ?? undefined,
+    decoded: data.decodeLog(transaction.chain.id, log) ?? undefined,
   })),
   nonce: hex(transaction.nonce),
   success: transaction.success,
@@ -85,9 +86,9 @@ const transactionItem = (
 });
 
 /** The transaction events of its sender and its recipient, also when it failed. Recipients of its tokens have none. */
-function* transactionEvents(simulator: ChainReader, transaction: Transaction): Generator<TransactionEvent> {
+function* transactionEvents(data: ChainReader, transaction: Transaction): Generator<TransactionEvent> {
   const { from, to } = transaction;
-  const assets = assetsOf(simulator, transaction);
+  const assets = assetsOf(data, transaction);
   yield {
     type: 'transactions',
     address: from,
@@ -95,7 +96,7 @@ function* transactionEvents(simulator: ChainReader, transaction: Transaction): G
     counterparty: to,
     alsoSender: false,
     assets,
-    item: () => transactionItem(simulator, transaction, from, 'Sender'),
+    item: () => transactionItem(data, transaction, from, 'Sender'),
   };
   if (to === null) return;
   yield {
@@ -105,37 +106,28 @@ function* transactionEvents(simulator: ChainReader, transaction: Transaction): G
     counterparty: from,
     alsoSender: from === to,
     assets,
-    item: () => transactionItem(simulator, transaction, to, 'Receiver'),
+    item: () => transactionItem(data, transaction, to, 'Receiver'),
   };
 }
 
-type Change = {
-  readonly address: Hex;
-  readonly counterparty: Hex;
-  readonly before: bigint;
-  readonly after: bigint;
-};
+type Change = BalanceChange & { readonly address: Hex; readonly counterparty: Hex };
 
-const bothSides = (transfer: Transfer): readonly Change[] => [
-  {
-    address: transfer.from,
-    counterparty: transfer.to,
-    before: transfer.fromBefore,
-    after: transfer.fromAfter,
-  },
-  { address: transfer.to, counterparty: transfer.from, before: transfer.toBefore, after: transfer.toAfter },
+/** The sides of a transfer whose balances are known. */
+const changesOf = ({ from, to, balances }: Transfer): readonly Change[] => [
+  ...(balances?.from ? [{ ...balances.from, address: from, counterparty: to }] : []),
+  ...(balances?.to ? [{ ...balances.to, address: to, counterparty: from }] : []),
 ];
 
 /**
  * A balance change with every documented field; null where the value is unknown. Deltas are signed: after minus before.
  */
 const balanceItem = (
-  simulator: ChainReader,
+  data: ChainReader,
   { chain, hash, blockTime }: Transaction,
   { token }: Transfer,
   { address, counterparty, before, after }: Change,
 ) => {
-  const asset = knownAsset(simulator, chain, token, blockTime);
+  const asset = knownAsset(data, chain, token, blockTime);
   return {
     amount_before: before.toString(),
     amount_after: after.toString(),
@@ -145,7 +137,7 @@ const balanceItem = (
       symbol: asset?.symbol ?? null,
       name: asset?.name ?? null,
       decimals: asset?.decimals ?? null,
-      low_liquidity: asset?.lowLiquidity ?? true,
+      low_liquidity: asset === null ? true : asset.lowLiquidity,
       pool_size_usd: asset?.poolSizeUsd ?? null,
       token_metadata: { logo: asset?.logo ?? null },
     },
@@ -160,17 +152,17 @@ const balanceItem = (
   };
 };
 
-/** The balance changes of both sides of each transfer. A transfer to oneself, or of 0, changes no balance. */
-function* balanceEvents(simulator: ChainReader, transaction: Transaction): Generator<BalanceEvent> {
+/** The balance changes of the sides of each transfer. A transfer to oneself, or of 0, changes no balance. */
+function* balanceEvents(data: ChainReader, transaction: Transaction): Generator<BalanceEvent> {
   for (const effect of transaction.effects) {
     if (effect.kind !== 'transfer' || effect.from === effect.to) continue;
-    for (const change of bothSides(effect)) {
+    for (const change of changesOf(effect)) {
       if (change.address === ZERO_ADDRESS || change.before === change.after) continue;
       yield {
         type: 'balances',
         address: change.address,
         assets: [{ type: effect.asset, token: effect.token }],
-        item: () => balanceItem(simulator, transaction, effect, change),
+        item: () => balanceItem(data, transaction, effect, change),
       };
     }
   }
@@ -191,22 +183,21 @@ const BODY_KEY = {
   balances: 'balance_changes',
 } as const satisfies Record<WebhookType, string>;
 
-function* eventsOf(simulator: ChainReader, transaction: Transaction): Generator<OnchainEvent> {
-  yield* transactionEvents(simulator, transaction);
+function* eventsOf(data: ChainReader, transaction: Transaction): Generator<OnchainEvent> {
+  yield* transactionEvents(data, transaction);
   const view = { as: 'delivery', time: transaction.blockTime } as const;
-  for (const activity of activitiesOf(simulator, transaction, view))
-    yield { type: 'activities', ...activity };
-  yield* balanceEvents(simulator, transaction);
+  for (const activity of activitiesOf(data, transaction, view)) yield { type: 'activities', ...activity };
+  yield* balanceEvents(data, transaction);
 }
 
 /** The deliveries of a block: one for each webhook with matching events, in the block's order. */
 export const deliveriesOf = (
   block: Block,
-  simulator: ChainReader,
+  data: ChainReader,
   store: Pick<Store, 'subscribers'>,
 ): readonly Delivery[] => {
   const items = new Map<Webhook, unknown[]>();
-  for (const event of block.transactions.flatMap((transaction) => [...eventsOf(simulator, transaction)])) {
+  for (const event of block.transactions.flatMap((transaction) => [...eventsOf(data, transaction)])) {
     for (const webhook of store.subscribers(event.address)) {
       if (webhook.url === null || !matches(webhook, block.chain.id, event)) continue;
       const received = items.get(webhook);
@@ -249,7 +240,7 @@ const testTransaction = (chain: Chain, address: Hex, time: number): Transaction 
     {
       ...{ kind: 'transfer', asset: 'erc20', token: TEST_TOKEN, tokenId: null },
       ...{ from: ZERO_ADDRESS, to: address, value: 1n },
-      ...{ fromBefore: 0n, fromAfter: 0n, toBefore: 0n, toAfter: 1n },
+      balances: { from: null, to: { before: 0n, after: 1n } },
     },
   ],
 });
@@ -258,13 +249,13 @@ const testTransaction = (chain: Chain, address: Hex, time: number): Transaction 
 export const testDelivery = (
   { id, type, chain_ids }: Webhook,
   address: Hex,
-  simulator: ChainReader,
+  data: ChainReader,
   time: number,
 ): Delivery => {
-  const chains = simulator.chains.filter(({ webhooks }) => webhooks);
+  const chains = data.chains.filter(({ webhooks }) => webhooks);
   const chain = chains.find(({ id: chainId }) => chain_ids?.includes(chainId)) ?? chains[0];
   if (chain === undefined) throw new Error('Expected a chain that webhooks support, got none.');
-  const event = eventsOf(simulator, testTransaction(chain, address, time)).find(
+  const event = eventsOf(data, testTransaction(chain, address, time)).find(
     (each) => each.type === type && each.address === address,
   );
   return {

@@ -1,5 +1,6 @@
-import { json, type Route, type SandboxRequest, type SandboxResponse, text } from '../http/http.ts';
-import type { Block, Chain, ChainReader, Hex } from '../types.ts';
+import { json, type Route, type ServiceRequest, type ServiceResponse, text } from '../http/http.ts';
+import type { ChainReader } from '../source.ts';
+import type { Block, Chain, Hex } from '../types.ts';
 import { createDispatcher, createSender, type Log } from './dispatcher.ts';
 import { deliveriesOf, testDelivery } from './events.ts';
 import {
@@ -17,57 +18,44 @@ import {
   writeOffset,
 } from './requests.ts';
 import { canonicalUuid, createStore, type Store, type Subscription, uuidProblem } from './store.ts';
-import { NO_FILTERS, resource, type Webhook, type WebhookType } from './webhook.ts';
-
-/** The webhooks that exist from the first block, one of each type. Their ids are the same at every start. */
-export const DEMO_WEBHOOKS = [
-  { id: '019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41', type: 'transactions', name: 'Demo: transactions' },
-  { id: '019a7b1c-5c01-7e2f-9b41-7c2a1d3f0e52', type: 'activities', name: 'Demo: activities' },
-  { id: '019a7b1c-5c02-7f30-ac52-8d3b2e401f63', type: 'balances', name: 'Demo: balance changes' },
-] as const satisfies readonly { id: string; type: WebhookType; name: string }[];
+import { resource, type Webhook } from './webhook.ts';
 
 export type WebhooksOptions = {
-  readonly simulator: ChainReader;
+  readonly data: ChainReader;
+  /** What keeps the webhooks. Default: memory. */
+  readonly store?: Store | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** The addresses that the demo webhooks are subscribed to. Default: none. */
-  readonly demoAddresses?: readonly Hex[];
   /** Milliseconds before the first of five retries, doubled for each further retry. Default: 1,000. */
-  readonly retryBaseMs?: number;
+  readonly retryBaseMs?: number | undefined;
   /** Milliseconds that a url has to answer a delivery. Default: 10,000. */
-  readonly deliveryTimeoutMs?: number;
+  readonly deliveryTimeoutMs?: number | undefined;
   /** The secret that signs deliveries with an HMAC-SHA256 of their raw body. Default: deliveries are unsigned. */
-  readonly signatureSecret?: string;
-  readonly log?: Log;
+  readonly signatureSecret?: string | undefined;
+  readonly log?: Log | undefined;
 };
 
-/** The sandbox's webhooks: their management API and their deliveries. */
+/** The service's webhooks: their management API and their deliveries. */
 export type Webhooks = {
   /** The route of the management API under /beta/evm/subscriptions/webhooks. */
   readonly route: Route;
   /** Sends the block's events to every active webhook that they match. Returns before they are delivered. */
   handleBlock(block: Block): void;
-  /** Points the demo webhooks that still exist at a url: the same for all, or one for each id. */
-  connectDemo(url: string | ((webhookId: string) => string)): void;
   /** Resolves when no delivery is pending: each was accepted, abandoned or dropped. */
   settled(): Promise<void>;
   /** Cancels pending retries and requests in flight. Resolves when none is left. */
   stop(): Promise<void>;
 };
 
-/** Creates the webhooks of a sandbox, with the demo webhooks. All state is in memory. */
 export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   const {
-    simulator,
+    data,
     now,
-    demoAddresses = [],
+    store = createStore(now),
     retryBaseMs = 1000,
     deliveryTimeoutMs = 10_000,
     log = () => {},
   } = options;
-  const store = createStore(now);
-  createDemoWebhooks(store, demoAddresses);
-
   const sender = createSender({
     now,
     timeoutMs: deliveryTimeoutMs,
@@ -83,27 +71,17 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   return {
     route: createRoutes({
       store,
-      chains: simulator.chains,
+      chains: data.chains,
       cancelDeliveries: dispatcher.cancel,
-      sendTestEvent: (webhook, address) =>
-        dispatcher.deliver(testDelivery(webhook, address, simulator, now())),
+      sendTestEvent: (webhook, address) => dispatcher.deliver(testDelivery(webhook, address, data, now())),
     }),
     handleBlock(block) {
       if (!block.chain.webhooks) return;
-      for (const delivery of deliveriesOf(block, simulator, store)) dispatcher.deliver(delivery);
-    },
-    connectDemo(url) {
-      for (const { id } of DEMO_WEBHOOKS) store.update(id, { url: typeof url === 'string' ? url : url(id) });
+      for (const delivery of deliveriesOf(block, data, store)) dispatcher.deliver(delivery);
     },
     settled: dispatcher.settled,
     stop: dispatcher.stop,
   };
-};
-
-/** Creates the demo webhooks. They are active, but deliver nothing until they get a url. */
-const createDemoWebhooks = (store: Store, addresses: readonly Hex[]): void => {
-  for (const { id, type, name } of DEMO_WEBHOOKS)
-    store.create({ type, addresses, settings: { name, url: null, active: true, ...NO_FILTERS } }, id);
 };
 
 const ROOT = '/beta/evm/subscriptions/webhooks';
@@ -116,9 +94,9 @@ export const webhookPath = (path: string): string | null => {
   return match === null ? null : `${ROOT}/{webhookId}${match.groups?.rest ?? ''}`;
 };
 
-const NO_BODY: SandboxResponse = { status: 200, computeUnits: 0 };
+const NO_BODY: ServiceResponse = { status: 200, computeUnits: 0 };
 
-type Handler = (request: SandboxRequest, id: string) => SandboxResponse;
+type Handler = (request: ServiceRequest, id: string) => ServiceResponse;
 type Methods = Readonly<Record<string, Handler>>;
 
 type RouteParts = {
@@ -191,7 +169,7 @@ const addresses = ({ store }: RouteParts): Methods => ({
   },
 });
 
-/** An operation of the sandbox's own, which the service's contract does not have. */
+/** An operation of this service's own, which the contract does not have. */
 const test = ({ store, sendTestEvent }: RouteParts): Methods => ({
   POST(_, id) {
     const { webhook, addresses } = findOrThrow(store, id);
@@ -223,7 +201,7 @@ const createRoutes = (parts: RouteParts): Route => {
   const one = single(parts);
   const partsOfOne: Readonly<Record<string, Methods>> = { addresses: addresses(parts), test: test(parts) };
 
-  const answer = (methods: Methods, request: SandboxRequest, segment?: string): SandboxResponse => {
+  const answer = (methods: Methods, request: ServiceRequest, segment?: string): ServiceResponse => {
     const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
     if (handler === undefined) {
       const refused = text(405, 'Method not allowed');

@@ -1,4 +1,4 @@
-import { type SandboxOptions, startSandbox } from '../../../src/service/server.ts';
+import { type SandboxOptions, startSandbox } from '../../../src/service/simulated/sandbox.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

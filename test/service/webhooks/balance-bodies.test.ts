@@ -55,7 +55,7 @@ describe('balance changes', () => {
   test('have exact amounts beyond 2^53', async () => {
     const before = 2n ** 200n + 1n;
     const [item] = await changes([ALICE], {
-      effects: [nativeTransfer({ fromBefore: before, fromAfter: 1n })],
+      effects: [nativeTransfer({ balances: { from: { before, after: 1n }, to: null } })],
     });
     expect(item).toMatchObject({ amount_before: before.toString(), amount_delta: (1n - before).toString() });
     expect(item?.asset).toMatchObject({ token_address: null, symbol: 'ETH', decimals: 18 });
@@ -76,7 +76,17 @@ describe('balance changes', () => {
 
   test('omit transfers that changed no balance, approvals, and the zero address', async () => {
     expect(await changes([ALICE], { effects: [transfer({ to: ALICE }), approval()] })).toEqual([]);
-    expect(await changes([ALICE], { effects: [transfer({ fromAfter: 12_000_000n })] })).toEqual([]);
+    const same = { before: 12n, after: 12n };
+    expect(await changes([ALICE], { effects: [transfer({ balances: { from: same, to: null } })] })).toEqual(
+      [],
+    );
     expect(await changes([NOBODY], { effects: [transfer({ to: NOBODY })] })).toEqual([]);
+  });
+
+  test('omit the sides whose balances are unknown', async () => {
+    const known = { from: { before: 9n, after: 4n }, to: null };
+    const items = await changes([ALICE, BOB], { effects: [transfer({ balances: known })] });
+    expect(items.map(({ subscribed_address }) => subscribed_address)).toEqual([ALICE]);
+    expect(await changes([ALICE, BOB], { effects: [transfer({ balances: null })] })).toEqual([]);
   });
 });

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createKeyedLimiter } from '../../../src/service/webhooks/dispatcher.ts';
-import { DEMO_WEBHOOKS } from '../../../src/service/webhooks/webhooks.ts';
 import { ALICE, BASE, BOB, block, transaction, transfer } from './support/builders.ts';
 import type { Received } from './support/receiver.ts';
 import { eventually, startReceiver } from './support/receiver.ts';
@@ -256,20 +255,6 @@ describe('a webhook without a url', () => {
     service.webhooks.handleBlock(BLOCK);
     await service.webhooks.settled();
     expect(service.receiver.received).toHaveLength(1);
-  });
-
-  test('the demo webhooks that still exist deliver once they are connected', async () => {
-    await using service = await startDelivering(undefined, { demoAddresses: [ALICE] });
-    const [transactions, activities, balances] = DEMO_WEBHOOKS;
-    service.ask('DELETE', `/${activities.id}`);
-    const eventful = block([transaction({ effects: [transfer()] })]);
-    service.webhooks.handleBlock(eventful);
-    service.webhooks.connectDemo((webhookId) => `${service.receiver.url}/?webhook=${webhookId}`);
-    service.webhooks.handleBlock(eventful);
-    await service.webhooks.settled();
-    expect(service.receiver.received.map(({ path }) => path).sort()).toEqual(
-      [transactions, balances].map(({ id }) => `/?webhook=${id}`),
-    );
   });
 });
 

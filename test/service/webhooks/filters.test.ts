@@ -47,7 +47,7 @@ const ACTIONS: Readonly<Record<string, Partial<Transaction>>> = {
     data: UNKNOWN_CALL,
     effects: [
       transfer({ to: ROUTER }),
-      transfer({ from: ROUTER, to: ALICE, token: WETH, value: swap().bought.value, toAfter: 9n }),
+      transfer({ from: ROUTER, to: ALICE, token: WETH, value: swap().bought.value }),
       swap(),
     ],
   },

@@ -176,7 +176,7 @@ describe('a body of the wrong shape', () => {
       body: expect.stringContaining(`missing field \`${field}\``),
     });
     expect(service.ask('POST', '', { ...NEW, [field]: null }).status).toBe(422);
-    expect(service.json('GET', '').webhooks).toHaveLength(3);
+    expect(service.json('GET', '').webhooks).toEqual([]);
   });
 
   test.each([

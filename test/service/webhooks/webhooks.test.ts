@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { DEMO_WEBHOOKS } from '../../../src/service/webhooks/webhooks.ts';
 import { ALICE, BOB, CAROL, USDC, wallet } from './support/builders.ts';
 import type { Service } from './support/service.ts';
 import { startService } from './support/service.ts';
@@ -75,21 +74,9 @@ describe('a webhook', () => {
 });
 
 describe('the list', () => {
-  test('has the three demo webhooks first, one of each type, active and without a url', async () => {
-    await using service = startService({ demoAddresses: [ALICE, BOB] });
-    const listed = walk(service, '', 'webhooks', 100) as Record<string, unknown>[];
-    expect(listed.map(({ id, type, active, url }) => ({ id, type, active, url }))).toEqual(
-      DEMO_WEBHOOKS.map(({ id, type }) => ({ id, type, active: true, url: null })),
-    );
-    for (const { id } of DEMO_WEBHOOKS) {
-      expect(id).toMatch(UUID_V7);
-      expect(addressesOf(service, id)).toEqual([ALICE, BOB]);
-    }
-  });
-
   test.each([1, 3, 7, 100])('is the same when walked by %i', async (limit) => {
     await using service = startService();
-    const ids = DEMO_WEBHOOKS.map(({ id }): string => id);
+    const ids: string[] = [];
     for (let count = 0; count < 11; count++) ids.push(service.create());
     const walked = walk(service, '', 'webhooks', limit) as { id: string }[];
     expect(walked.map(({ id }) => id)).toEqual(ids);

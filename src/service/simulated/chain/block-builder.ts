@@ -1,8 +1,8 @@
-import { encodeCall, encodeLog } from '../../evm/abi.ts';
-import { addressOf, hashOf, Random } from '../../evm/random.ts';
 import type { Effect, Hex, LogEntry, Transaction } from '../../types.ts';
+import { encodeCall, encodeLog } from '../abi.ts';
 import { CHAINS, type SandboxChain } from '../chains.ts';
 import { type Contracts, deploy } from '../contracts.ts';
+import { addressOf, hashOf, Random } from '../random.ts';
 import { mintLatest } from '../transactions/nfts.ts';
 import { DISTRIBUTOR, SCRIPTED } from '../transactions/odd-wallets.ts';
 import { receiveNative } from '../transactions/payments.ts';

@@ -1,7 +1,9 @@
-import { addressOf, hashOf, ZERO_ADDRESS } from '../../evm/random.ts';
-import type { Chain, DefiPosition, Hex, ProtocolFamily, Token } from '../../types.ts';
+import { ZERO_ADDRESS } from '../../evm/address.ts';
+import type { DefiPosition, ProtocolFamily } from '../../source.ts';
+import type { Chain, Hex, Token } from '../../types.ts';
 import { CHAINS } from '../chains.ts';
-import type { Contracts } from '../contracts.ts';
+import type { Contracts, SandboxToken } from '../contracts.ts';
+import { addressOf, hashOf } from '../random.ts';
 import { priceAt } from './prices.ts';
 import { demoAddress } from './wallet-profiles.ts';
 
@@ -17,19 +19,22 @@ const named = (token: Token) => ({ ...short(token), decimals: token.decimals });
 
 /** What the positions of one chain are made of. */
 const partsOf = ({ tokens, wrapped }: Contracts, time: number) => {
-  const find = (symbol: string): Token => {
+  const find = (symbol: string): SandboxToken => {
     const found = tokens.values().find((token) => token.symbol === symbol);
     if (found === undefined) throw new Error(`expected a token with the symbol ${symbol}, got none`);
     return found;
   };
-  const price = (token: Token): number => priceAt(token, time) ?? 0;
+  const price = (token: SandboxToken): number => priceAt(token, time) ?? 0;
   /** An amount of a token with what it is worth. */
-  const worth = (token: Token, balance: number) => {
+  const worth = (token: SandboxToken, balance: number) => {
     const price_usd = price(token);
     return { balance, price_usd, value_usd: balance * price_usd };
   };
   /** One side of a loan. */
-  const leg = (token: Token, balance: number) => ({ ...worth(token, balance), underlying_holdings: balance });
+  const leg = (token: SandboxToken, balance: number) => ({
+    ...worth(token, balance),
+    underlying_holdings: balance,
+  });
   const native = {
     address: ETHER,
     name: wrapped.chain.native.name,

@@ -1,6 +1,9 @@
-import { Random, ZERO_ADDRESS } from '../../evm/random.ts';
-import type { Chain, Hex, Holder, Holding, Token, Transfer } from '../../types.ts';
-import { UNLISTED_PRICE } from '../contracts.ts';
+import { ZERO_ADDRESS } from '../../evm/address.ts';
+import type { Holder } from '../../source.ts';
+import type { Hex, Token, Transfer } from '../../types.ts';
+import type { SandboxChain } from '../chains.ts';
+import { type NftToken, type SandboxToken, UNLISTED_PRICE } from '../contracts.ts';
+import { Random } from '../random.ts';
 
 type Move = { readonly from: Hex; readonly to: Hex; readonly value: bigint };
 
@@ -12,7 +15,7 @@ export type Genesis = {
   /** In milliseconds since 1970. */
   readonly time: number;
   /** The ERC-20s that accounts start with, beside the native asset. */
-  readonly coins: readonly Token[];
+  readonly coins: readonly SandboxToken[];
   /** The accounts that start with a balance of each. */
   readonly accounts: ReadonlySet<Hex>;
   /** Those of them that all others trade with, which start with far more. */
@@ -34,17 +37,17 @@ const assetOf = (token: TokenContract | null): Asset => token?.address ?? NATIVE
  */
 export class Ledger {
   readonly holdings: Holdings;
-  readonly #chain: Chain;
+  readonly #chain: SandboxChain;
   readonly #seed: string;
   readonly #genesis: Genesis;
-  readonly #coins: ReadonlyMap<Asset, Token>;
+  readonly #coins: ReadonlyMap<Asset, SandboxToken>;
   readonly #accounts = new Map<Hex, Map<Asset, Account>>();
   /** What was minted since the genesis, less what was burned. */
   readonly #issued = new Map<Asset, bigint>();
   readonly #nonces = new Map<Hex, number>();
   readonly #minted = new Map<Hex, bigint>();
 
-  constructor(chain: Chain, holdings: Holdings, seed: string, genesis: Genesis) {
+  constructor(chain: SandboxChain, holdings: Holdings, seed: string, genesis: Genesis) {
     this.#chain = chain;
     this.holdings = holdings;
     this.#seed = seed;
@@ -98,14 +101,18 @@ export class Ledger {
     const toAfter = to === ZERO_ADDRESS ? this.#issue(asset, -value) : this.#give(to, asset, value, time);
     const kind = token?.standard ?? 'native';
     const base = { kind: 'transfer', asset: kind, token: token?.address ?? null, tokenId: null } as const;
-    return { ...base, from, to, value, fromBefore, fromAfter, toBefore, toAfter };
+    const balances = {
+      from: { before: fromBefore, after: fromAfter },
+      to: { before: toBefore, after: toAfter },
+    };
+    return { ...base, from, to, value, balances };
   }
 
   /**
    * Moves an NFT at a time in milliseconds since 1970. For an account that is no demo wallet, the transfer's balances
    * hold only what moves.
    */
-  moveNft(token: Token, tokenId: bigint, { from, to, value }: Move, time: number): Transfer {
+  moveNft(token: NftToken, tokenId: bigint, { from, to, value }: Move, time: number): Transfer {
     const fromBefore = from === ZERO_ADDRESS ? 0n : (this.holdings.balance(from, token, tokenId) ?? value);
     this.holdings.remove(from, token, tokenId, value);
     const toBefore = this.holdings.balance(to, token, tokenId) ?? 0n;
@@ -118,10 +125,10 @@ export class Ledger {
       from,
       to,
       value,
-      fromBefore,
-      fromAfter: from === ZERO_ADDRESS ? 0n : fromBefore - value,
-      toBefore,
-      toAfter: to === ZERO_ADDRESS ? 0n : toBefore + value,
+      balances: {
+        from: { before: fromBefore, after: from === ZERO_ADDRESS ? 0n : fromBefore - value },
+        to: { before: toBefore, after: to === ZERO_ADDRESS ? 0n : toBefore + value },
+      },
     };
   }
 
@@ -189,13 +196,26 @@ export class Ledger {
     if (!accounts.has(account) || (coin === undefined && asset !== NATIVE)) return 0n;
     const random = new Random(`${this.#seed}/opening/${this.#chain.id}/${account}/${asset}`);
     const dollars = random.between(2_000, 60_000) * (reserves.has(account) ? 20_000 : 1);
-    const { priceUsd, decimals } = coin ?? { ...this.#chain.native, decimals: 18 };
+    const { priceUsd, decimals } = coin ?? this.#chain.native;
     return BigInt(Math.round((dollars / (priceUsd || UNLISTED_PRICE)) * 1e4)) * 10n ** BigInt(decimals - 4);
   }
 }
 
+/** One NFT, or several of one ERC-1155 id, that a demo wallet holds. */
+export type OwnedNft = {
+  readonly token: NftToken;
+  readonly tokenId: bigint;
+  readonly balance: bigint;
+  /** When the wallet last received it, in milliseconds since 1970. */
+  readonly acquiredAt: number;
+  /** Its last price on the marketplace, in the native asset's smallest unit; null when it was never sold there. */
+  readonly soldFor: bigint | null;
+  /** Its position among all of them, by when the wallet first received it: later is greater. */
+  readonly slot: number;
+};
+
 type Incoming = {
-  readonly token: Token;
+  readonly token: NftToken;
   readonly tokenId: bigint;
   readonly value: bigint;
   readonly time: number;
@@ -208,15 +228,15 @@ const keyOf = (token: Token, tokenId: bigint) => `${token.chain.id}/${token.addr
  * the demo wallets is deleted.
  */
 export class Holdings {
-  readonly #wallets: ReadonlyMap<Hex, Map<string, Holding>>;
+  readonly #wallets: ReadonlyMap<Hex, Map<string, OwnedNft>>;
   #slots = 0;
 
   constructor(wallets: readonly Hex[]) {
-    this.#wallets = new Map(wallets.map((wallet) => [wallet, new Map<string, Holding>()]));
+    this.#wallets = new Map(wallets.map((wallet) => [wallet, new Map<string, OwnedNft>()]));
   }
 
   /** The wallet's holdings that pass the filter, by ascending slot: a map iterates in the order of insertion. */
-  of(wallet: Hex, filter: (holding: Holding) => boolean = () => true): readonly Holding[] {
+  of(wallet: Hex, filter: (holding: OwnedNft) => boolean = () => true): readonly OwnedNft[] {
     return this.#wallets.get(wallet)?.values().filter(filter).toArray() ?? [];
   }
 

@@ -1,4 +1,5 @@
-import type { NativeAsset, Token } from '../../types.ts';
+import type { SandboxNativeAsset } from '../chains.ts';
+import type { SandboxToken } from '../contracts.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -12,7 +13,7 @@ const TRADED_POOL_USD = 10_000;
  * An asset's price at a time in milliseconds since 1970, in dollars a whole unit: the same in each hour, whatever the
  * seed; null when it has none then.
  */
-export const priceAt = (asset: Token | NativeAsset, time: number): number | null => {
+export const priceAt = (asset: SandboxToken | SandboxNativeAsset, time: number): number | null => {
   const { priceUsd } = asset;
   if (priceUsd === null || priceUsd === 0) return null;
   const isToken = 'poolSizeUsd' in asset;
@@ -23,7 +24,7 @@ export const priceAt = (asset: Token | NativeAsset, time: number): number | null
 };
 
 /** A wrapped asset has the price of what it wraps, and a token has one price on all chains. */
-const labelOf = ({ symbol }: Token | NativeAsset): number =>
+const labelOf = ({ symbol }: SandboxToken | SandboxNativeAsset): number =>
   [...symbol.replace(/^W(?=[A-Z])/, '')].reduce(
     (hash, letter) => Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193),
     0x811c9dc5,

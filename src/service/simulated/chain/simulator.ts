@@ -1,24 +1,24 @@
 import { decodeCall, decodeLog } from '../../evm/abi.ts';
-import { Random } from '../../evm/random.ts';
 import type {
-  AssetBalance,
-  Block,
-  ChainData,
+  AccountBalances,
+  BlockListener,
+  ChainStatus,
   Collection,
-  Decoded,
   DefiPosition,
-  Effect,
-  Hex,
   Holder,
   Holding,
-  LogEntry,
+  NftMetadata,
+  PageStart,
+  Place,
   Pool,
-  Position,
-  Token,
-  Transaction,
+  Source,
   TransactionPage,
-} from '../../types.ts';
+} from '../../source.ts';
+import type { Block, Decoded, Effect, Hex, LogEntry, Token, Transaction } from '../../types.ts';
 import { CHAINS } from '../chains.ts';
+import { metadataOf } from '../metadata.ts';
+import { imagePath, logoPath, pictures } from '../pictures.ts';
+import { Random } from '../random.ts';
 import {
   BlockBuilder,
   blockHash,
@@ -38,23 +38,26 @@ export type ChainSimulatorOptions = {
   readonly seed: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** The URL of a fungible asset's logo. Default: there are no logos. */
-  readonly logoUrl?: (chainId: number, token: Hex | null) => string;
+  /** Milliseconds between two live blocks of a chain. Default: 2,000. */
+  readonly blockMs?: number;
+  /** The URL under which its operations are served, without a trailing slash. Default: empty. */
+  readonly baseUrl?: () => string;
 };
 
 const isCoin = ({ standard }: Token) => standard === 'erc20';
 
 /** Simulates all chains and their wallets: a history that depends only on the seed, and live blocks on top of it. */
-export class ChainSimulator implements ChainData {
+export class ChainSimulator implements Source {
   readonly chains = CHAINS;
   readonly protocols = PROTOCOLS;
-  readonly price = priceAt;
+  readonly operations = pictures(this);
   readonly #options: ChainSimulatorOptions;
   readonly #holdings: Holdings;
   readonly #transactions: TransactionStore;
   readonly #builders: ReadonlyMap<number, BlockBuilder>;
   readonly #heights = new Map<number, number>();
-  readonly #listeners = new Set<(block: Block) => void>();
+  readonly #listeners: BlockListener[] = [];
+  #clock: NodeJS.Timeout | undefined;
   #order = 0;
   #lastTime = 0;
 
@@ -77,15 +80,30 @@ export class ChainSimulator implements ChainData {
     return this.#builders.get(chainId)?.contracts.tokens.get(address) ?? null;
   }
 
+  price(chainId: number, token: Hex | null, time: number): number | null {
+    const builder = this.#builders.get(chainId);
+    const asset = token === null ? builder?.chain.native : builder?.contracts.tokens.get(token);
+    return asset === undefined ? null : priceAt(asset, time);
+  }
+
   /** The logo of the native asset or an ERC-20; null for an NFT, which has an image instead. */
   logo(chainId: number, token: Hex | null): string | null {
     const isFungible = token === null || this.token(chainId, token)?.standard === 'erc20';
-    return isFungible ? (this.#options.logoUrl?.(chainId, token) ?? null) : null;
+    return isFungible ? this.#url(logoPath(chainId, token)) : null;
   }
 
   /** Null for a contract that is no NFT collection. Spam collections are described as well. */
   collection(chainId: number, address: Hex): Collection | null {
-    return this.#builders.get(chainId)?.contracts.nfts.get(address) ?? null;
+    const found = this.#builders.get(chainId)?.contracts.nfts.get(address);
+    if (found === undefined) return null;
+    const { token, launchedAt, reputation, uri } = found;
+    return { name: token.name, symbol: token.symbol, launchedAt, reputation, uri };
+  }
+
+  metadata({ chain, contract, tokenId }: Holding): NftMetadata | null {
+    const collection = this.#builders.get(chain.id)?.contracts.nfts.get(contract);
+    if (collection === undefined) return null;
+    return metadataOf(collection, tokenId, this.#url(imagePath(chain.id, contract, tokenId)));
   }
 
   decodeCall({ chain, to, data }: Transaction): Decoded | null {
@@ -106,22 +124,33 @@ export class ChainSimulator implements ChainData {
     wallet: Hex,
     chainIds: ReadonlySet<number>,
     limit: number,
-    after: Position | null,
+    start: PageStart | null,
   ): TransactionPage {
-    return this.#transactions.page(wallet, chainIds, limit, after);
+    return this.#transactions.page(wallet, chainIds, limit, start);
   }
 
   /** The NFTs of a wallet, the most recently acquired first. */
-  holdings(wallet: Hex): readonly Holding[] {
-    return this.#holdings.of(wallet).toReversed();
+  holdings(wallet: Hex, chainIds: ReadonlySet<number>): readonly Holding[] {
+    return this.#holdings
+      .of(wallet, ({ token }) => chainIds.has(token.chain.id))
+      .toReversed()
+      .map(({ token, slot, ...owned }) => ({
+        ...owned,
+        chain: token.chain,
+        contract: token.address,
+        standard: token.standard,
+        symbol: token.symbol,
+        place: [slot],
+      }));
   }
 
-  balances(account: Hex, chainIds: ReadonlySet<number>): readonly AssetBalance[] {
-    return [...this.#builders.values()].flatMap(({ chain, ledger }) =>
+  balances(account: Hex, chainIds: ReadonlySet<number>): AccountBalances {
+    const balances = [...this.#builders.values()].flatMap(({ chain, ledger }) =>
       chainIds.has(chain.id)
         ? ledger.balances(account).map(([token, amount]) => ({ chain, token, amount }))
         : [],
     );
+    return { balances, failed: [] };
   }
 
   holders(chainId: number, token: Hex): readonly Holder[] | null {
@@ -165,10 +194,22 @@ export class ChainSimulator implements ChainData {
     return contractNames?.get(address) ?? tokens?.get(address)?.name ?? null;
   }
 
-  /** Calls the listener with each block once it is mined. The returned function removes the listener. */
-  onBlock(listener: (block: Block) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  onBlock(listener: BlockListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Starts the clock, which makes live blocks from then on. */
+  async start(): Promise<void> {
+    this.#clock ??= setInterval(() => this.tick(), this.#options.blockMs ?? 2_000);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#clock);
+  }
+
+  /** Simulated chains are not followed. */
+  status(): readonly ChainStatus[] {
+    return [];
   }
 
   /**
@@ -191,13 +232,17 @@ export class ChainSimulator implements ChainData {
     const transactions = builder.mine(number, time, planBlock(chainId, before === undefined, random), random);
     for (const transaction of transactions) this.#transactions.addLive(transaction);
     const block = { chain, number, time, hash: blockHash({ chain, number, time, seed }), transactions };
-    for (const listener of this.#listeners) listener(block);
+    for (const listener of this.#listeners) listener.added(block);
     return block;
   }
 
   /** Makes the next block of every chain that has live blocks. */
   tick(): readonly Block[] {
     return this.chains.filter((chain) => chain.live).map((chain) => this.mine(chain.id));
+  }
+
+  #url(path: string): string {
+    return `${this.#options.baseUrl?.() ?? ''}${path}`;
   }
 
   /** The ledger of a known ERC-20. */
@@ -263,34 +308,32 @@ class TransactionStore {
     }
   }
 
-  /** The newest `limit` transactions of a wallet on the given chains that are older than the position. */
-  page(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, after: Position | null): TransactionPage {
-    const transactions: MinedTransaction[] = [];
+  page(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, start: PageStart | null): TransactionPage {
+    const transactions: { readonly transaction: MinedTransaction; readonly place: Place }[] = [];
     const { live, past } = this.#accounts.get(wallet) ?? { live: [], past: [] };
     for (const list of [live, past]) {
-      for (let at = after === null ? list.length : countBefore(list, after); at > 0; at -= 1) {
+      for (let at = start === null ? list.length : countBefore(list, start); at > 0; at -= 1) {
         const transaction = list[at - 1];
         if (transaction === undefined || !chainIds.has(transaction.chain.id)) continue;
-        const last = transactions.at(-1);
-        if (transactions.length === limit && last !== undefined)
-          return { transactions, next: { time: last.blockTime, order: last.order } };
-        transactions.push(transaction);
+        if (transactions.length === limit) return { transactions, hasMore: true };
+        transactions.push({ transaction, place: [transaction.blockTime, transaction.order] });
       }
     }
-    return { transactions, next: null };
+    return { transactions, hasMore: false };
   }
 }
 
-const isBefore = ({ blockTime, order }: MinedTransaction, position: Position) =>
-  blockTime < position.time || (blockTime === position.time && order < position.order);
-
-/** The number of transactions in an ordered list that precede the position, by binary search. */
-const countBefore = (list: readonly MinedTransaction[], position: Position): number => {
+/** The number of transactions in an ordered list that a page may have, by binary search. */
+const countBefore = (list: readonly MinedTransaction[], { place, including }: PageStart): number => {
+  const [time = 0, order = 0] = place;
+  const isBefore = (transaction: MinedTransaction) =>
+    transaction.blockTime < Number(time) ||
+    (transaction.blockTime === time && transaction.order < Number(order) + (including ? 1 : 0));
   let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
     const transaction = list[middle];
-    if (transaction !== undefined && isBefore(transaction, position)) low = middle + 1;
+    if (transaction !== undefined && isBefore(transaction)) low = middle + 1;
     else high = middle;
   }
   return low;

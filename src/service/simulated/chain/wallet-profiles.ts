@@ -1,6 +1,6 @@
-import { addressOf } from '../../evm/random.ts';
 import type { Hex } from '../../types.ts';
 import { CHAINS } from '../chains.ts';
+import { addressOf } from '../random.ts';
 import * as edgeCases from '../transactions/edge-cases.ts';
 import * as nfts from '../transactions/nfts.ts';
 import * as payments from '../transactions/payments.ts';

@@ -1,6 +1,7 @@
-import { erc20, pathRouter, registrar } from '../../evm/abi.ts';
-import { addressOf, hashOf, ZERO_ADDRESS } from '../../evm/random.ts';
+import { ZERO_ADDRESS } from '../../evm/address.ts';
 import type { Hex } from '../../types.ts';
+import { erc20, pathRouter, registrar } from '../abi.ts';
+import { addressOf, hashOf } from '../random.ts';
 import {
   deadline,
   moveNative,

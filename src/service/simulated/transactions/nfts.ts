@@ -1,6 +1,9 @@
-import { erc721, erc1155, marketplace, spam } from '../../evm/abi.ts';
-import { addressOf, ZERO_ADDRESS } from '../../evm/random.ts';
-import type { Hex, Holding, Token } from '../../types.ts';
+import { ZERO_ADDRESS } from '../../evm/address.ts';
+import type { Hex, Token } from '../../types.ts';
+import { erc721, erc1155, marketplace, spam } from '../abi.ts';
+import type { OwnedNft } from '../chain/ledger.ts';
+import type { NftToken } from '../contracts.ts';
+import { addressOf } from '../random.ts';
 import {
   holdingsOnChain,
   isFull,
@@ -22,7 +25,7 @@ const randomHolding = (
   context: TemplateContext,
   wallet: Hex,
   standard: Token['standard'],
-): Holding | undefined => {
+): OwnedNft | undefined => {
   const held = holdingsOnChain(context, wallet, standard);
   return held.length === 0 ? undefined : context.random.pick(held);
 };
@@ -36,7 +39,7 @@ export const sendUnique: TransactionTemplate = (context, wallet) => {
   return succeeded({ from: wallet, to: held.token.address, call, gas: 72_000 }, moved);
 };
 
-const halfOfBalance = ({ balance, tokenId }: Holding) => [tokenId, (balance + 1n) / 2n] as const;
+const halfOfBalance = ({ balance, tokenId }: OwnedNft) => [tokenId, (balance + 1n) / 2n] as const;
 
 export const sendEditions: TransactionTemplate = (context, wallet) => {
   const held = randomHolding(context, wallet, 'erc1155');
@@ -148,7 +151,7 @@ export const airdropSpam: TransactionTemplate = (context, wallet) => {
 };
 
 type Sale = {
-  readonly token: Token;
+  readonly token: NftToken;
   readonly tokenId: bigint;
   readonly price: bigint;
   readonly seller: Hex;

@@ -1,10 +1,11 @@
-import { erc20 } from '../../evm/abi.ts';
-import { addressOf, ZERO_ADDRESS } from '../../evm/random.ts';
+import { ZERO_ADDRESS } from '../../evm/address.ts';
 import type { Approval, Hex, Token } from '../../types.ts';
+import { erc20 } from '../abi.ts';
 import type { TokenContract } from '../chain/ledger.ts';
 import { demoAddress } from '../chain/wallet-profiles.ts';
 import type { Contracts } from '../contracts.ts';
 import { DUST_TOKENS, dustAddress } from '../contracts.ts';
+import { addressOf } from '../random.ts';
 import { callUnknown } from './edge-cases.ts';
 import { moveCoin, moveNative, type Step, succeeded, type TransactionTemplate } from './templates.ts';
 

@@ -1,6 +1,6 @@
-import { erc20, erc721, wrapped } from '../../evm/abi.ts';
-import { ZERO_ADDRESS } from '../../evm/random.ts';
+import { ZERO_ADDRESS } from '../../evm/address.ts';
 import type { Hex, Swap, Token } from '../../types.ts';
+import { erc20, erc721, wrapped } from '../abi.ts';
 import {
   depositFor,
   holdingsOnChain,

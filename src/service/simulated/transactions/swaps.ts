@@ -1,6 +1,6 @@
-import { encodeCall, pathRouter, pool, tupleRouter } from '../../evm/abi.ts';
-import type { Hex, Token } from '../../types.ts';
-import { UNLISTED_PRICE } from '../contracts.ts';
+import type { Hex } from '../../types.ts';
+import { encodeCall, pathRouter, pool, tupleRouter } from '../abi.ts';
+import { type SandboxToken, UNLISTED_PRICE } from '../contracts.ts';
 import {
   deadline,
   depositFor,
@@ -13,22 +13,22 @@ import {
 } from './templates.ts';
 
 type Trade = {
-  readonly sold: Token;
+  readonly sold: SandboxToken;
   readonly soldValue: bigint;
-  readonly bought: Token;
+  readonly bought: SandboxToken;
   readonly boughtValue: bigint;
 };
 
 const PRICE_SCALE = 1e6;
-const scaledPrice = (token: Token) =>
+const scaledPrice = (token: SandboxToken) =>
   BigInt(Math.max(1, Math.round((token.priceUsd || UNLISTED_PRICE) * PRICE_SCALE)));
 
 /** The amount that the pool pays for a value of one token: less its fee, and at most half of its balance. */
 const quote = (
   { contracts, ledger }: TemplateContext,
-  sold: Token,
+  sold: SandboxToken,
   soldValue: bigint,
-  bought: Token,
+  bought: SandboxToken,
 ): bigint => {
   const scale = 10n ** BigInt(bought.decimals);
   const fair = (soldValue * scaledPrice(sold) * scale) / (scaledPrice(bought) * 10n ** BigInt(sold.decimals));
@@ -38,12 +38,17 @@ const quote = (
 };
 
 /** A trade; null when there is nothing to sell, or too little to get anything for it. */
-const trade = (context: TemplateContext, sold: Token, bought: Token, soldValue: bigint): Trade | null => {
+const trade = (
+  context: TemplateContext,
+  sold: SandboxToken,
+  bought: SandboxToken,
+  soldValue: bigint,
+): Trade | null => {
   const boughtValue = quote(context, sold, soldValue, bought);
   return soldValue === 0n || boughtValue === 0n ? null : { sold, soldValue, bought, boughtValue };
 };
 
-const pair = ({ contracts, random }: TemplateContext): readonly [Token, Token] => {
+const pair = ({ contracts, random }: TemplateContext): readonly [SandboxToken, SandboxToken] => {
   const sold = random.pick(contracts.coins);
   return [sold, random.pick(contracts.coins.filter((coin) => coin !== sold))];
 };

@@ -1,9 +1,11 @@
-import { type Event, erc20, erc721, erc1155, type Method, wrapped } from '../../evm/abi.ts';
-import { type Random, ZERO_ADDRESS } from '../../evm/random.ts';
-import type { Collection, Effect, Hex, LogEntry, Token, Transfer } from '../../types.ts';
+import type { Event, Method } from '../../evm/abi.ts';
+import { ZERO_ADDRESS } from '../../evm/address.ts';
+import type { Effect, Hex, LogEntry, Token, Transfer } from '../../types.ts';
+import { erc20, erc721, erc1155, wrapped } from '../abi.ts';
 import type { Ledger, TokenContract } from '../chain/ledger.ts';
 import type { SandboxChain } from '../chains.ts';
-import type { Contracts } from '../contracts.ts';
+import type { Contracts, NftToken, SandboxCollection } from '../contracts.ts';
+import type { Random } from '../random.ts';
 
 /** The surroundings of a transaction template: one chain at the time of one block. */
 export type TemplateContext = {
@@ -48,7 +50,7 @@ export const deadline = ({ time }: TemplateContext): bigint => BigInt(time / 100
 export const randomCollection = (
   { contracts, random }: TemplateContext,
   standard: 'erc721' | 'erc1155',
-): Collection => random.pick(contracts.collections.filter(({ token }) => token.standard === standard));
+): SandboxCollection => random.pick(contracts.collections.filter(({ token }) => token.standard === standard));
 
 /** The wallet's holdings of known contracts on this chain. */
 export const holdingsOnChain = (
@@ -132,7 +134,7 @@ export const moveCoin = ({ ledger, time }: TemplateContext, token: TokenContract
 /** A transfer of one or more token ids of an ERC-721. */
 export const moveUnique = (
   context: TemplateContext,
-  token: Token,
+  token: NftToken,
   ids: readonly bigint[],
   parties: Parties,
 ): Step => ({
@@ -147,7 +149,7 @@ export const moveUnique = (
 /** A transfer of amounts of one or more ids of an ERC-1155, with one log for all of them. */
 export const moveEditions = (
   context: TemplateContext,
-  token: Token,
+  token: NftToken,
   editions: readonly (readonly [id: bigint, value: bigint])[],
   { from, to, operator }: Parties & { readonly operator: Hex },
 ): Step => {

@@ -1,8 +1,8 @@
+import type { ChainReader } from '../../../../src/service/source.ts';
 import type {
   Approval,
   Block,
   Chain,
-  ChainReader,
   Hex,
   LogEntry,
   Swap,
@@ -29,7 +29,7 @@ export const MAINNET: Chain = {
   id: 1,
   name: 'ethereum',
   tags: ['default', 'mainnet'],
-  native: { symbol: 'ETH', name: 'Ether', priceUsd: 2500 },
+  native: { symbol: 'ETH', name: 'Ether', decimals: 18 },
   webhooks: true,
   unsupported: [],
 };
@@ -43,20 +43,18 @@ const token = (address: Hex, fields: Partial<Token>): Token => ({
   symbol: 'USDC',
   name: 'USD Coin',
   decimals: 6,
-  priceUsd: 1,
   poolSizeUsd: 2_000_000,
   ...fields,
 });
 
 const TOKENS = [
   token(USDC, {}),
-  token(WETH, { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, priceUsd: 2500 }),
+  token(WETH, { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18 }),
   token(APES, {
     standard: 'erc721',
     symbol: 'APE',
     name: 'Apes',
     decimals: 0,
-    priceUsd: null,
     poolSizeUsd: null,
   }),
   token(POTIONS, {
@@ -64,10 +62,11 @@ const TOKENS = [
     symbol: 'POT',
     name: 'Potions',
     decimals: 0,
-    priceUsd: null,
     poolSizeUsd: null,
   }),
 ];
+
+const PRICES: Readonly<Record<string, number>> = { native: 2500, [WETH]: 2500, [USDC]: 1 };
 
 export const KNOWN_CALL: Hex = '0xa9059cbb0000';
 export const UNKNOWN_CALL: Hex = '0xdeadbeef';
@@ -80,7 +79,7 @@ export const logoOf = (address: Hex | null, chainId = 1): string =>
 export const simulator: ChainReader = {
   chains: [MAINNET, BASE, SILENT],
   token: (_, address) => TOKENS.find((each) => each.address === address) ?? null,
-  price: ({ priceUsd }) => priceUsd,
+  price: (_, token) => PRICES[token ?? 'native'] ?? null,
   contractName: () => null,
   logo: (chainId, address) => ([APES, POTIONS].includes(address ?? USDC) ? null : logoOf(address, chainId)),
   decodeCall: ({ data }) =>
@@ -107,10 +106,10 @@ export const transfer = (fields: Partial<Transfer> = {}): Transfer => ({
   from: ALICE,
   to: BOB,
   value: 5_000_000n,
-  fromBefore: 12_000_000n,
-  fromAfter: 7_000_000n,
-  toBefore: 1_000_000n,
-  toAfter: 6_000_000n,
+  balances: {
+    from: { before: 12_000_000n, after: 7_000_000n },
+    to: { before: 1_000_000n, after: 6_000_000n },
+  },
   ...fields,
 });
 
@@ -123,10 +122,7 @@ export const nftTransfer = (fields: Partial<Transfer> = {}): Transfer =>
     token: APES,
     tokenId: 77n,
     value: 1n,
-    fromBefore: 3n,
-    fromAfter: 2n,
-    toBefore: 0n,
-    toAfter: 1n,
+    balances: { from: { before: 3n, after: 2n }, to: { before: 0n, after: 1n } },
     ...fields,
   });
 

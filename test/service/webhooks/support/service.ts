@@ -1,4 +1,4 @@
-import type { SandboxResponse } from '../../../../src/service/http/http.ts';
+import type { ServiceResponse } from '../../../../src/service/http/http.ts';
 import type { Block } from '../../../../src/service/types.ts';
 import type { Webhooks, WebhooksOptions } from '../../../../src/service/webhooks/webhooks.ts';
 import { createWebhooks } from '../../../../src/service/webhooks/webhooks.ts';
@@ -13,7 +13,7 @@ type Json = Record<string, unknown>;
 export type Service = AsyncDisposable & {
   readonly webhooks: Webhooks;
   /** A body other than text is sent as JSON. */
-  ask(method: string, path: string, body?: unknown): SandboxResponse;
+  ask(method: string, path: string, body?: unknown): ServiceResponse;
   /** The JSON of a 200. Throws when the service refuses the request. */
   json(method: string, path: string, body?: unknown): Json;
   /** Creates a webhook, by default for Alice's transactions, and resolves with its id. */
@@ -23,7 +23,7 @@ export type Service = AsyncDisposable & {
 /** The sandbox's webhooks alone. Their clock stands still unless a test moves it. */
 export const startService = (options: Partial<WebhooksOptions> = {}): Service => {
   const webhooks = createWebhooks({
-    simulator,
+    data: simulator,
     now: () => Date.parse('2025-11-13T05:00:00Z'),
     retryBaseMs: 1,
     ...options,

@@ -1,6 +1,15 @@
-import { hashOf, parseAddress } from '../evm/random.ts';
-import type { ChainData, Hex } from '../types.ts';
-import { json, type Operation, type SandboxResponse } from './http.ts';
+import { parseAddress } from '../evm/address.ts';
+import { json, type Operation, type ServiceResponse } from '../http/http.ts';
+import type { Chain, Hex, Token } from '../types.ts';
+import { hashOf } from './random.ts';
+
+/** What is pictured. */
+type Pictured = {
+  readonly chains: readonly Chain[];
+  token(chainId: number, address: Hex): Token | null;
+  /** Null for a contract that is no NFT collection. */
+  collection(chainId: number, address: Hex): object | null;
+};
 
 const IMAGE_PREFIX = '/v1/evm/collectible/image/';
 
@@ -28,11 +37,11 @@ const picture = (
     const body = draw(parameters);
     return body === null ? NOT_FOUND : { status: 200, headers: PICTURE_HEADERS, body };
   },
-  fail: (status): SandboxResponse => ({ status }),
+  fail: (status): ServiceResponse => ({ status }),
 });
 
 /** The NFTs' images, of any token id of the known collections. */
-const image = (data: ChainData): Operation =>
+const image = (data: Pictured): Operation =>
   picture(
     `${IMAGE_PREFIX}{chain_id}/{contract_address}/{token_id}`,
     ({ chain_id, contract_address, token_id = '' }) => {
@@ -71,13 +80,13 @@ const LOGO_PREFIX = '/v1/evm/token/logo/';
 export const logoPath = (chainId: number, token: Hex | null): string =>
   `${LOGO_PREFIX}${chainId}${token === null ? '' : `/${token}`}`;
 
-const nativeLogo = ({ chains }: ChainData): Operation =>
+const nativeLogo = ({ chains }: Pictured): Operation =>
   picture(`${LOGO_PREFIX}{chain_id}`, ({ chain_id }) => {
     const chain = chains.find(({ id }) => id === Number(chain_id));
     return chain === undefined ? null : drawLogo(chain.native.symbol);
   });
 
-const tokenLogo = (data: ChainData): Operation =>
+const tokenLogo = (data: Pictured): Operation =>
   picture(`${LOGO_PREFIX}{chain_id}/{contract_address}`, ({ chain_id, contract_address = '' }) => {
     const address = parseAddress(contract_address);
     const token = address === null ? null : data.token(Number(chain_id), address);
@@ -85,7 +94,7 @@ const tokenLogo = (data: ChainData): Operation =>
   });
 
 /** The pictures of NFTs and of fungible assets. */
-export const pictures = (data: ChainData): readonly Operation[] => [
+export const pictures = (data: Pictured): readonly Operation[] => [
   image(data),
   nativeLogo(data),
   tokenLogo(data),

@@ -1,4 +1,4 @@
-import { type FaultRule, json, notAllowed, type Route, type SandboxRequest } from './http.ts';
+import { type FaultRule, json, notAllowed, type Route } from '../http/http.ts';
 
 /**
  * Whether a path is the sandbox's own and no part of the service's API. Such requests are not counted and cost nothing.
@@ -43,21 +43,15 @@ export type Stats = {
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 export class Counter {
-  readonly #templateOf: (path: string) => string | null;
   readonly #requests = new Map<string, number>();
   #total = 0;
   #computeUnits = 0;
 
-  /** `templateOf` gives the path of an operation with its parameters in braces; null for an unknown path. */
-  constructor(templateOf: (path: string) => string | null) {
-    this.#templateOf = templateOf;
-  }
-
-  count({ method, path }: Pick<SandboxRequest, 'method' | 'path'>, computeUnits: number): void {
-    const template = METHODS.has(method) ? this.#templateOf(path) : null;
+  /** `operation` is the path with its parameters in braces; null when it is unknown. */
+  count(method: string, operation: string | null, computeUnits: number): void {
     // The number of names is bounded, whatever clients request.
-    const operation = template === null ? 'other' : `${method} ${template}`;
-    this.#requests.set(operation, (this.#requests.get(operation) ?? 0) + 1);
+    const name = operation === null || !METHODS.has(method) ? 'other' : `${method} ${operation}`;
+    this.#requests.set(name, (this.#requests.get(name) ?? 0) + 1);
     this.#total += 1;
     this.#computeUnits += computeUnits;
   }

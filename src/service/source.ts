@@ -1,0 +1,203 @@
+import type { Operation } from './http/http.ts';
+import type { Awaitable, Block, Chain, Decoded, Hex, LogEntry, Token, Transaction } from './types.ts';
+
+/**
+ * What is known of chains, their assets and their contracts. It answers at once: what must be fetched is fetched before
+ * the block that needs it is told of.
+ */
+export type ChainReader = {
+  readonly chains: readonly Chain[];
+  /** The token at an address; null when its metadata is unknown. */
+  token(chainId: number, address: Hex): Token | null;
+  /** The URL of an asset's logo; null when it has none. A null token is the chain's native asset. */
+  logo(chainId: number, token: Hex | null): string | null;
+  /**
+   * An asset's price at a time in milliseconds since 1970, in dollars a whole unit; null when it has none then. A null
+   * token is the chain's native asset.
+   */
+  price(chainId: number, token: Hex | null, time: number): number | null;
+  /** The name of a contract; null when it is unknown. */
+  contractName(chainId: number, address: Hex): string | null;
+  /** The decoded call; null when the contract or the method is unknown, or the call data does not fit the method. */
+  decodeCall(transaction: Transaction): Decoded | null;
+  decodeLog(chainId: number, log: LogEntry): Decoded | null;
+};
+
+/**
+ * A place in a list, which offsets carry. Lists are in descending order of their places, compared member by member;
+ * what the members mean is the source's own business.
+ */
+export type Place = readonly (string | number)[];
+
+/** Where a page begins: behind a place, or, `including` it, with the item at the place. */
+export type PageStart = { readonly place: Place; readonly including: boolean };
+
+export type TransactionPage = {
+  /** Newest first. */
+  readonly transactions: readonly { readonly transaction: Transaction; readonly place: Place }[];
+  /** Whether older ones follow. */
+  readonly hasMore: boolean;
+};
+
+/** One NFT, or several of one ERC-1155 id, that a wallet holds. */
+export type Holding = {
+  readonly chain: Chain;
+  readonly contract: Hex;
+  readonly standard: 'erc721' | 'erc1155';
+  /** Null when it is unknown. */
+  readonly symbol: string | null;
+  readonly tokenId: bigint;
+  readonly balance: bigint;
+  /** When the wallet last received it, in milliseconds since 1970. */
+  readonly acquiredAt: number;
+  /** Its last price on a marketplace, in the native asset's smallest unit; null when it is unknown. */
+  readonly soldFor: bigint | null;
+  readonly place: Place;
+};
+
+/** What the metadata document of an NFT says. */
+export type NftMetadata = {
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly imageUrl: string | null;
+  /** The document's own address; null when there is none. */
+  readonly uri: string | null;
+  readonly attributes: readonly { readonly key: string; readonly value: string }[];
+};
+
+/** Statistics about a collection's trading; null where they are unknown. */
+export type Reputation = {
+  readonly trades: number | null;
+  readonly buyers: number | null;
+  readonly sellers: number | null;
+  /** Whether third parties flagged it as spam; null when none has assessed it. */
+  readonly flagged: boolean | null;
+};
+
+/** An NFT contract. What is null is unknown. */
+export type Collection = {
+  readonly name: string | null;
+  readonly symbol: string | null;
+  /** Milliseconds since 1970. */
+  readonly launchedAt: number | null;
+  readonly reputation: Reputation;
+  /** The URI of a token's metadata; it may be a template with `{id}` for the token id. */
+  readonly uri: string | null;
+};
+
+/** What an account holds of the native asset (a null token) or of an ERC-20. */
+export type AssetBalance = { readonly chain: Chain; readonly token: Hex | null; readonly amount: bigint };
+
+export type AccountBalances = {
+  /** In no stated order, without what the account has none of. */
+  readonly balances: readonly AssetBalance[];
+  /** The ids of the chains whose balances could not be read. */
+  readonly failed: readonly number[];
+};
+
+export type Holder = {
+  readonly account: Hex;
+  /** More than 0. */
+  readonly amount: bigint;
+  /** When it first received the token, in milliseconds since 1970. */
+  readonly acquiredAt: number;
+  /** Whether it ever sent the token. */
+  readonly hasSent: boolean;
+};
+
+export type Pool = {
+  /** Such as `uniswap_v3`. */
+  readonly type: string;
+  readonly address: Hex;
+  readonly tokens: readonly Hex[];
+};
+
+/** A DeFi position with its type's own fields, by the names of the lookup. */
+export type DefiPosition = Readonly<Record<string, unknown>> & {
+  readonly type: string;
+  readonly chain_id: number;
+  readonly value_usd: number;
+};
+
+/** A family of DeFi protocols and where its positions are found. */
+export type ProtocolFamily = {
+  readonly family: string;
+  readonly chains: readonly { readonly chain: Chain; readonly isPreview: boolean }[];
+  readonly forks: readonly string[];
+};
+
+/** How far a source is with a chain that it follows. Numbers are those of blocks. */
+export type ChainStatus = {
+  readonly chainId: number;
+  /** Null until the chain's head was seen. */
+  readonly index: {
+    /** The newest block that the chain is known to have. */
+    readonly head: number;
+    /** The time of that block, in milliseconds since 1970. */
+    readonly headTime: number;
+    readonly indexedFrom: number;
+    readonly indexedTo: number;
+    /** The number of blocks up to the head that are not indexed yet. */
+    readonly behind: number;
+  } | null;
+  /** Why the chain is not followed now; null while it is. */
+  readonly problem: string | null;
+};
+
+/**
+ * Where the data of the lookups comes from. Everything that HTTP adds (parameters, pages, formats, prices in compute
+ * units, errors) is the lookups' own.
+ */
+export type ChainData = ChainReader & {
+  /** The newest `limit` transactions of a wallet on the given chains, or those from a place on. */
+  transactions(
+    wallet: Hex,
+    chainIds: ReadonlySet<number>,
+    limit: number,
+    start: PageStart | null,
+  ): Awaitable<TransactionPage>;
+  /** All NFTs of a wallet on the given chains, the most recently acquired first. */
+  holdings(wallet: Hex, chainIds: ReadonlySet<number>): Awaitable<readonly Holding[]>;
+  /** Null when the NFT's metadata is unknown. */
+  metadata(holding: Holding): Awaitable<NftMetadata | null>;
+  /** Null for a contract that is no NFT collection. Spam collections are described as well. */
+  collection(chainId: number, address: Hex): Awaitable<Collection | null>;
+  /** What an account holds of fungible assets on the given chains. */
+  balances(account: Hex, chainIds: ReadonlySet<number>): Awaitable<AccountBalances>;
+  /** The holders of an ERC-20, in no stated order; null for an unknown token. */
+  holders(chainId: number, token: Hex): Awaitable<readonly Holder[] | null>;
+  /** The pool that makes a token's price; null when none does. */
+  pool(chainId: number, token: Hex): Pool | null;
+  /** The supply of an ERC-20; null for an unknown token. */
+  supply(chainId: number, token: Hex): Awaitable<bigint | null>;
+  /** The known ERC-20s of the given chains. */
+  tokens(chainIds: ReadonlySet<number>): Awaitable<readonly Token[]>;
+  /** The DeFi positions of a wallet at the prices of a time in milliseconds since 1970. */
+  defiPositions(wallet: Hex, chainIds: ReadonlySet<number>, time: number): Awaitable<readonly DefiPosition[]>;
+  readonly protocols: readonly ProtocolFamily[];
+  /** Each chain that is followed. A source whose data needs no following says nothing. */
+  status(): readonly ChainStatus[];
+};
+
+/**
+ * Is told of a source's blocks. The calls are synchronous: a source that stores its blocks makes them within the
+ * transaction that stores the block, so that what a listener writes into the same database stands or falls with it.
+ */
+export type BlockListener = {
+  /** A chain's next block. */
+  added(block: Block): void;
+  /** The chain's blocks from this number on have been unwound: they are no part of the chain any more. */
+  removed(chainId: number, fromNumber: number): void;
+};
+
+/** A source of chain data: the simulated chains, or an index of real ones. The service answers and delivers from it. */
+export type Source = ChainData & {
+  /** Adds a listener. Only new blocks are told of, no history that is filled in. */
+  onBlock(listener: BlockListener): void;
+  /** Operations of its own beside the contract's, such as the pictures that its URLs point at. */
+  readonly operations: readonly Operation[];
+  /** Begins to make or follow blocks. Resolves when its data can be asked for. */
+  start(): Promise<void>;
+  /** Resolves when no block is told of any more. */
+  stop(): Promise<void>;
+};
