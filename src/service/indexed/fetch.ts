@@ -1,0 +1,142 @@
+import { lookup } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { Agent, request } from 'undici';
+
+/** GET requests whose answers are bounded, to places that the operator names or, checked, to those that a contract names. */
+
+type Fetched = {
+  /** The content's media type in lower case, without parameters; empty when it is not said. */
+  readonly type: string;
+  readonly body: Buffer;
+};
+
+export type Fetcher = {
+  /** @throws when there is no answer with status 200 within the limits; the message has no part of the URL but its host. */
+  get(url: URL): Promise<Fetched>;
+  close(): Promise<void>;
+};
+
+type FetcherOptions = {
+  readonly maxBytes: number;
+  /** For a whole answer, redirects included. */
+  readonly timeoutMs: number;
+  /**
+   * Whether strangers name the URLs. Then only `https:` is fetched, from public addresses. Requests to the trusted origin, and
+   * redirects within it, are excepted.
+   */
+  readonly publicOnly: boolean;
+  /** The origin of a URL that the operator names. */
+  readonly trusted?: string;
+};
+
+const MAX_REDIRECTS = 3;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** What is no unicast address of the public internet: https://www.iana.org/assignments/iana-ipv4-special-registry. */
+const RESERVED_V4 =
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3';
+/**
+ * All public addresses are within 2000::/3; these are not, or contain an address of version 4:
+ * https://www.iana.org/assignments/iana-ipv6-special-registry.
+ */
+const RESERVED_V6 = '2001::/23 2001:db8::/32 2002::/16 3fff::/20';
+
+const listOf = (networks: string, family: 'ipv4' | 'ipv6'): BlockList => {
+  const list = new BlockList();
+  for (const network of networks.split(' ')) {
+    const [address = '', bits] = network.split('/');
+    list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+};
+
+const reservedV4 = listOf(RESERVED_V4, 'ipv4');
+const reservedV6 = listOf(RESERVED_V6, 'ipv6');
+const unicastV6 = listOf('2000::/3', 'ipv6');
+
+/** Whether an IP address is on the public internet. Addresses of version 6 that contain one of version 4 are not. */
+export const isPublicAddress = (address: string): boolean => {
+  const version = isIP(address);
+  if (version === 4) return !reservedV4.check(address, 'ipv4');
+  return version === 6 && unicastV6.check(address, 'ipv6') && !reservedV6.check(address, 'ipv6');
+};
+
+class PrivateAddressError extends Error {
+  constructor() {
+    super('expected a public address, got one of a private network');
+  }
+}
+
+/** Resolves names to public addresses alone. The connection is made to what it returns, so that no second answer counts. */
+const lookupPublic: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    const found = error === null ? addresses.filter(({ address }) => isPublicAddress(address)) : [];
+    const [first] = found;
+    if (first === undefined) callback(error ?? new PrivateAddressError(), []);
+    else if (options.all === true) callback(null, found);
+    else callback(null, first.address, first.family);
+  });
+};
+
+export const createFetcher = ({ maxBytes, timeoutMs, publicOnly, trusted }: FetcherOptions): Fetcher => {
+  const limits = {
+    maxResponseSize: maxBytes,
+    maxHeaderSize: 16_384,
+    connections: 4,
+    // A connection is kept no longer than its address was looked up for.
+    pipelining: 0,
+  };
+  const timeout = Math.min(timeoutMs, 5_000);
+  const any = new Agent({ ...limits, connect: { timeout } });
+  const checked = new Agent({ ...limits, connect: { timeout, lookup: lookupPublic } });
+
+  const agentFor = (url: URL): Agent => {
+    if (!publicOnly || url.origin === trusted) return any;
+    if (url.protocol !== 'https:') throw new Error(`expected an https URL, got ${url.protocol}`);
+    // A name is resolved by the agent, an address is not.
+    const literal = url.hostname.replace(/^\[|\]$/g, '');
+    if (isIP(literal) !== 0 && !isPublicAddress(literal)) throw new PrivateAddressError();
+    return checked;
+  };
+
+  const ask = async (url: URL, redirects: number, signal: AbortSignal): Promise<Fetched> => {
+    const headers = { 'accept-encoding': 'identity', ...authorizationOf(url) };
+    const response = await request(url, { dispatcher: agentFor(url), headers, signal });
+    const { statusCode: status, headers: received, body } = response;
+    const { location } = received;
+    if (REDIRECTS.has(status) && typeof location === 'string' && redirects < MAX_REDIRECTS) {
+      await body.dump({ limit: 16_384, signal });
+      return ask(new URL(location, url), redirects + 1, signal);
+    }
+    if (status !== 200) {
+      await body.dump({ limit: 16_384, signal });
+      throw new Error(`expected status 200, got ${status}`);
+    }
+    const type = String(received['content-type'] ?? '');
+    return {
+      type: type.split(';', 1)[0]?.trim().toLowerCase() ?? '',
+      body: Buffer.from(await body.arrayBuffer()),
+    };
+  };
+
+  return {
+    async get(url) {
+      try {
+        return await ask(url, 0, AbortSignal.timeout(timeoutMs));
+      } catch (problem) {
+        const message = problem instanceof Error ? problem.message : String(problem);
+        throw new Error(`${url.host}: ${message}`, { cause: problem });
+      }
+    },
+    async close() {
+      await Promise.all([any.destroy(), checked.destroy()]);
+    },
+  };
+};
+
+/** Credentials of a URL are no part of a request otherwise. */
+const authorizationOf = ({ username, password }: URL): { readonly authorization?: string } => {
+  if (username === '' && password === '') return {};
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+};
