@@ -1,8 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../../support/free-port.ts';
+import { type Anvil, startAnvil } from './support/anvil.ts';
 import {
   accountsOf,
   deploy,
@@ -15,22 +12,15 @@ import {
 
 /** That the contracts of the tests do what the tests rely on. */
 
-const ANVIL = fileURLToPath(new URL('../../../node_modules/.bin/anvil', import.meta.url));
-const port = await freePort();
-const url = `http://127.0.0.1:${port}`;
-let anvil: ChildProcess;
+let anvil: Anvil;
+let url: string;
 
 beforeAll(async () => {
-  anvil = spawn(ANVIL, ['--port', String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise<void>((resolve) => {
-    anvil.stdout?.on('data', (text) => String(text).includes('Listening on') && resolve());
-  });
+  anvil = await startAnvil();
+  url = anvil.url;
 });
 
-afterAll(async () => {
-  anvil.kill();
-  await once(anvil, 'exit');
-});
+afterAll(() => anvil[Symbol.asyncDispose]());
 
 test('tokens are minted, sent and swapped', async () => {
   const [owner, friend] = await accountsOf(url);

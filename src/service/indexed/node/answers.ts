@@ -1,0 +1,249 @@
+import type { Hex } from '../../types.ts';
+
+/**
+ * What a node answers, checked: its shape, and whether its parts belong together. Quantities stay hex, as they came;
+ * addresses and hashes are lower-case. Members that the index does not need are left out.
+ */
+
+export type BlockRef = {
+  readonly number: number;
+  readonly hash: Hex;
+  readonly parentHash: Hex;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+};
+
+export type RpcTransaction = {
+  readonly hash: Hex;
+  readonly from: Hex;
+  /** Null when the transaction creates a contract. */
+  readonly to: Hex | null;
+  readonly value: Hex;
+  readonly input: Hex;
+  readonly nonce: Hex;
+  readonly gasPrice: Hex;
+  readonly type: Hex;
+};
+
+type RpcLog = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex };
+
+export type RpcReceipt = {
+  readonly transactionHash: Hex;
+  readonly success: boolean;
+  readonly gasUsed: Hex;
+  readonly effectiveGasPrice: Hex;
+  /** The contract that the transaction created; null when it created none. */
+  readonly contractAddress: Hex | null;
+  readonly logs: readonly RpcLog[];
+};
+
+export type RpcBlock = BlockRef & { readonly transactions: readonly RpcTransaction[] };
+
+/** Native currency that moved in a call within a transaction, and stayed moved. */
+export type InternalTransfer = {
+  readonly transactionIndex: number;
+  readonly from: Hex;
+  readonly to: Hex;
+  readonly value: bigint;
+};
+
+/** A block with a receipt for each transaction, in their order. */
+export type FetchedBlock = {
+  readonly block: RpcBlock;
+  readonly receipts: readonly RpcReceipt[];
+  /** In the order of the calls; null when the node can't trace the block. */
+  readonly internal: readonly InternalTransfer[] | null;
+};
+
+/** A node answered something that can't be true of a chain, or parts that don't belong together. */
+export class InvalidAnswerError extends Error {
+  override readonly name = 'InvalidAnswerError';
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 60);
+
+const expected = (what: string, value: unknown): InvalidAnswerError =>
+  new InvalidAnswerError(`expected ${what}, got ${shown(value)}`);
+
+const members = (value: unknown, what: string): Members => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw expected(what, value);
+  return value as Members;
+};
+
+const listOf = (value: unknown, what: string): readonly unknown[] => {
+  if (!Array.isArray(value)) throw expected(`a list of ${what}`, value);
+  return value;
+};
+
+const isHex = (value: unknown, pattern: RegExp): value is Hex =>
+  typeof value === 'string' && pattern.test(value);
+
+/** Any number of whole bytes. */
+export const readData = (value: unknown, what: string): Hex => {
+  if (!isHex(value, /^0x[0-9a-f]*$/i) || value.length % 2 !== 0) throw expected(`${what} in hex`, value);
+  return value.toLowerCase() as Hex;
+};
+
+const readHash = (value: unknown, what: string): Hex => {
+  if (!isHex(value, /^0x[0-9a-f]{64}$/i)) throw expected(`${what} of 32 bytes`, value);
+  return value.toLowerCase() as Hex;
+};
+
+const readAddress = (value: unknown, what: string): Hex => {
+  if (!isHex(value, /^0x[0-9a-f]{40}$/i)) throw expected(`${what}, an address`, value);
+  return value.toLowerCase() as Hex;
+};
+
+/** A number of at most 256 bits. */
+export const readQuantity = (value: unknown, what: string): Hex => {
+  if (!isHex(value, /^0x[0-9a-f]{1,64}$/i)) throw expected(`${what}, a number in hex`, value);
+  return value;
+};
+
+/** A number that JavaScript holds exactly. */
+export const readInteger = (value: unknown, what: string): number => {
+  const number = Number(readQuantity(value, what));
+  if (!Number.isSafeInteger(number)) throw expected(`${what} below 2^53`, value);
+  return number;
+};
+
+const optional = <Value>(value: unknown, read: (value: unknown) => Value): Value | null =>
+  value === undefined || value === null ? null : read(value);
+
+/** The latest time that a Date can hold, in seconds. */
+const MAX_SECONDS = 8.64e12;
+
+export const readBlockRef = (value: unknown): BlockRef => {
+  const { number, hash, parentHash, timestamp } = members(value, 'a block');
+  const seconds = readInteger(timestamp, 'the time of a block');
+  if (seconds > MAX_SECONDS) throw expected('the time of a block', timestamp);
+  return {
+    number: readInteger(number, 'the number of a block'),
+    hash: readHash(hash, 'the hash of a block'),
+    parentHash: readHash(parentHash, "the hash of a block's parent"),
+    time: seconds * 1000,
+  };
+};
+
+/** A block with its transactions, not only their hashes. */
+export const readBlock = (value: unknown): RpcBlock => ({
+  ...readBlockRef(value),
+  transactions: listOf(members(value, 'a block').transactions, 'transactions').map(readTransaction),
+});
+
+const readTransaction = (value: unknown): RpcTransaction => {
+  const { hash, from, to, value: sent, input, nonce, gasPrice, type } = members(value, 'a transaction');
+  return {
+    hash: readHash(hash, 'the hash of a transaction'),
+    from: readAddress(from, 'the sender of a transaction'),
+    to: optional(to, (address) => readAddress(address, 'the recipient of a transaction')),
+    value: readQuantity(sent, 'the value of a transaction'),
+    input: readData(input, 'the input of a transaction'),
+    nonce: readQuantity(nonce, 'the nonce of a transaction'),
+    // Transactions that a rollup adds by itself have no price, those before EIP-2718 no type.
+    gasPrice: readQuantity(gasPrice ?? '0x0', 'the gas price of a transaction'),
+    type: readQuantity(type ?? '0x0', 'the type of a transaction'),
+  };
+};
+
+/**
+ * The receipts of a block, in the order of its transactions.
+ * @throws InvalidAnswerError when they are not exactly those of this block, as when a balancer asked two nodes.
+ */
+export const readReceipts = (value: unknown, block: RpcBlock): readonly RpcReceipt[] => {
+  const receipts = listOf(value, 'receipts');
+  const { transactions } = block;
+  if (receipts.length !== transactions.length)
+    throw new InvalidAnswerError(
+      `expected ${transactions.length} receipts of block ${block.number}, got ${receipts.length}`,
+    );
+  return transactions.map((transaction, index) => readReceipt(receipts[index], block, transaction));
+};
+
+const readReceipt = (value: unknown, block: RpcBlock, transaction: RpcTransaction): RpcReceipt => {
+  const receipt = members(value, 'a receipt');
+  const transactionHash = readHash(receipt.transactionHash, "the hash of a receipt's transaction");
+  const blockHash = readHash(receipt.blockHash, "the hash of a receipt's block");
+  if (transactionHash !== transaction.hash || blockHash !== block.hash)
+    throw new InvalidAnswerError(
+      `expected the receipt of ${transaction.hash} in block ${block.hash}, got one of ${transactionHash} in ${blockHash}`,
+    );
+  return {
+    transactionHash,
+    // Receipts before Byzantium have a state root in place of a status.
+    success: readInteger(receipt.status ?? '0x1', 'the status of a receipt') === 1,
+    gasUsed: readQuantity(receipt.gasUsed, 'the gas of a receipt'),
+    effectiveGasPrice: readQuantity(
+      receipt.effectiveGasPrice ?? transaction.gasPrice,
+      'the gas price of a receipt',
+    ),
+    contractAddress: optional(receipt.contractAddress, (address) =>
+      readAddress(address, 'the contract of a receipt'),
+    ),
+    logs: listOf(receipt.logs, 'logs').map(readLog),
+  };
+};
+
+/** The number of topics that a log can have. */
+const MAX_TOPICS = 4;
+
+const readLog = (value: unknown): RpcLog => {
+  const { address, topics, data } = members(value, 'a log');
+  const list = listOf(topics, 'topics');
+  if (list.length > MAX_TOPICS) throw expected(`at most ${MAX_TOPICS} topics`, topics);
+  return {
+    address: readAddress(address, 'the contract of a log'),
+    topics: list.map((topic) => readHash(topic, 'a topic')),
+    data: readData(data, 'the data of a log'),
+  };
+};
+
+/** The kinds of calls that move their value to the callee. Delegated calls only repeat the value of their caller. */
+const MOVING = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
+
+/**
+ * The internal transfers of a block, from what the node's callTracer says of each transaction. What a failed call moved
+ * was moved back, with all that was called from it.
+ */
+export const readTraces = (value: unknown, { transactions }: RpcBlock): readonly InternalTransfer[] => {
+  const traces = listOf(value, 'traces');
+  if (traces.length !== transactions.length)
+    throw new InvalidAnswerError(`expected ${transactions.length} traces, got ${traces.length}`);
+  return transactions.flatMap(({ hash }, transactionIndex) => {
+    const { txHash, result } = members(traces[transactionIndex], 'a trace');
+    // Older nodes don't name the transaction.
+    if (txHash !== undefined && txHash !== hash) throw expected(`the trace of ${hash}`, txHash);
+    return readTrace(members(result, 'the calls of a transaction'), transactionIndex);
+  });
+};
+
+const readTrace = (root: Members, transactionIndex: number): readonly InternalTransfer[] => {
+  const found: InternalTransfer[] = [];
+  // Not recursive: a trace may be deeper than the stack.
+  const pending = subcalls(root);
+  for (let call = pending.pop(); call !== undefined; call = pending.pop()) {
+    const { type, from, to, value } = call;
+    if (call.error === undefined && typeof type === 'string' && MOVING.has(type)) {
+      const moved = BigInt(readQuantity(value ?? '0x0', 'the value of a call'));
+      if (moved > 0n)
+        found.push({
+          transactionIndex,
+          from: readAddress(from, 'the caller of a call'),
+          to: readAddress(to, 'the callee of a call'),
+          value: moved,
+        });
+    }
+    for (const subcall of subcalls(call)) pending.push(subcall);
+  }
+  return found;
+};
+
+/** The calls that a call made, the last one first; none when it failed. */
+const subcalls = ({ error, calls }: Members): Members[] =>
+  error !== undefined || calls === undefined || calls === null
+    ? []
+    : listOf(calls, 'calls')
+        .map((call) => members(call, 'a call'))
+        .reverse();

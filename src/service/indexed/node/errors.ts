@@ -1,0 +1,69 @@
+/** The node understood a call, and refused it. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Nothing usable came from the node: no connection, no answer in time, no JSON. */
+export class NodeUnavailableError extends Error {
+  override readonly name = 'NodeUnavailableError';
+  /** Milliseconds that the node asked to wait. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs = 0) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The node took offence at the size of a batch, or of its answer. */
+export class BatchRefusedError extends NodeUnavailableError {}
+
+/** The node is of another chain than the one that it is configured for. */
+export class WrongChainError extends Error {
+  override readonly name = 'WrongChainError';
+}
+
+const MAX_MESSAGE = 200;
+
+/**
+ * Shortens texts for error messages, and takes the credentials of a node's URL out of them: its user, its password and whatever
+ * of its path and query may be a key.
+ */
+export const createRedactor = (url: URL): ((text: string) => string) => {
+  const secrets = [
+    url.password,
+    url.username,
+    ...url.pathname.split('/'),
+    ...url.searchParams.values(),
+    url.search.slice(1),
+  ]
+    .flatMap((secret) => [secret, decoded(secret)])
+    .filter((secret) => secret.length >= MIN_SECRET)
+    .sort((a, b) => b.length - a.length);
+  return (text) => {
+    const whole = secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text.slice(0, MAX_TEXT));
+    return whole.length > MAX_MESSAGE ? `${whole.slice(0, MAX_MESSAGE)}…` : whole;
+  };
+};
+
+/** Shorter parts of a URL, such as `v2`, are no keys. */
+const MIN_SECRET = 6;
+/** A node may send megabytes. */
+const MAX_TEXT = 2000;
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** What a node is called in logs and errors: its URL without anything that may be a credential. */
+export const nodeName = (url: URL): string => `${url.protocol}//${url.host}`;

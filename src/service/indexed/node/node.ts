@@ -1,0 +1,245 @@
+import type { Hex } from '../../types.ts';
+import {
+  type BlockRef,
+  type FetchedBlock,
+  InvalidAnswerError,
+  type RpcBlock,
+  type RpcReceipt,
+  readBlock,
+  readBlockRef,
+  readInteger,
+  readQuantity,
+  readReceipts,
+  readTraces,
+} from './answers.ts';
+import { type Calls, createCalls, isStateMissing } from './calls.ts';
+import { RpcError } from './errors.ts';
+import { announceHeads, watchHeads } from './heads.ts';
+import { backoffMs, createRpc, isTemporary, type Rpc } from './rpc.ts';
+
+export type NodeOptions = {
+  /** `http:`, `https:`, `ws:` or `wss:`, with credentials as needed. They appear in no error. */
+  readonly url: string;
+  readonly chainId: number;
+  /** Milliseconds that the node has for an answer. Default: 30,000. */
+  readonly timeoutMs?: number;
+  /** Milliseconds between polls for the newest block, where the node doesn't announce it. Default: 1,000. */
+  readonly pollMs?: number;
+};
+
+/**
+ * A node of a chain, asked over JSON-RPC. What it answers is checked, and each request is repeated a few times before it
+ * rejects: with NodeUnavailableError, WrongChainError, RpcError or InvalidAnswerError.
+ */
+export type EvmNode = Pick<Calls, 'calls'> & {
+  readonly chainId: number;
+  /** The node without credentials, as logs name it. */
+  readonly name: string;
+  /** The newest block. */
+  head(): Promise<BlockRef>;
+  /** The block with this number or hash; null when the node doesn't have it. */
+  find(block: number | Hex): Promise<BlockRef | null>;
+  /** A block with all of its parts; null when the node doesn't have it. */
+  block(number: number): Promise<FetchedBlock | null>;
+  /** Native balances. Rejects with RpcError when the node doesn't have the state of the block. Default: the newest block. */
+  balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]>;
+  /** Tells the listener of new blocks, and of problems while it asks for them, until the node is closed. */
+  onHead(listener: (head: BlockRef) => void, onProblem: (problem: unknown) => void): void;
+  /** Rejects what is pending. */
+  close(): Promise<void>;
+};
+
+const tagOf = (block: number | undefined): string =>
+  block === undefined ? 'latest' : `0x${block.toString(16)}`;
+
+/** Opens no connection before it is asked. */
+export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }: NodeOptions): EvmNode => {
+  const rpc = createRpc({ url, chainId, timeoutMs });
+  const fetch = createBlocks(rpc);
+  const watching: { close(): Promise<void> }[] = [];
+
+  const head = async (): Promise<BlockRef> =>
+    readBlockRef(await rpc.call('eth_getBlockByNumber', 'latest', false));
+
+  return {
+    chainId,
+    name: rpc.name,
+    calls: createCalls(rpc).calls,
+    head,
+    async find(block) {
+      const answer =
+        typeof block === 'number'
+          ? await rpc.call('eth_getBlockByNumber', tagOf(block), false)
+          : await rpc.call('eth_getBlockByHash', block, false);
+      if (answer === null) return null;
+      const found = readBlockRef(answer);
+      if (found.number !== block && found.hash !== block)
+        throw new InvalidAnswerError(`expected block ${block}, got ${found.number} with ${found.hash}`);
+      return found;
+    },
+    block: (number) => repeatedly((isLast) => fetch(number, isLast)),
+    balances: (accounts, block) =>
+      Promise.all(
+        accounts.map(async (account) =>
+          BigInt(readQuantity(await rpc.call('eth_getBalance', account, tagOf(block)), 'a balance')),
+        ),
+      ),
+    onHead(listener, onProblem) {
+      const options = { url: new URL(url), chainId, timeoutMs, pollMs, poll: head };
+      watching.push(watchHeads({ ...options, onHead: listener, onProblem }));
+    },
+    async close() {
+      await Promise.all([rpc.close(), ...watching.map((watch) => watch.close())]);
+    },
+  };
+};
+
+/** The number of times that a block is asked for whose parts don't belong together: a balancer may ask several nodes. */
+const CHECKED_ATTEMPTS = 4;
+
+const repeatedly = async <Result>(work: (isLast: boolean) => Promise<Result>): Promise<Result> => {
+  for (let attempt = 1; ; attempt++) {
+    const isLast = attempt === CHECKED_ATTEMPTS;
+    try {
+      return await work(isLast);
+    } catch (problem) {
+      if (!(problem instanceof InvalidAnswerError) || isLast) throw problem;
+      await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt)));
+    }
+  }
+};
+
+const MISSING_METHOD =
+  /method.*(?:not found|not supported|unsupported|not available|does not exist|not exist|disabled|whitelist)|not.*method/i;
+
+/** Whether the node will never take a call of the method. */
+const isMethodMissing = ({ code, message }: RpcError): boolean =>
+  code === -32601 || code === -32004 || MISSING_METHOD.test(message);
+
+/** Fetches blocks, by the methods that the node turns out to have. */
+const createBlocks = (rpc: Rpc) => {
+  let hasBlockReceipts = true;
+  let hasTraces = true;
+  /** The newest block that the node could not trace as its state is gone. */
+  let untraceable = -1;
+
+  const receiptsOfBlock = async (tag: string): Promise<unknown> => {
+    if (!hasBlockReceipts) return null;
+    try {
+      return await rpc.call('eth_getBlockReceipts', tag);
+    } catch (problem) {
+      if (!(problem instanceof RpcError) || isTemporary(problem)) throw problem;
+      if (isMethodMissing(problem)) hasBlockReceipts = false;
+      return null;
+    }
+  };
+
+  const receipts = async (answer: unknown, block: RpcBlock): Promise<readonly RpcReceipt[]> => {
+    if (block.transactions.length === 0) return [];
+    const list =
+      answer ??
+      (await Promise.all(block.transactions.map(({ hash }) => rpc.call('eth_getTransactionReceipt', hash))));
+    return readReceipts(list, block);
+  };
+
+  const traces = async (number: number): Promise<unknown> => {
+    if (!hasTraces || number <= untraceable) return null;
+    try {
+      return await rpc.call('debug_traceBlockByNumber', tagOf(number), { tracer: 'callTracer' });
+    } catch (problem) {
+      if (!(problem instanceof RpcError)) throw problem;
+      if (isMethodMissing(problem)) hasTraces = false;
+      else if (isStateMissing(problem)) untraceable = Math.max(untraceable, number);
+      return null;
+    }
+  };
+
+  const internal = (answer: unknown, block: RpcBlock, isLast: boolean) => {
+    if (block.transactions.length === 0) return [];
+    try {
+      return answer === null || answer === undefined ? null : readTraces(answer, block);
+    } catch (problem) {
+      // A tracer with a form of its own is as good as none.
+      if (problem instanceof InvalidAnswerError && isLast) return null;
+      throw problem;
+    }
+  };
+
+  return async (number: number, isLast: boolean): Promise<FetchedBlock | null> => {
+    const [answer, receiptsAnswer, tracesAnswer] = await Promise.all([
+      rpc.call('eth_getBlockByNumber', tagOf(number), true),
+      receiptsOfBlock(tagOf(number)),
+      traces(number),
+    ]);
+    if (answer === null) return null;
+    const block = readBlock(answer);
+    if (block.number !== number)
+      throw new InvalidAnswerError(`expected block ${number}, got block ${block.number}`);
+    return {
+      block,
+      receipts: await receipts(receiptsAnswer, block),
+      internal: internal(tracesAnswer, block, isLast),
+    };
+  };
+};
+
+/** What a node can do. */
+export type NodeAbilities = {
+  readonly chainId: number;
+  /** As the node names itself, such as `anvil/v1.7.1`. */
+  readonly client: string;
+  readonly head: number;
+  readonly receipts: 'block' | 'one by one';
+  /** Whether internal transfers can be read. */
+  readonly traces: boolean;
+  readonly heads: 'websocket' | 'polling';
+  /** Whether several contracts can be asked by one call. */
+  readonly multicall: boolean;
+  /** Whether the node still has its first block after the genesis block. */
+  readonly pruned: boolean;
+};
+
+/** Finds out what a node can do. Rejects with NodeUnavailableError, RpcError or InvalidAnswerError, without credentials. */
+export const probeNode = async (url: string, timeoutMs = 5_000): Promise<NodeAbilities> => {
+  const rpc = createRpc({ url, chainId: null, timeoutMs, attempts: 1 });
+  const works = (method: string, ...params: unknown[]): Promise<boolean> =>
+    rpc.call(method, ...params).then(
+      (result) => result !== null,
+      (problem: unknown) => {
+        if (problem instanceof RpcError) return false;
+        throw problem;
+      },
+    );
+  const announced = announceHeads({
+    url: new URL(url),
+    chainId: null,
+    timeoutMs,
+    onHead() {},
+    onLost() {},
+  }).catch(() => null);
+  try {
+    const chainId = readInteger(await rpc.call('eth_chainId'), 'a chain id');
+    const head = readBlockRef(await rpc.call('eth_getBlockByNumber', 'latest', false));
+    const tag = tagOf(head.number);
+    const [client, hasBlockReceipts, traces, multicall, hasFirst, socket] = await Promise.all([
+      rpc.call('web3_clientVersion').catch(() => 'unknown'),
+      works('eth_getBlockReceipts', tag),
+      works('debug_traceBlockByNumber', tag, { tracer: 'callTracer' }),
+      createCalls(rpc).hasMulticall(),
+      works('eth_getBlockByNumber', tagOf(Math.min(1, head.number)), false),
+      announced,
+    ]);
+    return {
+      chainId,
+      client: typeof client === 'string' ? client.slice(0, 100) : 'unknown',
+      head: head.number,
+      receipts: hasBlockReceipts ? 'block' : 'one by one',
+      traces,
+      heads: socket === null ? 'polling' : 'websocket',
+      multicall,
+      pruned: !hasFirst,
+    };
+  } finally {
+    await Promise.all([rpc.close(), announced.then((socket) => socket?.close())]);
+  }
+};

@@ -1,0 +1,72 @@
+import { RpcError } from './errors.ts';
+
+export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
+
+/** What the node answered one call: a result, or its refusal. */
+export type Outcome = { readonly result: unknown } | { readonly refusal: RpcError };
+
+/** A connection to a node. It connects by itself, also anew. */
+export type Transport = {
+  /**
+   * Sends calls, and resolves with an outcome for each, in their order.
+   * Rejects with NodeUnavailableError when the node gives none, and with its BatchRefusedError when fewer calls at a time
+   * may help.
+   */
+  send(calls: readonly RpcCall[]): Promise<readonly Outcome[]>;
+  close(): Promise<void>;
+};
+
+export type TransportOptions = {
+  readonly url: URL;
+  /** Milliseconds that the node has for an answer. */
+  readonly timeoutMs: number;
+  /** Shortens a text, and takes the URL's credentials out of it. */
+  readonly redact: (text: string) => string;
+  /** Called when a connection is lost: another node may answer from now on. */
+  readonly onLost: () => void;
+};
+
+/** An answer of more bytes is not read. The receipts of a full block have some megabytes. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+export type Message = Readonly<Record<string, unknown>>;
+
+export const isMessage = (value: unknown): value is Message =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const requestOf = (id: number, { method, params }: RpcCall) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+});
+
+/** The outcome that a message has; null when it is no answer. */
+export const readOutcome = (
+  message: unknown,
+  redact: TransportOptions['redact'],
+): { readonly id: unknown; readonly outcome: Outcome } | null => {
+  if (!isMessage(message)) return null;
+  const { id, error } = message;
+  if (error === undefined || error === null)
+    return 'result' in message ? { id, outcome: { result: message.result } } : null;
+  const { code, message: text } = isMessage(error) ? error : { code: 0, message: error };
+  const reason = redact(typeof text === 'string' ? text : 'no reason');
+  return { id, outcome: { refusal: new RpcError(typeof code === 'number' ? code : 0, reason) } };
+};
+
+/** Parses JSON; undefined when it is none. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The header of the user and password in a URL. */
+export const authorizationOf = (url: URL): Record<string, string> => {
+  if (url.username === '' && url.password === '') return {};
+  const text = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
+};
