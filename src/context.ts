@@ -108,6 +108,7 @@ export class Context {
   readonly chainIndex: ChainSource['index'];
   /** The operation's own, once it runs. */
   trace: Trace;
+  readonly tenant: string;
   readonly billingKey: string;
   readonly scopes: ReadonlySet<Scope>;
   readonly expiresAt: number | null;
@@ -132,6 +133,7 @@ export class Context {
     this.chains = parts.settings.chains.current();
     this.chainIndex = parts.settings.chains.index;
     this.trace = trace;
+    this.tenant = tenant;
     this.billingKey = billingKey;
     this.scopes = scopes;
     this.expiresAt = expiresAt;

@@ -32,6 +32,7 @@ type Row = { readonly title: string; readonly panels: readonly Panel[]; readonly
 /** The rows of the metrics, by the beginning of their names. Any other metric is in the last one. */
 const ROWS: readonly (readonly [title: string, names: RegExp])[] = [
   ['Operations', /^gateway_(?:operation|compute_unit|shared_answers|unchanged)/],
+  ['Clients and tenants', /^gateway_(?:client|tenant)_/],
   ['Upstream', /^gateway_upstream_/],
   ['Pages', /^gateway_(?:page_cache|shared)_/],
   ['Deliveries and their log', /^gateway_(?:deliver|log_)/],

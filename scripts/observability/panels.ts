@@ -46,7 +46,8 @@ export const panelOf = ({ name, type, help: description, labels }: MetricFamily)
   const bytes = name.includes('_bytes');
   if (type === 'histogram') {
     const targets = quantiles(rate(`${name}_bucket`), labels, legendOf(labels));
-    return { title: `${title}: median and 99th percentile`, description, unit: 's', targets };
+    const unit = name.endsWith('_seconds') ? 's' : 'short';
+    return { title: `${title}: median and 99th percentile`, description, unit, targets };
   }
   if (type === 'gauge') {
     const targets = { [legendOf(['instance', ...labels])]: select(name) };

@@ -14,6 +14,7 @@ import { createConsole } from '../server/browsers/console.ts';
 import { createFrontPage } from '../server/browsers/graphiql.ts';
 import { createBrowserPolicy } from '../server/browsers/origin-policy.ts';
 import { createKnownAnswers } from '../server/graphql/answers/conditional-gets.ts';
+import { createAttribute } from '../server/graphql/attribution.ts';
 import { createErrorMask } from '../server/graphql/errors.ts';
 import { createGraphQL } from '../server/graphql/graphql.ts';
 import { createBudgets } from '../server/graphql/limits/compute-units.ts';
@@ -95,6 +96,11 @@ export const startServer = async (
     },
   });
   const mask = createErrorMask(telemetry.onUnexpectedError);
+  const attribute = createAttribute({
+    ...config.metrics,
+    trusted,
+    tenantSecret: config.metrics.tenants ? deliveries.identity : null,
+  });
   /** What all transports share. */
   const shared = {
     authenticate,
@@ -109,7 +115,8 @@ export const startServer = async (
       now,
       observer: telemetry.documents,
     }),
-    operations: createOperations(telemetry.operations),
+    attribute,
+    operations: createOperations(telemetry.operations, attribute),
     trusted,
     unsent,
     mask,

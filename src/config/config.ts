@@ -17,6 +17,7 @@ import {
   secretsOf,
   urlVersions,
 } from './environment.ts';
+import { type MetricsConfig, readMetrics } from './metrics.ts';
 import { type RedisConfig, readRedis } from './redis.ts';
 import { readTraces, type TracesConfig } from './traces.ts';
 
@@ -97,6 +98,7 @@ export type Config = {
   };
   /** Whether answers are compressed for clients that accept it. */
   readonly compression: boolean;
+  readonly metrics: MetricsConfig;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
   /** Where traces are exported to; null when none are made. */
@@ -234,6 +236,7 @@ export const readConfig = (env: Environment): Config => {
       images: onOff('CONSOLE_IMAGES') ?? true,
     },
     compression: onOff('COMPRESSION') ?? true,
+    metrics: readMetrics(read),
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
     logFormat: read('LOG_FORMAT', z.enum(LOG_FORMATS), `one of ${LOG_FORMATS.join(', ')}`) ?? 'json',
     traces: readTraces(env, read, problems),

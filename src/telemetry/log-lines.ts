@@ -21,16 +21,23 @@ import type { Sink } from './combine.ts';
 
 /** Logs one line per operation: `debug` on success, and on failure a level that reflects whose fault it is. */
 export const createOperationLines = (log: Log): Sink<OperationObserver> => ({
-  answered({ type, transport, codes, abandoned, unexpectedErrors, durationMs, upstream, unchanged, trace }) {
+  answered(operation) {
+    const { type, transport, attribution, clientVersion, tenant, codes, abandoned, unexpectedErrors } =
+      operation;
+    const { durationMs, upstream, estimate, unchanged, trace } = operation;
     const failed = codes.length > 0;
     log[levelOf(codes, abandoned, upstream !== null)](failed ? 'operation failed' : 'operation answered', {
       type,
       transport,
+      ...attribution,
+      ...(clientVersion !== null && { clientVersion }),
+      ...(tenant !== null && { tenant }),
       ...(failed && { codes }),
       ...(abandoned && { abandoned }),
       ...(unexpectedErrors.length > 0 && { errors: unexpectedErrors.slice(0, MAX_STACKS).map(stackOf) }),
       ...(durationMs !== null && { durationMs: rounded(durationMs) }),
       ...upstream,
+      ...(estimate !== null && { estimatedComputeUnits: estimate }),
       ...(unchanged !== null && { unchanged }),
       ...idsOf(trace),
     });

@@ -8,7 +8,7 @@ import type { HttpObserver } from '../server/http/exchange.ts';
 import type { ConnectionObserver } from '../server/http/unsent-limit.ts';
 import type { EventObserver } from '../server/subscriptions/frame.ts';
 import type { SocketObserver } from '../server/websocket/connection.ts';
-import type { Usage } from '../upstream/client/request.ts';
+import { countBilled } from './client-metrics.ts';
 import type { Sink } from './combine.ts';
 import { inSnakeCase, type Metrics } from './upstream-metrics.ts';
 
@@ -114,21 +114,6 @@ export const createOperationMetrics = ({ counter, gauge, histogram }: Metrics): 
       return () => eventStreams.dec();
     },
   };
-};
-
-/** Counts what has been billed so far, and what will be for requests that have not ended. */
-const countBilled = (
-  usage: Pick<Usage, 'billed' | 'onChange'>,
-  count: (computeUnits: number) => void,
-): void => {
-  let counted = 0;
-  const countNew = () => {
-    const computeUnits = usage.billed - counted;
-    counted = usage.billed;
-    if (computeUnits > 0) count(computeUnits);
-  };
-  countNew();
-  usage.onChange(countNew);
 };
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

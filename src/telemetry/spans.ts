@@ -6,7 +6,7 @@ import type { SharedAnswerObserver } from '../graph/answer/shared-answers.ts';
 import { childOf, type Trace } from '../lib/trace.ts';
 import { rememberEach } from '../lib/values.ts';
 import type { DocumentObserver } from '../server/graphql/limits/documents.ts';
-import type { OperationObserver } from '../server/graphql/observe.ts';
+import type { AttributedOperation, OperationObserver } from '../server/graphql/observe.ts';
 import type { HttpObserver } from '../server/http/exchange.ts';
 import type { EventObserver } from '../server/subscriptions/frame.ts';
 import type { SocketObserver } from '../server/websocket/connection.ts';
@@ -37,17 +37,18 @@ export const createDescribeOperation = (): DescribeOperation => {
 
 /** The span of an operation while it runs. A subscription's ends when its first event can be sent. */
 export const createOperationSpans = (spans: Spans, describe: DescribeOperation): Sink<OperationObserver> => ({
-  started: ({ type, transport, name, document, trace }) =>
+  started: ({ type, transport, name, document, trace, ...source }) =>
     spans.begin(trace, type, {
-      attributes: { ...describe(type, name, document), 'gateway.transport': transport },
+      attributes: { ...describe(type, name, document), 'gateway.transport': transport, ...sourceOf(source) },
     }),
-  answered({ codes, abandoned, durationMs, upstream, trace }) {
+  answered({ codes, abandoned, durationMs, upstream, estimate, trace, ...source }) {
     const failure = { ...(codes.length > 0 && { 'gateway.error.codes': [...codes] }) };
     // It was rejected before it ran: the span of its request says so.
-    if (durationMs === null) return spans.annotate(trace, failure);
+    if (durationMs === null) return spans.annotate(trace, { ...failure, ...sourceOf(source) });
     spans.end(trace, {
       attributes: {
         ...failure,
+        ...(estimate !== null && { 'gateway.estimated_compute_units': estimate }),
         ...(abandoned && { 'gateway.client.disconnected': true }),
         ...(upstream && {
           'gateway.upstream.requests': upstream.requests,
@@ -62,6 +63,13 @@ export const createOperationSpans = (spans: Spans, describe: DescribeOperation):
   streaming(trace) {
     spans.end(trace, { attributes: { 'http.response.status_code': 200 } });
   },
+});
+
+/** The attributes that say who sent an operation. */
+const sourceOf = ({ attribution, clientVersion, tenant }: AttributedOperation): Attributes => ({
+  'gateway.client.name': attribution.client,
+  ...(clientVersion !== null && { 'gateway.client.version': clientVersion }),
+  ...(tenant !== null && { 'gateway.tenant': tenant }),
 });
 
 /** The spans of parsing and validating a new document, and further attributes of an operation's span. */

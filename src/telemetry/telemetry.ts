@@ -16,6 +16,7 @@ import type { SocketObserver } from '../server/websocket/connection.ts';
 import type { SharedObserver } from '../shared/run.ts';
 import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
+import { createClientMetrics, createTenantMetrics } from './client-metrics.ts';
 import { combine } from './combine.ts';
 import {
   createConnectionLines,
@@ -69,6 +70,8 @@ export const createTelemetry = (
   return {
     operations: combine<OperationObserver>(
       createOperationMetrics(metrics),
+      createClientMetrics(metrics),
+      createTenantMetrics(metrics),
       createOperationLines(log),
       traces?.operations,
     ),

@@ -9,6 +9,7 @@ import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 import type { Sink } from './combine.ts';
+import { TalliedCounter, TalliedHistogram } from './tallies.ts';
 
 export type Metrics = ReturnType<typeof metricsIn>;
 
@@ -21,6 +22,12 @@ export const metricsIn = (registry: Registry) => {
     gauge: <Label extends string>(metric: GaugeConfiguration<Label>) => new Gauge({ ...metric, registers }),
     histogram: <Label extends string>(metric: HistogramConfiguration<Label>) =>
       new Histogram({ ...metric, registers }),
+    tallies: {
+      counter: <Label extends string>(metric: CounterConfiguration<Label>) =>
+        new TalliedCounter({ ...metric, registers }),
+      histogram: <Label extends string>(metric: HistogramConfiguration<Label> & { buckets: number[] }) =>
+        new TalliedHistogram({ ...metric, registers }),
+    },
   };
 };
 

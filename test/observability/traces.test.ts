@@ -62,6 +62,8 @@ test('a query is one trace, from its client to each attempt of an upstream reque
     'graphql.operation.name': 'Newest',
     'gateway.document.sha256': createHash('sha256').update(query).digest('hex'),
     'gateway.transport': 'http',
+    'gateway.client.name': 'other',
+    'gateway.estimated_compute_units': 1,
     'gateway.upstream.requests': 2,
     'gateway.upstream.compute_units': 2,
     'gateway.upstream.cached': 0,

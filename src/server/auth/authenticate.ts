@@ -95,13 +95,19 @@ const ownedBy = (address: string): string => {
   return [...groups, ...Array(tail === undefined ? 0 : missing).fill('0')].slice(0, 4).join(':');
 };
 
-/** Reads a WebSocket's connectionParams as credentials. Names match in any letter case, as names of headers do. */
+/** A WebSocket's connectionParams. Their names match in any letter case, as names of headers do. */
+export const namesInLowerCase = (
+  connectionParams: Readonly<Record<string, unknown>> | undefined,
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(connectionParams ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+
+/** Reads a WebSocket's connectionParams as credentials. */
 export const credentialsIn = (
   connectionParams: Readonly<Record<string, unknown>> | undefined,
 ): RequestHeaders => {
-  const lowered = new Map(
-    Object.entries(connectionParams ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
-  );
+  const lowered = new Map(Object.entries(namesInLowerCase(connectionParams)));
   return {
     get(name) {
       const value = lowered.get(name.toLowerCase());

@@ -5,16 +5,31 @@ import { Usage } from '../../upstream/client/request.ts';
 import { createTrace, onResponseClosed, traceOf } from '../http/exchange.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import { acceptedBy } from './answers/accept.ts';
+import { type Attribute, type Attribution, type ClientName, OTHER_CLIENT } from './attribution.ts';
 import { maskErrors, withRequestId } from './errors.ts';
-import type { OperationArgs, OperationContext, OperationPlugin, Unchanged } from './operation-plugin.ts';
+import type {
+  OperationArgs,
+  OperationContext,
+  OperationPlugin,
+  ServerContext,
+  Unchanged,
+} from './operation-plugin.ts';
 
 /** `none`: the operation was rejected before its type was known. */
 type OperationType = 'query' | 'mutation' | 'subscription' | 'none';
 
 type Transport = 'http' | 'sse' | 'websocket';
 
+/** Who sent an operation, and which one it is. */
+export type AttributedOperation = {
+  readonly attribution: Attribution;
+  readonly clientVersion: string | null;
+  /** A keyed hash of its tenant; null if that is unknown, or not to be told. */
+  readonly tenant: string | null;
+};
+
 /** An operation that is about to run. */
-type StartedOperation = {
+type StartedOperation = AttributedOperation & {
   readonly type: OperationType;
   readonly transport: Transport;
   readonly name: string | null;
@@ -23,7 +38,7 @@ type StartedOperation = {
 };
 
 /** A query or mutation that was answered, or a subscription that was started or rejected. */
-type AnsweredOperation = {
+type AnsweredOperation = AttributedOperation & {
   readonly type: OperationType;
   readonly transport: Transport;
   /** The distinct codes of its errors in their order; empty on success. */
@@ -36,6 +51,8 @@ type AnsweredOperation = {
   readonly durationMs: number | null;
   /** What the operation has cost so far; null when it did not run. */
   readonly upstream: Readonly<Usage> | null;
+  /** The compute units that it was estimated to cost at most; null when it was rejected before that. */
+  readonly estimate: number | null;
   /** Why the client got no data, since it has it; null where it got some. */
   readonly unchanged: Unchanged | null;
   readonly trace: Trace;
@@ -59,13 +76,24 @@ export type Operations = {
    * Masks the errors of an operation that was rejected before it ran, reports the operation, and returns the masked
    * errors. The plugin does this itself over HTTP; it doesn't see such operations of WebSockets.
    */
-  rejected(transport: Transport, errors: readonly unknown[], trace: Trace): GraphQLError[];
+  rejected(
+    transport: Transport,
+    errors: readonly unknown[],
+    trace: Trace,
+    client: ClientName,
+  ): GraphQLError[];
 };
 
-export const createOperations = (observer: OperationObserver): Operations => {
-  const rejected: Operations['rejected'] = (transport, thrown, trace) => {
+export const createOperations = (observer: OperationObserver, attribute: Attribute): Operations => {
+  const clientOf = ({ req, socketClient }: ServerContext): ClientName =>
+    socketClient ?? (req && attribute.clientIn(req.headers)) ?? OTHER_CLIENT;
+
+  const rejected: Operations['rejected'] = (transport, thrown, trace, client) => {
     const { errors, unexpectedErrors } = maskErrors(thrown);
     observer.answered?.({
+      attribution: attribute.of(client, null, null),
+      clientVersion: client.version,
+      tenant: null,
       type: 'none',
       transport,
       codes: codesOf(errors),
@@ -73,6 +101,7 @@ export const createOperations = (observer: OperationObserver): Operations => {
       unexpectedErrors,
       durationMs: null,
       upstream: null,
+      estimate: null,
       unchanged: null,
       trace,
     });
@@ -88,8 +117,21 @@ export const createOperations = (observer: OperationObserver): Operations => {
     const operation = getOperationAST(document, operationName);
     const type = operation?.operation ?? 'none';
     const name = operation?.name?.value ?? null;
+    const client = clientOf(context);
+    const attribution = attribute.of(client, document, operationName);
+    const tenant = attribute.tenantOf(context.tenant);
+    const clientVersion = client.version;
     context.trace =
-      observer.started?.({ type, transport, name, document, trace: context.trace }) ?? context.trace;
+      observer.started?.({
+        attribution,
+        clientVersion,
+        tenant,
+        type,
+        transport,
+        name,
+        document,
+        trace: context.trace,
+      }) ?? context.trace;
     return (thrown: readonly GraphQLError[] | undefined): GraphQLError[] => {
       context.isReported = true;
       const { errors, unexpectedErrors } = maskErrors(thrown ?? []);
@@ -97,6 +139,9 @@ export const createOperations = (observer: OperationObserver): Operations => {
       const durationMs = performance.now() - startedAt;
       const abandoned = context.clientSignal?.aborted ?? false;
       observer.answered?.({
+        attribution,
+        clientVersion,
+        tenant,
         type,
         transport,
         codes: codesOf(errors),
@@ -104,6 +149,7 @@ export const createOperations = (observer: OperationObserver): Operations => {
         unexpectedErrors,
         durationMs,
         upstream,
+        estimate: context.answer.estimate?.computeUnits ?? null,
         unchanged: context.unchanged ?? null,
         trace,
       });
@@ -130,11 +176,12 @@ export const createOperations = (observer: OperationObserver): Operations => {
         return result;
       };
     },
-    onHttpResult(result, { isReported, res }) {
+    onHttpResult(result, context) {
+      const { isReported, res } = context;
       const { errors: thrown = [] } = result;
       // What a later hook throws after the operation was reported is masked and reported as well.
       if (isReported && maskErrors(thrown).unexpectedErrors.length === 0) return result;
-      const errors = rejected('http', thrown, res ? traceOf(res) : createTrace());
+      const errors = rejected('http', thrown, res ? traceOf(res) : createTrace(), clientOf(context));
       return errors.length > 0 ? { ...result, errors } : result;
     },
   };

@@ -5,6 +5,7 @@ import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory-budget.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { MaybePromise } from '../../lib/values.ts';
+import type { ClientName } from './attribution.ts';
 import type { PartedAnswer, PartWriter } from './part-writer.ts';
 
 /** What an operation runs with. */
@@ -102,6 +103,8 @@ type VerifiedSubscription = {
 export type ServerContext = Partial<Omit<HttpContext, 'operation'>> & {
   /** The caller of a WebSocket's operation; undefined on HTTP. */
   readonly socketCaller?: Caller;
+  /** The client of a WebSocket's operation. That of an HTTP request is read from `req`. */
+  readonly socketClient?: ClientName;
   /** The trace of a WebSocket's operation. The trace of an HTTP request is read from `res`. */
   readonly trace?: Trace;
   /** The size of the WebSocket message that started the operation, in bytes. */

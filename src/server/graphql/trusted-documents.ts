@@ -12,6 +12,8 @@ type DocumentReference = {
 };
 
 export type TrustedDocuments = {
+  /** The SHA-256 of each document in hex, in the order of their file. */
+  readonly hashes: readonly string[];
   /**
    * Returns the text of the document that a request names. Throws FORBIDDEN for a document that is not trusted, also for
    * one that is sent as text, and BAD_USER_INPUT when the request names none.
@@ -36,6 +38,7 @@ export const readTrustedDocuments = (json: string, schema: GraphQLSchema): Trust
   const problems = [...documents].flatMap(([hash, text]) => problemsOf(hash, text, schema));
   if (problems.length > 0) throw new TrustedDocumentsError(problems);
   return {
+    hashes: [...documents.keys()],
     documentOf({ query, documentId, extensions }) {
       const hash = hashIn(documentId, extensions);
       const document = hash === null ? undefined : documents.get(hash);

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
 import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
 import type { Trace } from '../../lib/trace.ts';
+import { type Attribute, type ClientName, OTHER_CLIENT } from '../graphql/attribution.ts';
 import { SOCKET_BYTES } from '../graphql/limits/answer-size.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { destroyUnlessClosed } from '../http/shutdown.ts';
@@ -15,11 +16,18 @@ export type Upgrade = {
   /** The client's address. */
   readonly address: string;
   readonly traceparent: string | readonly string[] | undefined;
+  /** The client that its headers name, until the payload of `connection_init` names one. */
+  client: ClientName;
 };
 
-export const upgradeOf = (request: IncomingMessage, clientAddress: ClientAddress): Upgrade => ({
+export const upgradeOf = (
+  request: IncomingMessage,
+  clientAddress: ClientAddress,
+  attribute: Attribute,
+): Upgrade => ({
   address: clientAddress(request),
   traceparent: request.headers.traceparent,
+  client: attribute.clientIn(request.headers) ?? OTHER_CLIENT,
 });
 
 /** Operations by id, as graphql-ws keeps them: from their `subscribe` message until they are completed. */

@@ -5,6 +5,8 @@ import { clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../lib/deadlines.ts';
 import type { TaskTracker } from '../../lib/tasks.ts';
 import type { Trace } from '../../lib/trace.ts';
+import { namesInLowerCase } from '../auth/authenticate.ts';
+import type { Attribute } from '../graphql/attribution.ts';
 import type { MaskError } from '../graphql/errors.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
 import { type Documents, InvalidDocument } from '../graphql/limits/documents.ts';
@@ -54,12 +56,14 @@ export const createProtocol = (
   pipeline: OperationPipeline,
   { initMs, authenticationMs } = SOCKET_TIMES,
 ): Protocol => {
-  const { authenticate, mask } = pipeline;
+  const { attribute, authenticate, mask } = pipeline;
   const server = makeServer<Record<string, unknown> | undefined, Connection>({
     connectionInitWaitTimeout: initMs,
     // A connection that is not authenticated is acknowledged too: each of its operations gets the error.
     onConnect(socket) {
       socket.extra.operations = socket.subscriptions;
+      socket.extra.client =
+        attribute.clientIn(namesInLowerCase(socket.connectionParams)) ?? socket.extra.client;
       return authenticate(socket).then(
         () => {},
         () => closeUnlessAuthenticated(socket.extra, authenticationMs),
@@ -116,6 +120,7 @@ type SocketOperation = ExecutionArgs & {
 /** What the operations of all sockets share. */
 type OperationPipeline = {
   readonly graphql: GraphQLServer;
+  readonly attribute: Attribute;
   readonly authenticate: AuthenticateConnection;
   readonly documents: Documents;
   readonly mask: MaskError;
@@ -155,7 +160,7 @@ const prepareOperation = async (
     return await slot.ifCurrent(() => prepareWithinBudget(pipeline, message, slot, trace));
   } catch (error) {
     const errors = error instanceof InvalidDocument ? error.errors : [error];
-    const rejection = pipeline.operations.rejected('websocket', errors, trace);
+    const rejection = pipeline.operations.rejected('websocket', errors, trace, socket.extra.client);
     pipeline.observer.ended?.(trace);
     return rejection;
   }
@@ -210,6 +215,7 @@ const prepare = async (
   const socketMemory = { memory: answers, untilDrained: () => frameWriter.untilDrained() };
   const contextValue = graphql.contextOf({
     socketCaller: caller,
+    socketClient: socket.extra.client,
     trace,
     messageBytes,
     clientSignal,

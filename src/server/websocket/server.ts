@@ -7,6 +7,7 @@ import { createStaggeredInterval, createTaskTracker, settlesWithin } from '../..
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import { type BrowserPolicy, bodyOf } from '../browsers/origin-policy.ts';
+import type { Attribute } from '../graphql/attribution.ts';
 import type { MaskError } from '../graphql/errors.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
@@ -36,6 +37,7 @@ type Options = UpgradePolicy & {
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
   readonly clientAddress: ClientAddress;
+  readonly attribute: Attribute;
   readonly documents: Documents;
   readonly verifyKey: VerifyKey;
   readonly verifyKeyFailOpen: VerifyKeyFailOpen;
@@ -78,7 +80,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
   const open = (webSocket: WebSocket, request: IncomingMessage, stream: Duplex): void => {
     const { socket } = request;
     const onAnswer = () => options.unsent.wrote(socket);
-    const upgrade = upgradeOf(request, options.clientAddress);
+    const upgrade = upgradeOf(request, options.clientAddress, options.attribute);
     const connection = createConnection(webSocket, stream, upgrade, onAnswer, closeMs);
     connections.add(connection);
     keepAlive.add(webSocket);

@@ -1,0 +1,141 @@
+import { LRUCache } from 'lru-cache';
+import { atMostEntries } from '../lib/values.ts';
+import type { Attribution } from '../server/graphql/attribution.ts';
+import type { OperationObserver } from '../server/graphql/observe.ts';
+import type { Usage } from '../upstream/client/request.ts';
+import type { Sink } from './combine.ts';
+import type { Metrics } from './upstream-metrics.ts';
+
+/** Who spends what: operations, errors, time and compute units by client, operation and tenant. */
+
+export const createClientMetrics = ({ tallies, counter }: Metrics): Sink<OperationObserver> => {
+  const labelNames = ['client', 'operation', 'document'] as const;
+  const operations = tallies.counter({
+    name: 'gateway_client_operations_total',
+    help: 'Operations answered, by client (one of CLIENT_NAMES, or other), operation and document (the name and the beginning of the SHA-256 of a trusted document; OPERATION_LABELS; or other) and outcome: ok, failed, abandoned (the client disconnected first).',
+    labelNames: [...labelNames, 'outcome'],
+  });
+  const errors = counter({
+    name: 'gateway_client_errors_total',
+    help: 'Those of them that failed, by client and the code of their first error.',
+    labelNames: ['client', 'code'],
+  });
+  const duration = tallies.histogram({
+    name: 'gateway_client_operation_duration_seconds',
+    help: 'Time that they ran, by client, operation and document; for subscriptions, until the first event could be sent.',
+    labelNames: [...labelNames],
+    buckets: [0.005, 0.025, 0.1, 0.25, 1, 2.5, 10],
+  });
+  const computeUnits = tallies.counter({
+    name: 'gateway_client_compute_units_total',
+    help: 'Compute units that upstream billed for the requests that they started, by client, operation and document.',
+    labelNames: [...labelNames],
+  });
+  const accuracy = tallies
+    .histogram({
+      name: 'gateway_compute_unit_estimate_ratio',
+      help: 'Compute units of an operation that has run, divided by its estimate: 0 where no upstream request was made, more than 1 where the estimate was too low.',
+      labelNames: [],
+      buckets: [0, 0.1, 0.25, 0.5, 0.75, 0.99, 1, 1.25, 2, 4],
+    })
+    .add({});
+
+  const tallyOf = createOnce((attribution: Attribution) => ({
+    ok: operations.add({ ...attribution, outcome: 'ok' }),
+    failed: operations.add({ ...attribution, outcome: 'failed' }),
+    abandoned: operations.add({ ...attribution, outcome: 'abandoned' }),
+    duration: duration.add({ ...attribution }),
+    computeUnits: computeUnits.add({ ...attribution }),
+  }));
+
+  return {
+    answered({ attribution, codes: [first], abandoned, durationMs, upstream, estimate }) {
+      const tally = tallyOf(attribution);
+      const outcome = abandoned ? 'abandoned' : first === undefined ? 'ok' : 'failed';
+      tally[outcome].value += 1;
+      if (outcome === 'failed') errors.inc({ client: attribution.client, code: first ?? 'OK' });
+      if (durationMs !== null) tally.duration.observe(durationMs / 1000);
+      if (upstream === null) return;
+      countBilled(upstream, (billed) => {
+        tally.computeUnits.value += billed;
+      });
+      if (estimate !== null && estimate > 0 && outcome === 'ok')
+        accuracy.observe(upstream.computeUnits / estimate);
+    },
+  };
+};
+
+/** Returns the same function, which makes its result for each key once. The number of keys must be bounded. */
+const createOnce = <Key, Result>(make: (key: Key) => Result): ((key: Key) => Result) => {
+  const made = new Map<Key, Result>();
+  return (key) => {
+    const known = made.get(key);
+    if (known) return known;
+    const result = make(key);
+    made.set(key, result);
+    return result;
+  };
+};
+
+/** Counts what has been billed so far, and what will be for requests that have not ended. */
+export const countBilled = (
+  usage: Pick<Usage, 'billed' | 'onChange'>,
+  count: (computeUnits: number) => void,
+): void => {
+  let counted = 0;
+  const countNew = () => {
+    const computeUnits = usage.billed - counted;
+    counted = usage.billed;
+    if (computeUnits > 0) count(computeUnits);
+  };
+  countNew();
+  usage.onChange(countNew);
+};
+
+/** Tenants that are remembered, and the ones that a scrape shows: those that have spent most lately. */
+const MAX_TENANTS = 1000;
+const MAX_SHOWN = 50;
+
+/** Within this time, what a tenant has spent loses half of its weight. */
+const HALF_LIFE_MS = 600_000;
+
+class Spending {
+  computeUnits = 0;
+  #recent = 0;
+  #at = performance.now();
+
+  add(computeUnits: number): void {
+    this.#recent = this.recent() + computeUnits;
+    this.#at = performance.now();
+    this.computeUnits += computeUnits;
+  }
+
+  recent(): number {
+    return this.#recent * 0.5 ** ((performance.now() - this.#at) / HALF_LIFE_MS);
+  }
+}
+
+/** A tenant counts from the first compute units that upstream bills it: clients can invent tenants, but not those. */
+export const createTenantMetrics = ({ counter }: Metrics): Sink<OperationObserver> => {
+  const tenants = new LRUCache<string, Spending>(atMostEntries(MAX_TENANTS));
+  counter({
+    name: 'gateway_tenant_compute_units_total',
+    help: `Compute units that upstream billed, by tenant (a keyed hash) where TENANT_METRICS is on: those ${MAX_SHOWN} that have spent most of late.`,
+    labelNames: ['tenant'],
+    collect() {
+      this.reset();
+      const top = [...tenants].sort(([, one], [, other]) => other.recent() - one.recent());
+      for (const [tenant, { computeUnits }] of top.slice(0, MAX_SHOWN)) this.inc({ tenant }, computeUnits);
+    },
+  });
+  return {
+    answered({ tenant, upstream }) {
+      if (tenant === null || upstream === null) return;
+      countBilled(upstream, (computeUnits) => {
+        const spending = tenants.get(tenant) ?? new Spending();
+        spending.add(computeUnits);
+        tenants.set(tenant, spending);
+      });
+    },
+  };
+};

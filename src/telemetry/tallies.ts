@@ -1,0 +1,103 @@
+import Counter from 'prom-client/lib/counter.js';
+import Histogram from 'prom-client/lib/histogram.js';
+
+/**
+ * Metrics of which each series is counted through an object of its own. prom-client finds a series by the text of its
+ * labels, which takes longer than all that a request counts here.
+ */
+
+type Labels<Label extends string> = Readonly<Record<Label, string>>;
+
+/** A counter whose series are numbers that their owners raise. */
+export class TalliedCounter<Label extends string> {
+  readonly #tallies: {
+    readonly labels: Labels<Label>;
+    readonly tally: { value: number };
+    counted: number;
+  }[] = [];
+
+  /** `config` is that of prom-client. */
+  constructor(config: ConstructorParameters<typeof Counter<Label>>[0]) {
+    const tallies = this.#tallies;
+    new Counter({
+      ...config,
+      collect() {
+        for (const one of tallies) {
+          const { labels, tally } = one;
+          this.inc(labels, tally.value - one.counted);
+          one.counted = tally.value;
+        }
+      },
+    });
+  }
+
+  /** Adds a series, which begins at 0. Add each only once. */
+  add(labels: Labels<Label>): { value: number } {
+    const tally = { value: 0 };
+    this.#tallies.push({ labels, tally, counted: 0 });
+    return tally;
+  }
+}
+
+/** One series of a histogram. */
+class Distribution {
+  sum = 0;
+  /** The observations up to each bound and above the one before it, and those above all. */
+  readonly counts: number[];
+  readonly #bounds: readonly number[];
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.counts = new Array<number>(bounds.length + 1).fill(0);
+  }
+
+  observe(value: number): void {
+    let bucket = 0;
+    for (const bound of this.#bounds) {
+      if (value <= bound) break;
+      bucket += 1;
+    }
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += value;
+  }
+}
+
+/** A histogram whose series are distributions to which their owners add. */
+export class TalliedHistogram<Label extends string> extends Histogram<Label> {
+  readonly #name: string;
+  readonly #help: string;
+  readonly #bounds: readonly number[];
+  readonly #tallies: { readonly labels: Labels<Label>; readonly tally: Distribution }[] = [];
+
+  constructor(config: ConstructorParameters<typeof Histogram<Label>>[0] & { readonly buckets: number[] }) {
+    super(config);
+    this.#name = config.name;
+    this.#help = config.help;
+    this.#bounds = config.buckets;
+  }
+
+  /** Adds a series, which begins empty. Add each only once. */
+  add(labels: Labels<Label>): Distribution {
+    const tally = new Distribution(this.#bounds);
+    this.#tallies.push({ labels, tally });
+    return tally;
+  }
+
+  /** What prom-client's registry writes. */
+  async getForPromString() {
+    const values = this.#tallies.flatMap(({ labels, tally }) => {
+      let count = 0;
+      const buckets = tally.counts.map((counted, index) => {
+        count += counted;
+        const le = this.#bounds[index] ?? '+Inf';
+        return { metricName: `${this.#name}_bucket`, labels: { ...labels, le }, value: count };
+      });
+      return [
+        ...buckets,
+        { metricName: `${this.#name}_sum`, labels, value: tally.sum },
+        { metricName: `${this.#name}_count`, labels, value: count },
+      ];
+    });
+    return { name: this.#name, help: this.#help, type: 'histogram', values };
+  }
+}
