@@ -77,7 +77,11 @@ export const readIndexedConfig = (
   return { config: env.CHAINS ? config : null, problems };
 };
 
-/** What the service over an index needs to serve it: all of a `startIndexed` but the log. */
+/**
+ * The settings of the service over an index. `startIndexed`, in indexed.ts, takes them with a `log`, and resolves to
+ * `{ url, follow(), stop() }` once it listens. It follows its chains, and delivers, from `follow` on: the gateway that embeds
+ * it listens only then, and the deliveries of blocks that came while both were down must find it.
+ */
 type ServiceConfig = IndexedConfig & {
   readonly host: string;
   /** 0 chooses a free port. */
