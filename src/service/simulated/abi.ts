@@ -1,5 +1,6 @@
 import { encode } from 'ox/AbiParameters';
 import { type Event, event, isInData, isIndexed, type Method, method } from '../evm/abi.ts';
+import * as standards from '../evm/standards.ts';
 import type { Hex, LogEntry } from '../types.ts';
 
 export const encodeCall = (called: Method, args: readonly unknown[]): Hex =>
@@ -17,52 +18,18 @@ export const encodeLog = (address: Hex, emitted: Event, args: readonly unknown[]
   return { address, topics: [emitted.topic, ...topics], data };
 };
 
-/** The methods and events of the sandbox's contracts. `contracts.ts` assigns them to contracts. */
-
-export const erc20 = {
-  transfer: method('function transfer(address to, uint256 value)'),
-  approve: method('function approve(address spender, uint256 value)'),
-  Transfer: event('event Transfer(address indexed from, address indexed to, uint256 value)'),
-  Approval: event('event Approval(address indexed owner, address indexed spender, uint256 value)'),
-};
-
-export const wrapped = {
-  deposit: method('function deposit()'),
-  withdraw: method('function withdraw(uint256 amount)'),
-  Deposit: event('event Deposit(address indexed account, uint256 amount)'),
-  Withdrawal: event('event Withdrawal(address indexed account, uint256 amount)'),
-};
+/** The methods and events of the sandbox's contracts, beside the standards'. `contracts.ts` assigns them to contracts. */
 
 export const erc721 = {
+  ...standards.erc721,
   mint: method('function mint(address to, uint256 quantity)'),
   burn: method('function burn(uint256 tokenId)'),
-  approve: method('function approve(address to, uint256 tokenId)'),
-  setApprovalForAll: method('function setApprovalForAll(address operator, bool approved)'),
-  safeTransferFrom: method('function safeTransferFrom(address from, address to, uint256 tokenId)'),
-  Transfer: event('event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)'),
-  Approval: event('event Approval(address indexed owner, address indexed approved, uint256 indexed tokenId)'),
-  ApprovalForAll: event(
-    'event ApprovalForAll(address indexed owner, address indexed operator, bool approved)',
-  ),
 };
 
 export const erc1155 = {
+  ...standards.erc1155,
   mintBatch: method('function mintBatch(address to, uint256[] ids, uint256[] amounts, bytes data)'),
   burn: method('function burn(address account, uint256 id, uint256 value)'),
-  safeTransferFrom: method(
-    'function safeTransferFrom(address from, address to, uint256 id, uint256 value, bytes data)',
-  ),
-  safeBatchTransferFrom: method(
-    'function safeBatchTransferFrom(address from, address to, uint256[] ids, uint256[] values, bytes data)',
-  ),
-  setApprovalForAll: erc721.setApprovalForAll,
-  TransferSingle: event(
-    'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',
-  ),
-  TransferBatch: event(
-    'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
-  ),
-  ApprovalForAll: erc721.ApprovalForAll,
 };
 
 export const pathRouter = {

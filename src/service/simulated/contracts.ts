@@ -1,4 +1,5 @@
 import type { Event, Method } from '../evm/abi.ts';
+import { erc20, wrapped as wrappedNative } from '../evm/standards.ts';
 import type { Hex, Token } from '../types.ts';
 import * as signatures from './abi.ts';
 import type { SandboxChain } from './chains.ts';
@@ -56,7 +57,7 @@ export type Contracts = {
 };
 
 const STANDARDS: Readonly<Record<Token['standard'], Abi>> = {
-  erc20: signatures.erc20,
+  erc20,
   erc721: signatures.erc721,
   erc1155: signatures.erc1155,
 };
@@ -160,7 +161,7 @@ export const deploy = (chain: SandboxChain, startedAt: number): Contracts => {
     unknown: ['a', 'b', 'c'].map((label) => at(`unknown ${label}`)),
     abis: new Map<Hex, Abi>([
       ...tokens.map((token) => [token.address, STANDARDS[token.standard]] as const),
-      [wrapped.address, { ...signatures.erc20, ...signatures.wrapped }],
+      [wrapped.address, { ...erc20, ...wrappedNative }],
       [others.pathRouter, signatures.pathRouter],
       [others.tupleRouter, signatures.tupleRouter],
       [others.pool, signatures.pool],

@@ -1,6 +1,7 @@
 import { ZERO_ADDRESS } from '../../evm/address.ts';
+import { erc20 } from '../../evm/standards.ts';
 import type { Hex } from '../../types.ts';
-import { erc20, pathRouter, registrar } from '../abi.ts';
+import { pathRouter, registrar } from '../abi.ts';
 import { addressOf, hashOf } from '../random.ts';
 import {
   deadline,

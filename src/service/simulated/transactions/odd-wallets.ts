@@ -1,6 +1,6 @@
 import { ZERO_ADDRESS } from '../../evm/address.ts';
+import { erc20 } from '../../evm/standards.ts';
 import type { Approval, Hex, Token } from '../../types.ts';
-import { erc20 } from '../abi.ts';
 import type { TokenContract } from '../chain/ledger.ts';
 import { demoAddress } from '../chain/wallet-profiles.ts';
 import type { Contracts } from '../contracts.ts';

@@ -1,6 +1,7 @@
 import { ZERO_ADDRESS } from '../../evm/address.ts';
+import { erc20, wrapped } from '../../evm/standards.ts';
 import type { Hex, Swap, Token } from '../../types.ts';
-import { erc20, erc721, wrapped } from '../abi.ts';
+import { erc721 } from '../abi.ts';
 import {
   depositFor,
   holdingsOnChain,

@@ -1,7 +1,8 @@
 import type { Event, Method } from '../../evm/abi.ts';
 import { ZERO_ADDRESS } from '../../evm/address.ts';
+import { erc20, wrapped } from '../../evm/standards.ts';
 import type { Effect, Hex, LogEntry, Token, Transfer } from '../../types.ts';
-import { erc20, erc721, erc1155, wrapped } from '../abi.ts';
+import { erc721, erc1155 } from '../abi.ts';
 import type { Ledger, TokenContract } from '../chain/ledger.ts';
 import type { SandboxChain } from '../chains.ts';
 import type { Contracts, NftToken, SandboxCollection } from '../contracts.ts';
