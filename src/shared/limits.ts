@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache';
+import { atMostEntries } from '../lib/values.ts';
 import { type RedisScript, readScript } from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
-import type { ClientBudgets } from '../server/graphql/limits/compute-units.ts';
+import type { Budgets, ClientBudgets } from '../server/graphql/limits/compute-units.ts';
 import type { SharedCooldowns, SharedRate } from '../upstream/client/limits.ts';
 import type { SharedKeys } from '../webhooks/session.ts';
 import { createHashName, type HashName } from './names.ts';
@@ -16,7 +18,7 @@ import { createRunShared, type RunShared, type SharedObserver } from './run.ts';
  */
 export type SharedLimits = {
   /** `alone` are the budgets to use when Redis fails. */
-  budgets(alone: ClientBudgets): ClientBudgets;
+  budgets(alone: Budgets): ClientBudgets;
   rate(perSecond: number): SharedRate;
   readonly cooldowns: SharedCooldowns;
   readonly keys: SharedKeys;
@@ -54,14 +56,21 @@ export const openSharedLimits = async ({
   };
 };
 
+/** The least recently charged one is forgotten first. */
+const MAX_CLIENTS = 100_000;
+
 class RedisBudgets implements ClientBudgets {
   readonly isShared = true;
+  /** What was left of each client's budget when it was last charged here. */
+  readonly #known = new LRUCache<string, { readonly units: number; readonly at: number }>(
+    atMostEntries(MAX_CLIENTS),
+  );
   readonly perMinute: number;
   readonly #run: RunShared;
   readonly #hashName: HashName;
-  readonly #alone: ClientBudgets;
+  readonly #alone: Budgets;
 
-  constructor(run: RunShared, hashName: HashName, alone: ClientBudgets) {
+  constructor(run: RunShared, hashName: HashName, alone: Budgets) {
     this.perMinute = alone.perMinute;
     this.#run = run;
     this.#hashName = hashName;
@@ -71,21 +80,50 @@ class RedisBudgets implements ClientBudgets {
   async take(client: string, units: number) {
     if (units > this.perMinute || units === 0) return this.#alone.take(client, units);
     const reply = await this.#change(client, units, false);
-    if (!Array.isArray(reply)) return this.#alone.take(client, units);
-    const [isTaken, left, retryAfterMs] = reply.map(Number);
+    if (reply === undefined) {
+      const shortfall = this.#alone.take(client, units);
+      this.#know(client, this.#alone.left(client));
+      return shortfall;
+    }
+    const [isTaken, left, retryAfterMs] = reply;
     return isTaken === 1 ? null : { left: left ?? 0, retryAfterMs: retryAfterMs ?? 0 };
+  }
+
+  left(client: string): number | null {
+    const known = this.#known.get(client);
+    if (known === undefined) return null;
+    const filled = ((performance.now() - known.at) * this.perMinute) / 60_000;
+    return Math.min(this.perMinute, known.units + filled);
   }
 
   settle(client: string, taken: number, spent: number): void {
     if (taken === spent) return;
+    // Until Redis has answered.
+    this.#know(client, (this.left(client) ?? this.perMinute) + taken - spent);
     void this.#change(client, spent - taken, true).then((reply) => {
-      if (reply === undefined) this.#alone.settle(client, taken, spent);
+      if (reply !== undefined) return;
+      this.#alone.settle(client, taken, spent);
+      this.#know(client, this.#alone.left(client));
     });
   }
 
-  #change(client: string, units: number, mayOverdraw: boolean) {
+  /** Resolves with undefined when Redis fails. */
+  async #change(
+    client: string,
+    units: number,
+    mayOverdraw: boolean,
+  ): Promise<readonly (number | undefined)[] | undefined> {
     const keys = [`gateway:budget:${this.#hashName('client', client)}`];
-    return this.#run('budget', CHANGE_BUDGET, keys, [units, this.perMinute, mayOverdraw ? '1' : '0']);
+    const args = [units, this.perMinute, mayOverdraw ? '1' : '0'];
+    const reply = await this.#run('budget', CHANGE_BUDGET, keys, args);
+    if (!Array.isArray(reply)) return undefined;
+    const numbers = reply.map(Number);
+    this.#know(client, numbers[1] ?? 0);
+    return numbers;
+  }
+
+  #know(client: string, units: number): void {
+    this.#known.set(client, { units, at: performance.now() });
   }
 }
 

@@ -102,7 +102,7 @@ describe('an answer that can not be used is charged', () => {
     fake.transactions.set(address, () => reply);
     const { errors, extensions } = await gateway.query(transactionsOf(address));
     expect(errors).toHaveLength(1);
-    expect(extensions.upstream).toEqual({ requests: fake.requests.length, computeUnits, cached: 0 });
+    expect(extensions.upstream).toMatchObject({ requests: fake.requests.length, computeUnits, cached: 0 });
     await expectCharged(gateway, computeUnits);
   });
 });
@@ -137,7 +137,7 @@ test('a retry that would exceed MAX_COMPUTE_UNITS is not sent', async () => {
   fake.transactions.set(address, () => ({ status: 503 }));
   const reply = await gateway.query(transactionsOf(address));
   expect(codesOf(reply)).toEqual(['UPSTREAM_UNAVAILABLE']);
-  expect(reply.extensions.upstream).toEqual({ requests: 2, computeUnits: 2, cached: 0 });
+  expect(reply.extensions.upstream).toMatchObject({ requests: 2, computeUnits: 2, cached: 0 });
   expect(fake.requests).toHaveLength(2);
 });
 
@@ -171,7 +171,7 @@ test('the client that started a request pays for it, also for what it costs once
     (await scrape(gateway.url)).sum('gateway_operations_total', { code: 'ABANDONED' });
   await expect.poll(abandoned).toBe(1);
   release.resolve();
-  expect(await stayed.answer).toContain('{"requests":1,"computeUnits":1,"cached":1}');
+  expect(await stayed.answer).toContain('{"requests":1,"computeUnits":1,"cached":1,');
   await expect.poll(() => chargedTo(gateway, starter)).toBe(6);
   expect(await chargedTo(gateway, joiner)).toBe(1);
   expect(await metricsOf(gateway)).toEqual({ upstream: 7, operations: 7 });

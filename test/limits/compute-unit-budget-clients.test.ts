@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import { deliver } from '../support/clients/deliver.ts';
+import { listenToEvents } from '../support/clients/event-stream.ts';
+import { askInParts } from '../support/clients/parts.ts';
 import { postFrom } from '../support/clients/post-from.ts';
-import { subscribe } from '../support/clients/subscribe.ts';
-import { codesOf, type GraphQLFault, type GraphQLReply, startGateway } from '../support/gateway/start.ts';
+import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { TRANSPORTS } from '../support/clients/transports.ts';
+import { createTestClock } from '../support/gateway/clock.ts';
+import {
+  codesOf,
+  type GraphQLFault,
+  type GraphQLReply,
+  nowhere,
+  startGateway,
+} from '../support/gateway/start.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
@@ -38,7 +49,12 @@ describe("a client's budget", () => {
     // The budget grows by one unit each second.
     expect(refusal?.extensions.retryAfterMs).toBeGreaterThan((59 - left) * 1000);
     expect(refusal?.extensions.retryAfterMs).toBeLessThanOrEqual((60 - left) * 1000);
-    expect(reply.extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: 0 });
+    expect(reply.extensions.upstream).toEqual({
+      requests: 0,
+      computeUnits: 0,
+      cached: 0,
+      budget: { left, perMinute: 60 },
+    });
     expect(fake.requests).toHaveLength(50);
   });
 
@@ -91,6 +107,63 @@ describe("a client's budget", () => {
     await gateway.data(transactions, wallets(1));
     expect(codesOf(await gateway.query(transactions, wallets(1)))).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
     await gateway.data('{ deliveries { nodes { id } } deliveryUrl }');
+  });
+});
+
+describe('what is left of the budget', () => {
+  const env = { CLIENT_COMPUTE_UNITS_PER_MINUTE: '60', CACHE_HEAD_MS: '600000' };
+
+  test.each(TRANSPORTS)(
+    'is in each answer over %s, after what was not spent is given back',
+    async (_transport, send) => {
+      await using fake = await startFakeWallets();
+      const clock = createTestClock();
+      await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env }, { now: clock.now });
+      const ask = async (variables: object, query = transactions) => {
+        const { extensions, errors } = await send(gateway.url, { query, variables });
+        return [extensions?.upstream.budget, codesOf({ errors })[0]];
+      };
+      const has = (left: number) => ({ left, perMinute: 60 });
+      const twenty = wallets(20);
+      expect(await ask(twenty)).toEqual([has(40), undefined]);
+      // Cached pages cost nothing, nor does an operation without pages.
+      expect(await ask(twenty)).toEqual([has(40), undefined]);
+      expect(await ask({}, '{ __typename }')).toEqual([has(40), undefined]);
+      expect(await ask(wallets(41))).toEqual([has(40), 'COMPUTE_BUDGET_EXCEEDED']);
+      clock.advance(5000);
+      expect(await ask(wallets(10))).toEqual([has(35), undefined]);
+    },
+  );
+
+  test('is in the last part of an answer in parts, and in that of an operation that costs too much for anyone', async () => {
+    await using fake = await startFakeWallets();
+    const { now } = createTestClock();
+    await using gateway = await startGateway(
+      { UPSTREAM_URL: fake.url, ...env, MAX_COMPUTE_UNITS: '20' },
+      { now },
+    );
+    const query = `query ($a: Address!) { wallet(address: $a) { id ... @defer { transactions { nodes { hash } } } } }`;
+    const parts = await (await askInParts(gateway.url, { query, variables: { a: freshAddress() } })).rest();
+    expect(parts.length).toBeGreaterThan(1);
+    expect(parts.at(-1)?.extensions?.upstream.budget).toEqual({ left: 59, perMinute: 60 });
+    const { extensions } = await gateway.query(transactions, wallets(21));
+    expect(extensions.upstream.budget).toEqual({ left: 59, perMinute: 60 });
+  });
+
+  test('is neither in events, which clients share, nor anywhere without a budget', async () => {
+    await using gateway = await startGateway({
+      UPSTREAM_URL: nowhere,
+      CLIENT_COMPUTE_UNITS_PER_MINUTE: '60',
+    });
+    using stream = await listenToEvents(gateway.url, 'subscription { deliveries { cursor } }');
+    const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+    await deliver(deliveryUrl, { body: {} });
+    await eventually(() => stream.text().includes('"cursor"'));
+    expect(stream.text()).toContain('"upstream":{');
+    expect(stream.text()).not.toContain('budget');
+    await using unlimited = await startGateway({ UPSTREAM_URL: nowhere });
+    const { extensions } = await unlimited.query('{ __typename }');
+    expect(extensions.upstream).not.toHaveProperty('budget');
   });
 });
 
@@ -168,7 +241,7 @@ describe('the budget holds on every transport', () => {
     const [, data] = /^data: (\{.*\})$/m.exec(await response.text()) ?? [];
     const reply: GraphQLReply = JSON.parse(data ?? '{}');
     expect(codesOf(reply)).toEqual(['OPERATION_TOO_COMPLEX']);
-    expect(reply.extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: 0 });
+    expect(reply.extensions.upstream).toMatchObject({ requests: 0, computeUnits: 0, cached: 0 });
     expect(fake.requests).toEqual([]);
   });
 

@@ -80,7 +80,7 @@ describe('no upstream request is sent for an operation that is rejected for', ()
   test.each(cases)('$why, over HTTP', async ({ query, variables, code }) => {
     const reply = await gateway.query(query, variables);
     expect(codesOf(reply)).toEqual([code]);
-    expect(reply.extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: 0 });
+    expect(reply.extensions.upstream).toMatchObject({ requests: 0, computeUnits: 0, cached: 0 });
     expect(fake.requests).toEqual([]);
   });
 
@@ -93,7 +93,7 @@ describe('no upstream request is sent for an operation that is rejected for', ()
     const [, data = '{}'] = /^data: (\{.*\})$/m.exec(await response.text()) ?? [];
     const reply: GraphQLReply = JSON.parse(data);
     expect(codesOf(reply)).toEqual([code]);
-    expect(reply.extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: 0 });
+    expect(reply.extensions.upstream).toMatchObject({ requests: 0, computeUnits: 0, cached: 0 });
     expect(fake.requests).toEqual([]);
   });
 

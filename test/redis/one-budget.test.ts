@@ -60,6 +60,31 @@ test('what an operation did not spend is given back', async (context) => {
   expect(fake.requests).toHaveLength(1);
 });
 
+test('what is left of a budget is what all gateways have left, and in an answer without cost once it is known', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await using fake = await startFakeWallets();
+  const perMinute = 1_000_000;
+  const env = { CLIENT_COMPUTE_UNITS_PER_MINUTE: String(perMinute), CACHE_HEAD_MS: '600000' };
+  await using first = await start(fake, redis.url, env);
+  await using second = await start(fake, redis.url, env);
+  const query = 'query ($a: Address!) { wallet(address: $a) { transactions(first: 1) { nodes { hash } } } }';
+  const costly = freshAddress();
+  fake.transactions.set(costly, () => ({
+    json: { transactions: [] },
+    headers: { 'X-Compute-Units-Cost': '900000' },
+  }));
+  const ask = async (gateway: Gateway, address: string) =>
+    (await gateway.query(query, { a: address })).extensions.upstream.budget?.left ?? null;
+  expect((await first.query('{ __typename }')).extensions.upstream).not.toHaveProperty('budget');
+  // It fills by 1,000,000 in a minute, and is full at most.
+  expect(await ask(first, costly)).toBeLessThan(perMinute / 2);
+  expect(await ask(second, freshAddress())).toBeLessThan(perMinute / 2);
+  const { extensions } = await second.query('{ __typename }');
+  expect(extensions.upstream.budget?.left).toBeLessThan(perMinute / 2);
+  expect(extensions.upstream.budget?.perMinute).toBe(perMinute);
+});
+
 test('while Redis is down each gateway has a budget of its own, and no client gets an error', async (context) => {
   await needRedis(context);
   const redis = await startRedis();

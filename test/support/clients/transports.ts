@@ -1,5 +1,5 @@
 import WebSocket from 'ws';
-import type { GraphQLFault } from '../gateway/start.ts';
+import type { GraphQLFault, Upstream } from '../gateway/start.ts';
 
 /** The body that a client sends: a document and variables, or anything else. */
 type Payload = Readonly<Record<string, unknown>>;
@@ -7,6 +7,7 @@ type Payload = Readonly<Record<string, unknown>>;
 type Answer = {
   data?: unknown;
   errors: GraphQLFault[] | undefined;
+  extensions?: { upstream: Upstream };
   /** The whole answer as text: body and headers, or the message. */
   raw: string;
 };

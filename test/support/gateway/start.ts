@@ -15,7 +15,12 @@ export type GraphQLFault = {
   extensions: { code: string; status?: number; retryAfterMs?: number };
 };
 
-export type Upstream = { requests: number; computeUnits: number; cached: number };
+export type Upstream = {
+  requests: number;
+  computeUnits: number;
+  cached: number;
+  budget?: { left: number; perMinute: number };
+};
 
 export type GraphQLReply<Data = unknown> = {
   data: Data | null | undefined;

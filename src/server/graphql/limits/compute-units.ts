@@ -1,11 +1,11 @@
-import type { GraphQLError } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Cost } from '../../../graph/cost/estimate.ts';
 import { clientError, shownPath } from '../../../graph/errors.ts';
 import type { MaybePromise } from '../../../lib/values.ts';
 import { atMostEntries } from '../../../lib/values.ts';
 import type { Usage } from '../../../upstream/client/request.ts';
-import type { OperationContext, OperationPlugin } from '../operation-plugin.ts';
+import type { Complete, OperationContext, OperationPlugin } from '../operation-plugin.ts';
 
 /** The limit that an operation exceeds: the cost of one operation, or the budget of its client. */
 export type ComputeUnitLimit = 'operation' | 'client';
@@ -18,7 +18,10 @@ type Options = {
   readonly onComputeUnitRejection: (limit: ComputeUnitLimit) => void;
 };
 
-/** Rejects an operation whose estimated cost exceeds a limit, before it makes any upstream request. */
+/**
+ * Rejects an operation whose estimated cost exceeds a limit, before it makes any upstream request. Its answer says what its
+ * client has left, in `extensions.upstream.budget`.
+ */
 export const useComputeUnitLimits = (options: Options): OperationPlugin => {
   const { maxComputeUnits, budgets, onComputeUnitRejection } = options;
   const rejectComplex = (cost: Cost): GraphQLError | null => {
@@ -37,13 +40,18 @@ export const useComputeUnitLimits = (options: Options): OperationPlugin => {
     const taken = budgets.take(client, cost.computeUnits);
     return taken instanceof Promise ? taken.then(rejectBeyond) : rejectBeyond(taken);
   };
+  const withBudget =
+    (client: string): Complete =>
+    (result) =>
+      budgets === null ? result : withLeft(result, budgets, client);
   return {
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const { billingKey, upstream } = args.contextValue;
       const cost = costOf(args.contextValue);
       const complex = rejectComplex(cost);
-      if (complex) return setResultAndStopExecution({ errors: [complex] });
+      if (complex) setResultAndStopExecution({ errors: [complex] });
       if (budgets === null) return undefined;
+      if (complex) return withBudget(billingKey);
       const settle = () => settleUsage(budgets, billingKey, cost.computeUnits, upstream);
       if (budgets.isShared && cost.computeUnits > 0) {
         // A shutdown may answer the operation before it is charged: what was taken is settled when the execution ends.
@@ -56,24 +64,36 @@ export const useComputeUnitLimits = (options: Options): OperationPlugin => {
             settle();
           }
         });
-        return undefined;
+        return withBudget(billingKey);
       }
       const rejection = charge(billingKey, cost);
-      if (rejection && !(rejection instanceof Promise))
-        return setResultAndStopExecution({ errors: [rejection] });
+      if (rejection && !(rejection instanceof Promise)) {
+        setResultAndStopExecution({ errors: [rejection] });
+        return withBudget(billingKey);
+      }
       return (result) => {
         settle();
-        return result;
+        return withLeft(result, budgets, billingKey);
       };
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
       const { billingKey } = args.contextValue;
       const cost = costOf(args.contextValue);
       const rejection = rejectComplex(cost) ?? (await charge(billingKey, cost));
-      if (rejection) setResultAndStopExecution({ errors: [rejection] });
-      return undefined;
+      if (!rejection) return undefined;
+      setResultAndStopExecution({ errors: [rejection] });
+      return withBudget(billingKey);
     },
   };
+};
+
+/** The answer with what its client has left, so that clients can pace themselves. */
+const withLeft = (result: ExecutionResult, budgets: ClientBudgets, client: string): ExecutionResult => {
+  const left = budgets.left(client);
+  if (left === null) return result;
+  const budget = { left: Math.max(0, Math.floor(left)), perMinute: budgets.perMinute };
+  const { extensions } = result;
+  return { ...result, extensions: { ...extensions, upstream: { ...(extensions?.upstream ?? {}), budget } } };
 };
 
 /** The limit of answers has estimated each operation before. */
@@ -143,6 +163,8 @@ export type Budgets = {
   take(client: string, units: number): Shortfall | null;
   /** Corrects the charge of an operation from `taken` to what it cost, `spent`. */
   settle(client: string, taken: number, spent: number): void;
+  /** The units in the client's bucket; less than 0 after it has spent more than it had. */
+  left(client: string): number;
 };
 
 /** The budgets of clients: of this gateway alone, or over all gateways. */
@@ -152,6 +174,8 @@ export type ClientBudgets = {
   readonly perMinute: number;
   take(client: string, units: number): MaybePromise<Shortfall | null>;
   settle(client: string, taken: number, spent: number): void;
+  /** As far as this gateway knows; null if it has not charged the client. */
+  left(client: string): number | null;
 };
 
 /** The least recently seen client is forgotten first. Its bucket counts as full again. */
@@ -189,5 +213,6 @@ export const createBudgets = (perMinute: number, now: () => number = () => perfo
     settle(client, taken, spent) {
       if (taken !== spent) change(client, taken - spent);
     },
+    left: levelOf,
   };
 };
