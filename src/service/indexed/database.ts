@@ -1,0 +1,144 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/**
+ * The file of the index. Whoever stores something beside the index, such as webhooks with their pending deliveries, has
+ * tables of its own in it, so that they change in one transaction with a block.
+ */
+
+/** Pages of 4 KiB in the `-wal` file at which SQLite copies them into the file: those of a few large blocks. */
+const CHECKPOINT_PAGES = 8000;
+
+/**
+ * Opens the file, and makes it with its folder if it does not exist. Integers are read from it as BigInts. What a transaction has written is durable once it
+ * ends: a delivery that is pending when the machine fails is still made.
+ * @throws when it can't be opened, or is no SQLite database.
+ */
+export const openDatabase = (path: string): DatabaseSync => {
+  mkdirSync(dirname(path), { recursive: true });
+  // Ids pass 2^53. Without BigInts, every statement that has to do with such an id throws, also `run`.
+  const database = new DatabaseSync(path, { timeout: 1000, readBigInts: true });
+  try {
+    database.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
+       PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY`,
+    );
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+};
+
+/**
+ * Runs `work` in a transaction: either everything that it writes becomes durable, or nothing. Within another transaction it
+ * is a part of that one.
+ */
+export const inTransaction = <Result>(database: DatabaseSync, work: () => Result): Result => {
+  if (database.isTransaction) return work();
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // After some failures, such as a full disk, SQLite has rolled back by itself.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+};
+
+/**
+ * Makes the tables of the index. A file in another format loses them, and nothing else: they are made anew from the chains.
+ * Returns the format that was replaced; null without one.
+ */
+export const createTables = (database: DatabaseSync): number | null => {
+  const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
+  if (version === VERSION) return null;
+  inTransaction(database, () => {
+    for (const table of TABLES) database.exec(`DROP TABLE IF EXISTS ${table}`);
+    database.exec(`${SCHEMA}; PRAGMA user_version = ${VERSION}`);
+  });
+  return version === 0 ? null : version;
+};
+
+/** The format of the tables. */
+const VERSION = 1;
+
+const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings'];
+
+/**
+ * Addresses and hashes are stored as their bytes, amounts and token ids as `amountBytes` writes them: comparing the bytes
+ * compares the numbers.
+ *
+ * Table `chains`: a chain's slot, which stands for it in the other tables, and the first block that is to be indexed.
+ *
+ * Table `blocks`: the blocks of a chain, without a gap between its lowest and its head. For their ids see `blockId`.
+ * Times are in milliseconds since 1970.
+ *
+ * Table `by_address`: the transactions of every address, in the order of their ids, which is that of their chain.
+ *
+ * Table `holdings`: what the transfers of tokens sum up to, for each account and asset that has moved. The standard is 0
+ * for ERC-20, and else 721 or 1155; ERC-20s have the token id 0. `time` is that of the first receipt of an ERC-20, and
+ * of the last receipt of an NFT; null without a receipt. Sums may be negative, as long as older blocks are missing; those
+ * of the zero address are what was burned less what was minted. Nothing but the sums of the stored transactions is in
+ * this table, so blocks may come and go at both ends in any order.
+ */
+const SCHEMA = `
+  CREATE TABLE chains (
+    slot INTEGER PRIMARY KEY,
+    id INTEGER NOT NULL UNIQUE,
+    start INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE blocks (
+    id INTEGER PRIMARY KEY,
+    slot INTEGER AS (id >> 36),
+    hash BLOB NOT NULL,
+    parent BLOB NOT NULL,
+    time INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX blocks_by_time ON blocks (slot, time);
+  CREATE TABLE transactions (
+    id INTEGER PRIMARY KEY,
+    body BLOB NOT NULL
+  ) STRICT;
+  CREATE TABLE by_address (
+    address BLOB NOT NULL,
+    id INTEGER NOT NULL,
+    PRIMARY KEY (address, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE holdings (
+    account BLOB NOT NULL,
+    slot INTEGER NOT NULL,
+    standard INTEGER NOT NULL,
+    token BLOB NOT NULL,
+    token_id BLOB NOT NULL,
+    amount BLOB NOT NULL,
+    time INTEGER,
+    receipts INTEGER NOT NULL,
+    sends INTEGER NOT NULL,
+    PRIMARY KEY (account, slot, standard, token, token_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX holders ON holdings (slot, token, amount, account) WHERE standard = 0 AND amount > x'80';
+  CREATE INDEX collectibles ON holdings (account, slot, time, token, token_id)
+    WHERE standard > 0 AND amount > x'80'`;
+
+/** A chain has room for 2^36 blocks of 2^20 transactions each. */
+const BLOCK_BITS = 36n;
+const INDEX_BITS = 20n;
+/** The slots for which ids fit the 63 bits of SQLite's integers. */
+export const MAX_SLOT = 127;
+
+export const blockId = (slot: number, number: number): bigint =>
+  (BigInt(slot) << BLOCK_BITS) | BigInt(number);
+
+/** A transaction's id: its block's id in the upper bits. */
+export const transactionId = (block: bigint, index: number): bigint => (block << INDEX_BITS) | BigInt(index);
+
+export const blockOf = (transaction: bigint): bigint => transaction >> INDEX_BITS;
+
+export const numberOf = (block: bigint): number => Number(BigInt.asUintN(Number(BLOCK_BITS), block));
+
+export const indexOf = (transaction: bigint): number =>
+  Number(BigInt.asUintN(Number(INDEX_BITS), transaction));

@@ -1,0 +1,222 @@
+import type { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/service/indexed/database.ts';
+import { type ParsedBlock, parseBlock } from '../../../src/service/indexed/parse.ts';
+import { type Balances, Index } from '../../../src/service/indexed/store.ts';
+import type { Block, Chain, Hex, LogEntry, Transfer } from '../../../src/service/types.ts';
+import { runs } from '../../support/runs.ts';
+import { address, fetchedBlock, GENESIS, logs, type Mined, ZERO } from './support/blocks.ts';
+
+const chainOf = (id: number): Chain => ({
+  ...{ id, name: `chain_${id}`, tags: ['default'], webhooks: true, unsupported: [] },
+  native: { symbol: 'ETH', name: 'Ether', decimals: 18 },
+});
+const CHAINS = [chainOf(31337), chainOf(11297108109)];
+
+const NOBODY: Balances = { watches: () => false, after: () => null };
+const EVERYBODY: Balances = { watches: () => true, after: () => null };
+const ignore = () => {};
+
+const open = () => {
+  const database = openDatabase(':memory:');
+  return { database, index: new Index({ database, chains: CHAINS }) };
+};
+
+const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings'];
+
+/** Everything that the tables hold, as text. */
+const contents = (database: DatabaseSync): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    TABLES.map((table) => {
+      const rows = database
+        .prepare(`SELECT * FROM ${table}`)
+        .all()
+        .map((row) =>
+          Object.values(row)
+            .map((value) =>
+              value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value),
+            )
+            .join(' '),
+        );
+      return [table, rows.toSorted()];
+    }),
+  );
+
+const ACCOUNTS = ['alice', 'bob', 'carol'].map(address);
+const account = fc.constantFrom(...ACCOUNTS);
+const side = fc.constantFrom(...ACCOUNTS, ZERO);
+const token = fc.constantFrom(...['one', 'other'].map(address));
+const id = fc.constantFrom(0n, 1n, 2n ** 256n - 1n);
+const value = fc.constantFrom(0n, 1n, 5n, 300n, 2n ** 64n, 2n ** 256n - 1n);
+
+const log: fc.Arbitrary<LogEntry> = fc.oneof(
+  fc.tuple(token, side, side, value).map((parts) => logs.coin(...parts)),
+  fc.tuple(token, side, side, id).map((parts) => logs.unique(...parts)),
+  fc.tuple(token, side, side, id, value).map((parts) => logs.single(...parts)),
+  fc
+    .tuple(token, side, side, fc.array(fc.tuple(id, value), { maxLength: 3 }))
+    .map((parts) => logs.batch(...parts)),
+  fc.tuple(token, account, account, value).map((parts) => logs.approval(...parts)),
+  fc
+    .tuple(fc.constantFrom('deposit' as const, 'withdrawal' as const), token, account, value)
+    .map((parts) => logs.wrapping(...parts)),
+);
+
+const mined: fc.Arbitrary<Mined> = fc.record(
+  {
+    from: account,
+    to: fc.option(side),
+    created: fc.constant(address('created')),
+    value,
+    success: fc.constantFrom(true, true, true, false),
+    logs: fc.array(log, { maxLength: 4 }),
+    internal: fc.array(fc.record({ from: account, to: account, value }), { maxLength: 1 }),
+  },
+  { requiredKeys: ['from'] },
+);
+
+/** What makes a block on any parent: how much later it is than it, in seconds, and its transactions. */
+const content = fc.tuple(fc.nat(2), fc.array(mined, { maxLength: 3 }));
+type Content = typeof content extends fc.Arbitrary<infer Value> ? Value : never;
+
+const build = (chainId: number, parent: ParsedBlock | null, [later, transactions]: Content): ParsedBlock =>
+  parseBlock(
+    chainId,
+    fetchedBlock(parent ?? GENESIS, (parent?.time ?? 1_700_000_000_000) + later * 1000, transactions),
+  );
+
+const buildAll = (chainId: number, contents: readonly Content[]): readonly ParsedBlock[] => {
+  const blocks: ParsedBlock[] = [];
+  for (const each of contents) blocks.push(build(chainId, blocks.at(-1) ?? null, each));
+  return blocks;
+};
+
+/** One chain of blocks, and a way to index it with detours. */
+const history = fc.record({
+  contents: fc.array(content, { minLength: 1, maxLength: 8 }),
+  /** Where the index begins, as a part of the height. */
+  start: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+  steps: fc.array(
+    fc.oneof(
+      fc.constant({ do: 'append' as const }),
+      fc.record({ do: fc.constant('prepend' as const), count: fc.integer({ min: 1, max: 3 }) }),
+      /** Blocks that are unwound, and other ones on what is left, which are unwound again. */
+      fc.record({
+        do: fc.constant('reorg' as const),
+        depth: fc.integer({ min: 1, max: 4 }),
+        others: fc.array(content, { maxLength: 3 }),
+      }),
+      fc.constant({ do: 'reset' as const }),
+    ),
+    { maxLength: 14 },
+  ),
+});
+type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Takes a chain's steps, one at a time, and at last whatever it lacks. */
+function* detours(index: Index, chainId: number, { contents, start, steps }: History): Generator<void> {
+  const blocks = buildAll(chainId, contents);
+  const first = Math.floor(start * blocks.length);
+  const append = (block: ParsedBlock | undefined) => {
+    if (block !== undefined) index.append(block, ignore, NOBODY, 0);
+  };
+  const next = () => (index.range(chainId)?.head.number ?? first - 1) + 1;
+  const below = (count: number) => {
+    const lowest = index.range(chainId)?.lowest.number ?? 0;
+    return blocks.slice(Math.max(0, lowest - count), lowest).toReversed();
+  };
+  for (const step of steps) {
+    const range = index.range(chainId);
+    if (step.do === 'append') append(blocks[next()]);
+    else if (step.do === 'prepend') index.prepend(below(step.count));
+    else if (step.do === 'reset') index.reset(chainId, ignore);
+    else if (range !== null) {
+      const to = Math.max(range.lowest.number, range.head.number - step.depth);
+      index.unwind(chainId, to, ignore);
+      let parent = blocks[to] ?? null;
+      for (const other of step.others) {
+        parent = build(chainId, parent, other);
+        index.append(parent, ignore, NOBODY);
+      }
+      yield;
+      index.unwind(chainId, to, ignore);
+    }
+    yield;
+  }
+  while (next() < blocks.length) append(blocks[next()]);
+  index.prepend(below(blocks.length));
+}
+
+describe('the tables of the index', () => {
+  test('are those of an index that was built from scratch forwards, whatever was indexed in which order and unwound', () => {
+    fc.assert(
+      fc.property(fc.tuple(history, history), (histories) => {
+        const [detoured, straight] = [open(), open()];
+        let walks = histories.map((each, at) => detours(detoured.index, CHAINS[at]?.id ?? 0, each));
+        while (walks.length > 0) walks = walks.filter((walk) => walk.next().done !== true);
+        for (const [at, each] of histories.entries())
+          for (const block of buildAll(CHAINS[at]?.id ?? 0, each.contents))
+            straight.index.append(block, ignore, NOBODY);
+        expect(contents(detoured.database)).toEqual(contents(straight.database));
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+
+  test('hold nothing of a chain that was reset', () => {
+    fc.assert(
+      fc.property(fc.array(content, { minLength: 1, maxLength: 6 }), (contentsOfBlocks) => {
+        const { database, index } = open();
+        const [kept, dropped] = CHAINS.map((chain) => buildAll(chain.id, contentsOfBlocks));
+        for (const block of kept ?? []) index.append(block, ignore, NOBODY);
+        const before = contents(database);
+        for (const block of dropped ?? []) index.append(block, ignore, NOBODY);
+        const told: unknown[] = [];
+        index.reset(CHAINS[1]?.id ?? 0, (...removed) => told.push(removed));
+        expect(contents(database)).toEqual(before);
+        expect(told).toEqual([[CHAINS[1]?.id, 0]]);
+        expect(index.range(CHAINS[1]?.id ?? 0)).toBeNull();
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+});
+
+/** Walks transfers forwards, with what everyone has. */
+class Walk {
+  readonly #balances = new Map<string, bigint>();
+
+  change(owner: Hex, asset: string, change: bigint) {
+    if (owner === ZERO) return null;
+    const before = this.#balances.get(`${owner} ${asset}`) ?? 0n;
+    this.#balances.set(`${owner} ${asset}`, before + change);
+    return { before, after: before + change };
+  }
+
+  balances({ asset, token: moved, tokenId, from, to, value: amount }: Transfer): Transfer['balances'] {
+    const key = `${asset} ${moved} ${tokenId}`;
+    const sides = { from: this.change(from, key, -amount), to: this.change(to, key, amount) };
+    return sides.from === null && sides.to === null ? null : sides;
+  }
+}
+
+describe('a block that is told of', () => {
+  test('has the balances of both sides just before and just after each transfer of tokens', () => {
+    fc.assert(
+      fc.property(fc.array(content, { minLength: 1, maxLength: 6 }), (contentsOfBlocks) => {
+        const { index } = open();
+        const walk = new Walk();
+        const check = ({ transactions }: Block) => {
+          for (const effect of transactions.flatMap(({ effects }) => effects)) {
+            if (effect.kind !== 'transfer' || effect.asset === 'erc721') continue;
+            const expected = walk.balances(effect);
+            expect(effect.balances).toEqual(effect.asset === 'native' ? null : expected);
+          }
+        };
+        for (const block of buildAll(31337, contentsOfBlocks)) index.append(block, check, EVERYBODY);
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+});
