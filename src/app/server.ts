@@ -200,6 +200,9 @@ export const startServer = async (
           graphiql: hasGraphiQL,
           images: config.console.images,
           sandboxOrigin: sandbox?.url ?? null,
+          isServiceLocal:
+            config.upstream.url === null ||
+            isLoopback(new URL(config.upstream.url).hostname.replace(/^\[|\]$/g, '')),
           wallets: sandbox?.wallets ?? [],
         })
       : null,

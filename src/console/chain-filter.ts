@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Chains, type ChainsQuery } from './__generated__/operations.ts';
 import { send } from './api/client.ts';
 import { html } from './components.ts';
-import { counted, inWords } from './format.ts';
+import { counted, inWords, setNativeSymbols } from './format.ts';
 import { useParam } from './route.ts';
 import { createStore, useStore } from './state.ts';
 
@@ -17,8 +17,11 @@ export const useChains = (): readonly Chain[] => {
     if (asked) return;
     asked = true;
     void send(Chains, {}).then(({ data }) => {
-      if (data) chains.set(data.chains);
-      else asked = false;
+      if (data === null) asked = false;
+      else {
+        setNativeSymbols(data.chains);
+        chains.set(data.chains);
+      }
     });
   }, []);
   return useStore(chains);

@@ -51,17 +51,23 @@ export const formatUtc = (time: string): string => `${inUtc.format(new Date(time
 /** The time where the reader is, to the second. */
 export const formatTime = (time: string): string => here.format(new Date(time));
 
-/** The symbols of the chains' own currencies, by chain id. */
-const NATIVE: Readonly<Record<number, string>> = {
-  ...{ 1: 'ETH', 10: 'ETH', 56: 'BNB', 100: 'xDAI', 137: 'POL', 250: 'FTM', 324: 'ETH', 5000: 'MNT' },
-  ...{ 8453: 'ETH', 42161: 'ETH', 42220: 'CELO', 43114: 'AVAX', 59144: 'ETH', 81457: 'ETH', 534352: 'ETH' },
+type NativeOf = {
+  readonly chainId: number;
+  readonly nativeToken: { readonly symbol: string | null };
+};
+
+/** The symbols of the chains' own currencies, as far as the gateway has said them. */
+let natives: ReadonlyMap<number, string | null> = new Map();
+
+export const setNativeSymbols = (chains: readonly NativeOf[]): void => {
+  natives = new Map(chains.map(({ chainId, nativeToken }) => [chainId, nativeToken.symbol]));
 };
 
 /** The decimals of every chain's own currency: 10^18 wei are one. */
 export const NATIVE_DECIMALS = 18;
 
-/** The symbol of a chain's own currency; `native` for a chain that is not known here. */
-export const nativeSymbol = (chainId: number | null): string => NATIVE[chainId ?? 0] ?? 'native';
+/** The symbol of a chain's own currency; `native` where the gateway does not know it, or was not asked yet. */
+export const nativeSymbol = (chainId: number | null): string => natives.get(chainId ?? 0) ?? 'native';
 
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 

@@ -10,6 +10,8 @@ export type Settings = {
   readonly images: boolean;
   /** The origin of the sandbox's pictures, which is http; null over a real service. */
   readonly sandboxOrigin: string | null;
+  /** Whether the service is on the gateway's machine, and so reaches the gateway by a loopback address. */
+  readonly isServiceLocal: boolean;
   /** The sandbox's wallets; none over a real service. */
   readonly wallets: readonly { readonly name: string; readonly address: string; readonly shows: string }[];
 };

@@ -13,6 +13,7 @@ import {
   formatUtc,
   inWords,
   nativeSymbol,
+  setNativeSymbols,
   shorten,
   shortHex,
   sumOf,
@@ -65,7 +66,14 @@ test('dollars, counts and the currencies of chains', () => {
     '$12,345,678,901,234,567,890.12',
   ]);
   expect(formatCount(1_234_567)).toBe('1,234,567');
-  expect([1, 137, 4242, null].map(nativeSymbol)).toEqual(['ETH', 'POL', 'native', 'native']);
+  const symbolsOf = () => [1, 137, 4242, null].map(nativeSymbol);
+  expect(symbolsOf()).toEqual(['native', 'native', 'native', 'native']);
+  setNativeSymbols([
+    { chainId: 1, nativeToken: { symbol: 'ETH' } },
+    { chainId: 137, nativeToken: { symbol: 'POL' } },
+    { chainId: 4242, nativeToken: { symbol: null } },
+  ]);
+  expect(symbolsOf()).toEqual(['ETH', 'POL', 'native', 'native']);
 });
 
 test('absurd dollars are short, changes have a sign, and days are those of the calendar', () => {

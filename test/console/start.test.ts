@@ -179,3 +179,55 @@ test('a token that the service calls anything stays text and fits a phone, and a
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   expect([opened.strange, opened.faults]).toEqual([[], []]);
 });
+
+test('over chains of one’s own, Start shows each one’s head as it moves and how far the index is, at no cost', async (context) => {
+  needBrowser(context);
+  let head = 1_000;
+  const chain = (chain_id: number, name: string, index: object) => ({
+    name,
+    chain_id,
+    tags: ['default'],
+    balances: { supported: true },
+    index,
+  });
+  await using fake = await startFakeService({
+    chains: () => {
+      const headTime = new Date().toISOString();
+      const followed = { head, headTime, indexedFrom: 900, indexedTo: head, behind: 900 };
+      const chains = [
+        chain(31337, 'local_devnet', followed),
+        chain(4242, 'chain_4242', { problem: 'the node is chain 1' }),
+      ];
+      return { json: { chains } };
+    },
+  });
+  await using own = await startGateway({ UPSTREAM_URL: fake.url }, { readsChains: true });
+  await using opened = await openPage(own.url, { viewport: { width: 360, height: 800 } });
+  const { page } = opened;
+  const chains = page.getByRole('region', { name: 'Your chains' });
+  await chains.getByText('Block 1,000').waitFor();
+  await chains.getByText('900 blocks to go').waitFor();
+  const meter = chains.getByRole('meter', { name: 'Indexed' });
+  expect(await meter.getAttribute('aria-valuetext')).toBe('blocks 900 to 1,000');
+  expect(await meter.getAttribute('aria-valuenow')).toBe('101');
+  expect(await meter.getAttribute('aria-valuemax')).toBe('1001');
+  await chains.getByText('the node is chain 1').waitFor();
+  for (const next of [1_001, 1_002]) {
+    head = next;
+    await chains.getByText(`Block 1,00${next - 1_000}`).waitFor();
+  }
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  expect(await page.textContent('body')).not.toMatch(/sandbox/i);
+
+  const address = addressOf(0xabc);
+  const field = page.getByRole('combobox');
+  await field.fill(address);
+  await page.getByRole('option', { name: /^Token/ }).click();
+  await expect.poll(() => page.url()).toContain(`#/token/4242:${address}`);
+  expect(await page.textContent('body')).not.toMatch(/sandbox/i);
+  // What is asked every few seconds would bury what the visit has cost.
+  await page.getByRole('link', { name: 'Cost' }).click();
+  await page.getByRole('heading', { level: 2 }).first().waitFor();
+  expect(await page.getByText('ChainIndexes', { exact: true }).count()).toBeLessThanOrEqual(1);
+  expect(opened.faults).toEqual([]);
+});

@@ -396,6 +396,11 @@ export type WalletValueQueryVariables = Exact<{
 
 export type WalletValueQuery = { readonly wallet: { readonly id: string, readonly portfolio: { readonly totalUsd: string, readonly isComplete: boolean, readonly asOf: string | null, readonly change: ReadonlyArray<{ readonly hoursAgo: number, readonly totalUsd: string, readonly changeRatio: string | null }> | null } | null } };
 
+export type ChainIndexesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ChainIndexesQuery = { readonly chains: ReadonlyArray<{ readonly chainId: number, readonly name: string, readonly index: { readonly head: string | null, readonly headTime: string | null, readonly from: string | null, readonly to: string | null, readonly behind: string | null, readonly problem: string | null } | null }> };
+
 export type TokenPageQueryVariables = Exact<{
   token: TokenInput;
 }>;
@@ -459,7 +464,7 @@ export type WalletCollectiblesQuery = { readonly wallet: { readonly id: string, 
 export type ChainsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ChainsQuery = { readonly chains: ReadonlyArray<{ readonly chainId: number, readonly name: string, readonly tags: ReadonlyArray<string>, readonly supports: ReadonlyArray<Lookup> | null }> };
+export type ChainsQuery = { readonly chains: ReadonlyArray<{ readonly chainId: number, readonly name: string, readonly tags: ReadonlyArray<string>, readonly supports: ReadonlyArray<Lookup> | null, readonly nativeToken: { readonly id: string, readonly symbol: string | null } }> };
 
 export type WatchedWalletPartsFragment = { readonly types: ReadonlyArray<WebhookType>, readonly chainIds: ReadonlyArray<number> | null, readonly wallet: { readonly id: string, readonly address: string }, readonly webhooks: ReadonlyArray<{ readonly id: string, readonly webhookId: string, readonly active: boolean }> };
 
@@ -644,15 +649,38 @@ export type SendTestEventMutation = { readonly sendTestEvent:
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
    };
 
+export const ChainIndexes: Operation<ChainIndexesQuery, ChainIndexesQueryVariables> = {
+  name: 'ChainIndexes',
+  hash: '73f4ae14313ac7f4ec6f49ce500e85bbd800fd4f137b93829a52450a9006901d',
+  text: `query ChainIndexes {
+  chains {
+    chainId
+    name
+    index {
+      head
+      headTime
+      from
+      to
+      behind
+      problem
+    }
+  }
+}`,
+};
+
 export const Chains: Operation<ChainsQuery, ChainsQueryVariables> = {
   name: 'Chains',
-  hash: '7f3f2ff99d4df0d9acd93b81aea3cb6597b7f17199ef31c760f839ef966e61c5',
+  hash: 'aa259a989704c20c53ec014cde42dd587e23519e0751177f0f6522b6f26411c9',
   text: `query Chains {
   chains {
     chainId
     name
     tags
     supports
+    nativeToken {
+      id
+      symbol
+    }
   }
 }`,
 };

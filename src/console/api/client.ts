@@ -40,13 +40,14 @@ const post = async (body: string, signal: AbortSignal | undefined): Promise<Body
 };
 
 /**
- * Sends an operation to the gateway, and records what it cost. Failures are problems of the answer: it rejects only when
+ * Sends an operation to the gateway, and records what it cost, unless it is one of many that cost nothing. Failures are problems of the answer: it rejects only when
  * `signal` aborts it.
  */
 export const send = async <Data, Variables>(
   { name, hash, text }: Operation<Data, Variables>,
   variables: Variables,
   signal?: AbortSignal,
+  isRecorded = true,
 ): Promise<Answer<Data>> => {
   const caller = credentials.get();
   const at = Date.now();
@@ -61,7 +62,7 @@ export const send = async <Data, Variables>(
   const durationMs = performance.now() - since;
   // The previous caller's answers are not for the present one.
   if (credentials.get() !== caller) return answer;
-  record({ name, text, variables, at, durationMs, cost, failed: answer.problems.length > 0 });
+  if (isRecorded) record({ name, text, variables, at, durationMs, cost, failed: answer.problems.length > 0 });
   const refused = answer.problems.find(({ code }) => code === 'UNAUTHENTICATED');
   if (refused) signOut(refused.message);
   return answer;

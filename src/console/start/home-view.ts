@@ -4,6 +4,7 @@ import { PriceTag } from '../cost/prices.ts';
 import { useLabel } from '../labels.ts';
 import { hrefOf } from '../route.ts';
 import { settings } from '../settings.ts';
+import { IndexedChains } from './indexed-chains.ts';
 import { OwnLabels } from './own-labels.ts';
 import { KnownWallets } from './recent.ts';
 import { Search } from './search.ts';
@@ -15,6 +16,7 @@ export const HomeView = () => html`<div class="stack start">
     <${Search} name="start-search" label="Address, label, or a token’s name" />
     <p class="quiet">Typing costs nothing. Opening a wallet costs <${PriceTag} of=${['balances']} /> for each 1,000 tokens. Paste two to four addresses to compare wallets side by side.</p>
   </section>
+  <${IndexedChains} />
   <${KnownWallets} />
   <${Samples} />
   <${OwnLabels} />

@@ -95,7 +95,10 @@ const MOST_NATIVE = 3;
 /** The most wallets side by side. */
 const MOST_COMPARED = 4;
 /** The chain that an address is looked up on as a token, until the person chooses another. */
-const FIRST_CHAIN = 1;
+const firstOf = (chains: ReturnType<typeof useChains>): number => {
+  const main = chains.filter(({ tags }) => tags.includes('default'));
+  return (main.find(({ chainId }) => chainId === 1) ?? main[0])?.chainId ?? 1;
+};
 
 const walletSuggestion = (address: string): Suggestion => ({
   id: `wallet-${address}`,
@@ -129,13 +132,13 @@ const compared = (addresses: readonly string[]): Suggestion => {
   };
 };
 
-const contractAt = (address: string): Suggestion => ({
+const contractAt = (address: string, chainId: number): Suggestion => ({
   id: `contract-${address}`,
   group: 'Tokens',
   picture: html`<${TokenLogo} token=${{ symbol: '?', id: address }} size=${28} />`,
   title: `Token ${shortHex(address)}`,
   detail: 'if it is a token’s contract; the chain is chosen there',
-  action: hrefOf('token', [`${FIRST_CHAIN}:${address}`]),
+  action: hrefOf('token', [`${chainId}:${address}`]),
 });
 
 /** Those in which a word begins with the text come first, then those that contain it. */
@@ -226,12 +229,14 @@ type Wanted = {
 export const useSuggestions = ({ typed, search, withViews }: Wanted): readonly Suggestion[] => {
   const text = typed.trim();
   const wanted = text.toLowerCase();
+  const chains = useChains();
   const wallets = useWallets(wanted);
   const tokens = useTokens(text, search);
   const parts = [...new Set(wanted.split(/[\s,;]+/).filter(Boolean))];
   const [first = ''] = parts;
   if (parts.length > 1 && parts.every(isAddress)) return [compared(parts)];
-  if (isAddress(first) && parts.length === 1) return [walletSuggestion(first), contractAt(first)];
+  if (isAddress(first) && parts.length === 1)
+    return [walletSuggestion(first), contractAt(first, firstOf(chains))];
   // What costs comes last, so that Enter does not choose it over what is free.
   return [...wallets, ...(withViews ? viewSuggestions(wanted) : []), ...tokens];
 };

@@ -80,7 +80,7 @@ const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 const whyNothing = (url: string): string => {
   const hostname = URL.parse(url)?.hostname ?? '';
-  if (settings.sandboxOrigin === null && LOOPBACK.test(hostname))
+  if (!settings.isServiceLocal && LOOPBACK.test(hostname))
     return `A service elsewhere can’t reach ${hostname}: set PUBLIC_URL to an address that it reaches, then point the webhook here again.`;
   return `Either its addresses had no event yet, or the service does not reach ${hostOf(url)}. A test event tells.`;
 };

@@ -1,0 +1,92 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ChainIndexes, type ChainIndexesQuery } from '../__generated__/operations.ts';
+import { send } from '../api/client.ts';
+import { Meter } from '../charts.ts';
+import { html, Time } from '../components.ts';
+import { counted, formatCount, inWords, shorten } from '../format.ts';
+import { hrefOf } from '../route.ts';
+
+type Chain = ChainIndexesQuery['chains'][number];
+type Index = NonNullable<Chain['index']>;
+
+type Indexed = Chain & { readonly index: Index };
+
+type Seen = { readonly chains: readonly Indexed[]; readonly at: number };
+
+const isIndexed = (chain: Chain): chain is Indexed => chain.index !== null;
+
+/** As often as the gateway asks the service. */
+const EVERY_MS = 3000;
+
+/** The chains whose service says how far its index is. It is asked again while the page is visible, if any is. */
+const useIndexed = (): Seen => {
+  const [seen, setSeen] = useState<Seen>({ chains: [], at: 0 });
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isAny = false;
+    const read = async (): Promise<void> => {
+      const { data } = await send(ChainIndexes, {}, abort.signal, !isAny);
+      if (abort.signal.aborted) return;
+      const chains = data?.chains.filter(isIndexed) ?? [];
+      // What is known stays while the service can't be asked.
+      if (chains.length > 0) setSeen({ chains, at: Date.now() });
+      isAny ||= chains.length > 0;
+      if (isAny) timer = setTimeout(poll, EVERY_MS);
+    };
+    const poll = (): void => {
+      clearTimeout(timer);
+      if (document.visibilityState === 'visible') void read().catch(() => {});
+    };
+    const onVisible = (): void => {
+      if (isAny) poll();
+    };
+    document.addEventListener('visibilitychange', onVisible);
+    poll();
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', onVisible);
+    };
+  }, []);
+  return seen;
+};
+
+/** The chains that the service indexes from nodes: their heads, and how far it is. Hosted services say nothing of that. */
+export const IndexedChains = () => {
+  const { chains, at } = useIndexed();
+  if (chains.length === 0) return null;
+  return html`<section class="panel stack" aria-labelledby="indexed-chains">
+    <h2 id="indexed-chains">${chains.length === 1 ? 'Your chain' : 'Your chains'}</h2>
+    <ul class="indexed">${chains.map((chain) => html`<${Row} key=${chain.chainId} chain=${chain} now=${at} />`)}</ul>
+    <p class="quiet">Open an address above, and <em>Watch</em> it there: from then on its events arrive under <a href=${hrefOf('live')}>Live</a>.</p>
+  </section>`;
+};
+
+const stateOf = ({ behind, problem }: Index): readonly [text: string, tone: string] => {
+  if (problem !== null) return ['not followed', 'is-bad'];
+  if (behind === null) return ['starting', ''];
+  return behind === '0'
+    ? ['up to date', 'is-good']
+    : [`${counted(Number(behind), 'block', 'blocks')} to go`, 'is-warn'];
+};
+
+const Row = ({ chain, now }: { chain: Indexed; now: number }) => {
+  const { chainId, name, index } = chain;
+  const [text, tone] = stateOf(index);
+  return html`<li>
+    <p class="bar"><strong>${inWords(shorten(name, 40))}</strong> <span class="quiet">chain ${chainId}</span> <span class=${`tag ${tone}`}>${text}</span></p>
+    <p class="head">${index.head === null ? html`<span class="quiet">No block is known yet</span>` : html`Block ${formatCount(Number(index.head))}`}${index.headTime !== null && html`<span class="quiet">, <${Time} value=${index.headTime} now=${now} /></span>`}</p>
+    <${Progress} index=${index} />
+    ${index.problem !== null && html`<p class="bad">${shorten(index.problem, 400)}</p>`}
+  </li>`;
+};
+
+/** How many of the blocks that it will have the index has. */
+const Progress = ({ index: { from, to, behind } }: { index: Index }) => {
+  if (from === null || to === null) return null;
+  const has = Number(to) - Number(from) + 1;
+  const all = has + Number(behind ?? 0);
+  const range = `blocks ${formatCount(Number(from))} to ${formatCount(Number(to))}`;
+  return html`<${Meter} label="Indexed" value=${has} most=${all} text=${range} />`;
+};
