@@ -29,6 +29,16 @@ export type ChainReader = {
  */
 export type Place = readonly (string | number)[];
 
+/** What is asked for of a list: `limit` items or more from behind a place on, as far as there are any. */
+export type Wanted = { readonly after: Place | null; readonly limit: number };
+
+/** Items of a list, in its order. They may be more than was asked for, also from before the place. */
+export type Part<Item> = {
+  readonly items: readonly Item[];
+  /** The place behind which the list goes on; null when that was all. */
+  readonly next: Place | null;
+};
+
 /** Where a page begins: behind a place, or, `including` it, with the item at the place. */
 export type PageStart = { readonly place: Place; readonly including: boolean };
 
@@ -88,9 +98,7 @@ export type Collection = {
 /** What an account holds of the native asset (a null token) or of an ERC-20. */
 export type AssetBalance = { readonly chain: Chain; readonly token: Hex | null; readonly amount: bigint };
 
-export type AccountBalances = {
-  /** In no stated order, without what the account has none of. */
-  readonly balances: readonly AssetBalance[];
+export type AccountBalances = Part<AssetBalance> & {
   /** The ids of the chains whose balances could not be read. */
   readonly failed: readonly number[];
 };
@@ -156,16 +164,27 @@ export type ChainData = ChainReader & {
     limit: number,
     start: PageStart | null,
   ): Awaitable<TransactionPage>;
-  /** All NFTs of a wallet on the given chains, the most recently acquired first. */
-  holdings(wallet: Hex, chainIds: ReadonlySet<number>): Awaitable<readonly Holding[]>;
+  /** The NFTs of a wallet on the given chains, the most recently acquired first. */
+  holdings(wallet: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<Part<Holding>>;
   /** Null when the NFT's metadata is unknown. */
   metadata(holding: Holding): Awaitable<NftMetadata | null>;
   /** Null for a contract that is no NFT collection. Spam collections are described as well. */
   collection(chainId: number, address: Hex): Awaitable<Collection | null>;
-  /** What an account holds of fungible assets on the given chains. */
-  balances(account: Hex, chainIds: ReadonlySet<number>): Awaitable<AccountBalances>;
-  /** The holders of an ERC-20, in no stated order; null for an unknown token. */
-  holders(chainId: number, token: Hex): Awaitable<readonly Holder[] | null>;
+  /**
+   * What an account holds of fungible assets on the given chains, without what it has none of, in ascending order of places:
+   * the chain's id and the token's address, which is empty for the native asset. Where one asset is asked for, others may come
+   * with it.
+   */
+  balances(
+    account: Hex,
+    chainIds: ReadonlySet<number>,
+    wanted: Wanted | { readonly asset: Hex | null },
+  ): Awaitable<AccountBalances>;
+  /**
+   * The holders of an ERC-20, the greatest first, and equal ones by their addresses; null for an unknown token. A place is the
+   * amount as a decimal text and the address.
+   */
+  holders(chainId: number, token: Hex, wanted: Wanted): Awaitable<Part<Holder> | null>;
   /** The pool that makes a token's price; null when none does. */
   pool(chainId: number, token: Hex): Pool | null;
   /** The supply of an ERC-20; null for an unknown token. */

@@ -105,8 +105,8 @@ const passes = ({ token, asset }: Held, filters: Filters): boolean => {
 const tokenOf = ({ token }: Held): string => token ?? '';
 
 /** The errors of chains that could not be read. */
-const failures = (chains: readonly Chain[], failing: readonly number[]): object => {
-  const failed = chains.filter(({ id }) => failing.includes(id));
+const failures = (chains: readonly Chain[], failing: ReadonlySet<number>): object => {
+  const failed = chains.filter(({ id }) => failing.has(id));
   if (failed.length === 0) return {};
   const token_errors = failed.map(({ id, name }) => ({
     chain_id: id,
@@ -129,16 +129,18 @@ const listOf = async (asked: Asked, stablecoins: boolean): Promise<Answer> => {
   };
   const details = detailsOf(query);
   const count = limit(query, MAX_LIMIT, MAX_LIMIT);
-  const faulty = fault?.failingChains ?? [];
-  const readable = chains.filter(({ id }) => !faulty.includes(id));
-  const { balances, failed } = await data.balances(wallet, new Set(scopeOf(readable)));
-  const found = balances
-    .map((balance) => held(asked, balance))
-    .filter((balance) => passes(balance, filters))
-    .sort((one, other) => one.chain.id - other.chain.id || (tokenOf(one) < tokenOf(other) ? -1 : 1));
+  const failed = new Set(fault?.failingChains);
+  const readable = new Set(scopeOf(chains.filter(({ id }) => !failed.has(id))));
   const scope = ['balances', wallet, ...scopeOf(chains), JSON.stringify(filters)];
-  const { page, next } = paged(asked, scope, found, {
+  const { page, next } = await paged(asked, scope, {
     limit: count,
+    async ask(wanted) {
+      const balances = await data.balances(wallet, readable, wanted);
+      for (const chainId of balances.failed) failed.add(chainId);
+      return balances;
+    },
+    choose: (balances) =>
+      balances.map((balance) => held(asked, balance)).filter((balance) => passes(balance, filters)),
     placeOf: (balance) => [balance.chain.id, tokenOf(balance)],
     isAfter: (balance, [chainId = 0, token = '']) =>
       balance.chain.id > Number(chainId) || (balance.chain.id === chainId && tokenOf(balance) > token),
@@ -149,7 +151,7 @@ const listOf = async (asked: Asked, stablecoins: boolean): Promise<Answer> => {
     wallet_address: wallet,
     balances: page.map((balance) => balanceItem(asked, balance, details)),
     ...next,
-    ...failures(chains, [...faulty, ...failed]),
+    ...failures(chains, failed),
     ...warnings('Balances', unsupported, asked),
   };
   return { body, chains: chains.length };
@@ -184,14 +186,14 @@ export const balance: Lookup = {
     const token = asset(path.token_address, BAD_ADDRESS);
     const { chains, unsupported } = oneChain(query, data.chains, COVERED);
     const details = detailsOf(query);
-    const { balances, failed } = await data.balances(wallet, new Set(scopeOf(chains)));
-    const found = balances.filter((each) => each.token === token);
+    const { items, failed } = await data.balances(wallet, new Set(scopeOf(chains)), { asset: token });
+    const found = items.filter((each) => each.token === token);
     const body = {
       request_time: isoNanoseconds(requestedAt),
       response_time: isoNanoseconds(now()),
       wallet_address: wallet,
       balances: found.map((each) => balanceItem(asked, held(asked, each), details)),
-      ...failures(chains, failed),
+      ...failures(chains, new Set(failed)),
       ...warnings('Balances', unsupported, asked),
     };
     return { body, chains: chains.length };

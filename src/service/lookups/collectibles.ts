@@ -22,10 +22,13 @@ export const collectibles: Lookup = {
     if (unsupported.length > 0) throw new Refused(404, 'Chain not supported');
 
     const chainIds = new Set(scopeOf(chains));
-    const classified = await classifyAll(data, await data.holdings(wallet, chainIds), now());
-    const found = classified.filter(({ classification }) => !(filterSpam && classification.isSpam));
-    const { page, next } = paged(asked, ['collectibles', wallet, filterSpam, ...chainIds], found, {
+    const { page, next } = await paged(asked, ['collectibles', wallet, filterSpam, ...chainIds], {
       limit: count,
+      ask: (wanted) => data.holdings(wallet, chainIds, wanted),
+      async choose(holdings) {
+        const classified = await classifyAll(data, holdings, now());
+        return classified.filter(({ classification }) => !(filterSpam && classification.isSpam));
+      },
       placeOf: ({ holding }) => holding.place,
       isAfter: ({ holding }, place) => isBehind(holding.place, place),
     });

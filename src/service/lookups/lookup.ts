@@ -1,7 +1,7 @@
 import type { FaultRule } from '../http/http.ts';
 import { json, type Operation, type ServiceResponse, text } from '../http/http.ts';
 import { type Cursors, MalformedQuery, pageOf, Refused, type Scope, single } from '../http/query.ts';
-import type { ChainData, Place } from '../source.ts';
+import type { ChainData, Part, Place, Wanted } from '../source.ts';
 import type { Awaitable } from '../types.ts';
 
 /** What all lookups share. */
@@ -102,23 +102,40 @@ export const operationOf = (lookup: Lookup, service: Service): Operation => {
 const ended = (body: object, fault: FaultRule | null): object =>
   fault?.lastOffset === undefined || Array.isArray(body) ? body : { next_offset: fault.lastOffset, ...body };
 
+/** The items that one page looks at, about: behind it a filter makes pages that are short, or empty. */
+const MAX_LOOKED_AT = 5_000;
+
 /** The page of an ordered list that a request asks for, with the offset of the next one if there is one. */
-export const paged = <Item>(
+export const paged = async <Raw, Item>(
   { query, cursors, fault }: Asked,
   scope: Scope,
-  ordered: readonly Item[],
-  order: {
+  list: {
     readonly limit: number;
+    readonly ask: (wanted: Wanted) => Awaitable<Part<Raw>>;
+    /** Makes the items of the list of a part of what was asked for, and leaves out what the request does not want. */
+    readonly choose: (part: readonly Raw[]) => Awaitable<readonly Item[]>;
     readonly placeOf: (item: Item) => Place;
     /** Whether an item comes after a place. */
     readonly isAfter: (item: Item, place: Place) => boolean;
   },
-): { readonly page: readonly Item[]; readonly next: { readonly next_offset?: string } } => {
+): Promise<{ readonly page: readonly Item[]; readonly next: { readonly next_offset?: string } }> => {
+  const { limit, ask, choose, placeOf, isAfter } = list;
   const place = cursors.read(scope, single(query, 'offset'));
+  const found: Item[] = [];
+  let behind = place;
+  // One item more than the page has shows that there is another page.
+  for (let lookedAt = 0; found.length <= limit && lookedAt < MAX_LOOKED_AT; ) {
+    const { items, next } = await ask({ after: behind, limit: limit + 1 });
+    for (const item of await choose(items)) found.push(item);
+    lookedAt += limit + 1;
+    behind = next;
+    if (next === null) break;
+  }
   const bent = { shift: fault?.shift ?? 0, short: fault?.short ?? 0 };
-  const after = (item: Item) => place === null || order.isAfter(item, place);
-  const { page, last } = pageOf(ordered, { after, limit: order.limit, bent });
-  return { page, next: last === null ? {} : { next_offset: cursors.issue(scope, order.placeOf(last)) } };
+  const after = (item: Item) => place === null || isAfter(item, place);
+  const { page, last } = pageOf(found, { after, limit, bent });
+  const end = last === null ? behind : placeOf(last);
+  return { page, next: end === null ? {} : { next_offset: cursors.issue(scope, end) } };
 };
 
 /** The `warnings` of an answer: requested chains that the lookup does not cover. */

@@ -1,6 +1,6 @@
 import { checksum } from 'ox/Address';
 import { address, asset, chainChoice, hoursAgo, limit, oneChain, Refused, single } from '../http/query.ts';
-import type { Holder } from '../source.ts';
+
 import type { Chain, Hex } from '../types.ts';
 import { isoSeconds, knownAsset } from './assets.ts';
 import { priceHistory } from './balances.ts';
@@ -57,11 +57,6 @@ export const tokenInfo: Lookup = {
 
 const MAX_HOLDERS = 500;
 
-const byBalance = (one: Holder, other: Holder): number => {
-  if (one.amount !== other.amount) return one.amount > other.amount ? -1 : 1;
-  return one.account < other.account ? -1 : 1;
-};
-
 /** The service writes some addresses in the mixed case of EIP-55, and others in lower case. */
 const mixedCase = (account: Hex): string => (/[02468ace]$/.test(account) ? checksum(account) : account);
 
@@ -77,10 +72,14 @@ export const tokenHolders: Lookup = {
       throw new Refused(400, `Unsupported chain id: ${path.chain_id}`);
     const token = address(path.address, 'Invalid token address');
     const count = limit(query, MAX_HOLDERS, MAX_HOLDERS);
-    const holders = await data.holders(chain.id, token);
-    if (holders === null) throw new Refused(404, 'Token not found');
-    const { page, next } = paged(asked, ['holders', chain.id, token], [...holders].sort(byBalance), {
+    const { page, next } = await paged(asked, ['holders', chain.id, token], {
       limit: count,
+      async ask(wanted) {
+        const holders = await data.holders(chain.id, token, wanted);
+        if (holders === null) throw new Refused(404, 'Token not found');
+        return holders;
+      },
+      choose: (holders) => holders,
       placeOf: ({ amount, account }) => [amount.toString(), account],
       isAfter: ({ amount, account }, [balance = 0, last = '']) =>
         amount < BigInt(balance) || (amount === BigInt(balance) && account > String(last)),

@@ -1,6 +1,7 @@
 import { decodeCall, decodeLog } from '../../evm/abi.ts';
 import type {
   AccountBalances,
+  AssetBalance,
   BlockListener,
   ChainStatus,
   Collection,
@@ -9,6 +10,7 @@ import type {
   Holding,
   NftMetadata,
   PageStart,
+  Part,
   Place,
   Pool,
   Source,
@@ -42,6 +44,14 @@ export type ChainSimulatorOptions = {
   readonly blockMs?: number;
   /** The URL under which its operations are served, without a trailing slash. Default: empty. */
   readonly baseUrl?: () => string;
+};
+
+const byToken = (one: AssetBalance, other: AssetBalance): number =>
+  one.chain.id - other.chain.id || ((one.token ?? '') < (other.token ?? '') ? -1 : 1);
+
+const byAmount = (one: Holder, other: Holder): number => {
+  if (one.amount !== other.amount) return one.amount > other.amount ? -1 : 1;
+  return one.account < other.account ? -1 : 1;
 };
 
 const isCoin = ({ standard }: Token) => standard === 'erc20';
@@ -130,8 +140,8 @@ export class ChainSimulator implements Source {
   }
 
   /** The NFTs of a wallet, the most recently acquired first. */
-  holdings(wallet: Hex, chainIds: ReadonlySet<number>): readonly Holding[] {
-    return this.#holdings
+  holdings(wallet: Hex, chainIds: ReadonlySet<number>): Part<Holding> {
+    const items = this.#holdings
       .of(wallet, ({ token }) => chainIds.has(token.chain.id))
       .toReversed()
       .map(({ token, slot, ...owned }) => ({
@@ -142,19 +152,21 @@ export class ChainSimulator implements Source {
         symbol: token.symbol,
         place: [slot],
       }));
+    return { items, next: null };
   }
 
   balances(account: Hex, chainIds: ReadonlySet<number>): AccountBalances {
-    const balances = [...this.#builders.values()].flatMap(({ chain, ledger }) =>
+    const items = [...this.#builders.values()].flatMap(({ chain, ledger }) =>
       chainIds.has(chain.id)
         ? ledger.balances(account).map(([token, amount]) => ({ chain, token, amount }))
         : [],
     );
-    return { balances, failed: [] };
+    return { items: items.sort(byToken), next: null, failed: [] };
   }
 
-  holders(chainId: number, token: Hex): readonly Holder[] | null {
-    return this.#coinLedger(chainId, token)?.holders(token) ?? null;
+  holders(chainId: number, token: Hex): Part<Holder> | null {
+    const holders = this.#coinLedger(chainId, token)?.holders(token);
+    return holders === undefined ? null : { items: holders.toSorted(byAmount), next: null };
   }
 
   supply(chainId: number, token: Hex): bigint | null {
