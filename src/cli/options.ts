@@ -21,10 +21,11 @@ Usage: npm start -- [--check | --help | --version]            in a checkout
 
 export const HELP = `${USAGE}
 
-Starts the gateway, which runs until SIGTERM or SIGINT. Without UPSTREAM_URL it serves a sandbox of the service.
+Starts the gateway, which runs until SIGTERM or SIGINT. Without UPSTREAM_URL and CHAINS it serves a
+sandbox of the service.
 
   --check    Reads the configuration, prints what it understood of it, and ends with 0, or with 1 and every problem.
-             It opens no port, writes no file, and asks neither the service nor Redis.
+             It opens no port, writes no file, and asks neither the service nor Redis. It asks each node of CHAINS what it can do.
   --help     Prints this.
   --version  Prints the version.
 
@@ -32,6 +33,7 @@ Environment variables configure it, all of them optional. These matter most:
 
   HOST, PORT        where it listens: 127.0.0.1, 4000
   UPSTREAM_URL      base URL of the service
+  CHAINS            instead of a service, chains of your own: 31337=http://127.0.0.1:8545
   UPSTREAM_API_KEY  the key that the gateway itself holds
   PUBLIC_URL        how the service reaches this gateway to deliver
   AUTH              open, key or jwt
@@ -74,8 +76,8 @@ export const readVersion = (): string =>
 
 /**
  * Reads the configuration as a start does, and describes it for `--check`. It reads only the environment and the file of
- * TRUSTED_DOCUMENTS: it opens no port, writes no file, and asks neither upstream nor Redis. Rejects with ConfigError, which
- * has the problems of both.
+ * TRUSTED_DOCUMENTS: it opens no port, writes no file, and asks neither upstream nor Redis, but each node of CHAINS. Rejects
+ * with ConfigError, which has the problems of both, or of the nodes.
  */
 export const describeConfiguration = async (env: Environment): Promise<string> => {
   // Loaded here: it needs the schema, and a start reports the problems of its configuration before it loads that.
@@ -86,7 +88,15 @@ export const describeConfiguration = async (env: Environment): Promise<string> =
   ]);
   if (read.status === 'rejected' || loaded.status === 'rejected')
     throw problemsOf([read, loaded].flatMap((result) => (result.status === 'rejected' ? result.reason : [])));
-  return `${[tableOf(settingsOf(env, read.value)), unknownIn(env), CLOSING].filter(Boolean).join('\n\n')}\n`;
+  const { indexed } = read.value;
+  const nodes = indexed && (await (await import('../app/nodes.ts')).describeNodes(indexed));
+  const parts = [
+    tableOf(settingsOf(env, read.value)),
+    nodes,
+    unknownIn(env),
+    nodes ? CLOSING_OF_NODES : CLOSING,
+  ];
+  return `${parts.filter(Boolean).join('\n\n')}\n`;
 };
 
 /** Combines the problems of all errors in one. Any error that is not about the configuration is thrown unchanged. */
@@ -114,6 +124,8 @@ const unknownIn = (env: Environment): string => {
 
 const CLOSING = `The configuration has no problems. Only the environment and the file of TRUSTED_DOCUMENTS were read.
 No port was opened, no file was written, and neither the service nor Redis was asked.`;
+
+const CLOSING_OF_NODES = `${CLOSING.slice(0, -1)}: only the nodes of CHAINS.`;
 
 /**
  * Describes why the program ends: as a line of the log for a supervisor that reads it, or for a person. `env` is searched

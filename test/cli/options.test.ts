@@ -7,6 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { LOOKUP_VARIABLES, VARIABLES, type Variable } from '../../src/config/environment.ts';
 import { INDEXED_VARIABLES } from '../../src/service/indexed/config.ts';
+import { startAnvil } from '../service/indexed/support/anvil.ts';
+import { startFaultyNode } from '../service/indexed/support/faulty-node.ts';
 import { need } from '../support/available.ts';
 import { folderOf } from '../support/folder.ts';
 import { root } from '../support/pages.ts';
@@ -114,11 +116,9 @@ const EXAMPLES: { readonly [name in Variable]: readonly string[] } = {
   LOG_LEVEL: ['warn'],
   SANDBOX: ['on'],
   SANDBOX_BLOCK_MS: ['100'],
-  CHAINS: [
-    `1=http://user:${SECRET}@127.0.0.1:1/v3/${SECRET}?key=${SECRET},2=ws://127.0.0.1:1`,
-    '1=http://127.0.0.1:1/(access),2=ws://127.0.0.1:1',
-  ],
-  START_BLOCK: ['2=7', '1=by the height,2=7'],
+  // HOST stands for the address of a node.
+  CHAINS: [`31337=http://user:${SECRET}@HOST/v3/${SECRET}?key=${SECRET}`, '31337=http://HOST/(access)'],
+  START_BLOCK: ['31337=0'],
   INDEX_DIR: ['/nowhere/index'],
   ABI_DIR: ['/nowhere/out'],
   METADATA: ['on'],
@@ -171,9 +171,12 @@ test('--check shows the variable that turns traces off, and says of the others t
 
 test('--check shows each variable that is set, from the environment, and no secret', async () => {
   await using folder = await folderOf({ 'documents.json': '{}' });
+  await using anvil = await startAnvil();
+  await using node = await startFaultyNode(anvil.url);
+  const exampleOf = (name: Variable) => EXAMPLES[name]?.map((text) => text.replace('HOST', node.host));
   const shown = new Map<string, string>();
   for (const names of SETS) {
-    const env = Object.fromEntries(names.map((name) => [name, EXAMPLES[name]?.[0] ?? '']));
+    const env = Object.fromEntries(names.map((name) => [name, exampleOf(name)?.[0] ?? '']));
     const { code, stdout, stderr } = await run(['--check'], env, folder.path('.'));
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).not.toContain(SECRET);
@@ -181,7 +184,7 @@ test('--check shows each variable that is set, from the environment, and no secr
     for (const [name, [, from]] of rows) expect([name, from === 'environment']).toEqual([name, name in env]);
     for (const name of names) shown.set(name, rows.get(name)?.[0] ?? '');
   }
-  for (const name of VARIABLES) expect([name, shown.get(name)]).toEqual([name, EXAMPLES[name]?.at(-1)]);
+  for (const name of VARIABLES) expect([name, shown.get(name)]).toEqual([name, exampleOf(name)?.at(-1)]);
 });
 
 test('--check shows every variable that is not set, with its default', async () => {
@@ -209,6 +212,35 @@ test('--check names every problem at once, those of the trusted documents too, a
     expect(stderr).toContain(name);
   expect(stderr).not.toContain(SECRET);
   expect(stderr).not.toContain('\n    at ');
+});
+
+test('--check says what each node of CHAINS can do, and names what keeps one from being indexed', async () => {
+  await using anvil = await startAnvil();
+  await using polled = await startFaultyNode(anvil.url);
+  polled.faults.call = (call, ask) => {
+    const isMissing = /^debug_|BlockReceipts$/.test(call.method);
+    return isMissing ? { error: { code: -32_601, message: 'method not found' } } : ask();
+  };
+  const check = (env: Record<string, string>) => run(['--check'], env);
+  const able = await check({ CHAINS: `31337=${anvil.url}` });
+  expect([able.code, able.stderr]).toEqual([0, '']);
+  expect(able.stdout).toMatch(
+    /^The node of chain 31337 is anvil\S*, at block 0\.$(?:\n .*)*\n {2}new blocks +announced over a WebSocket$/m,
+  );
+  const lacking = await check({ CHAINS: `31337=http://user:${SECRET}@${polled.host}/${SECRET}` });
+  expect(lacking.stdout).toMatch(/receipts +one by one/);
+  expect(lacking.stdout).toMatch(/internal transfers +not indexed/);
+  expect(lacking.stdout).toMatch(/new blocks +asked for/);
+
+  const wrong = await check({
+    CHAINS: `1=${anvil.url},2=http://user:${SECRET}@127.0.0.1:1/${SECRET},31337=${anvil.url}`,
+    START_BLOCK: '31337=9',
+  });
+  expect(wrong.code).toBe(1);
+  expect(wrong.stderr).toMatch(/^ {2}CHAINS: expected a node of chain 1, got one of chain 31337$/m);
+  expect(wrong.stderr).toMatch(/^ {2}CHAINS: expected an answer of the node of chain 2, got: /m);
+  expect(wrong.stderr).toMatch(/^ {2}START_BLOCK: expected at most 0, the head of chain 31337, got 9$/m);
+  expect([lacking, wrong].map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(SECRET);
 });
 
 test('--check listens nowhere, writes nothing, and contacts neither the service nor Redis', async () => {
