@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createNode, type EvmNode, probeNode } from '../../../src/service/indexed/node/node.ts';
 import type { Hex } from '../../../src/service/types.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
-import { accountsOf, deploy, deployLiar, place, sendTransaction } from './support/contracts.ts';
+import { accountsOf, deploy, deployLiar, place, receiptOf, sendTransaction } from './support/contracts.ts';
 import { startFaultyNode } from './support/faulty-node.ts';
 
 const CHAIN = 31_337;
@@ -132,7 +132,7 @@ test('balances are those of a block, and a state that the node lacks is an error
   const [from = '0x', to = '0x'] = await accountsOf(anvil.url);
   const before = await anvil.head();
   const [had] = await node.balances([to], before);
-  await sendTransaction(anvil.url, to, '0x', { from, value: 11n });
+  await receiptOf(anvil.url, await sendTransaction(anvil.url, to, '0x', { from, value: 11n }));
   expect(await node.balances([to], before)).toEqual([had]);
   expect(await node.balances([to])).toEqual([(had ?? 0n) + 11n]);
   await expect(node.balances([to], before + 1000)).rejects.toThrow(/out ?of ?range/i);

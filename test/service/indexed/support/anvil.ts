@@ -29,10 +29,15 @@ export const startAnvil = async ({ args = [] }: Options = {}) => {
   const url = `http://127.0.0.1:${port}`;
   const state = join(folder, 'state.json');
   let child: ChildProcess | null = null;
+  /** The time of the genesis block, in seconds. Two chains of one second would be the same. */
+  let time = Math.floor(Date.now() / 1000) - 60;
 
   const start = async (): Promise<void> => {
-    const own = ['--port', String(port), '--state', state, '--preserve-historical-states', ...args];
-    const started = spawn(program(), own, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const genesis = ['--timestamp', String(time), '--state', state, '--preserve-historical-states'];
+    const started = spawn(program(), ['--port', String(port), ...genesis, ...args], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     child = started;
     let output = '';
     await new Promise<void>((resolve, reject) => {
@@ -70,6 +75,7 @@ export const startAnvil = async ({ args = [] }: Options = {}) => {
     async kill(): Promise<void> {
       await end('SIGKILL');
       await rm(state, { force: true });
+      time += 1;
     },
     async [Symbol.asyncDispose]() {
       await end('SIGKILL');

@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { expect } from 'vitest';
+import { openDatabase } from '../../../../src/service/indexed/database.ts';
+import { Follower } from '../../../../src/service/indexed/follow.ts';
+import { createNode } from '../../../../src/service/indexed/node/node.ts';
+import { Index } from '../../../../src/service/indexed/store.ts';
+import type { Block, Chain } from '../../../../src/service/types.ts';
+import { rpc } from './contracts.ts';
+
+const chain = (id: number): Chain => ({
+  id,
+  name: `chain_${id}`,
+  tags: ['default'],
+  native: { symbol: 'ETH', name: 'Ether', decimals: 18 },
+  webhooks: true,
+  unsupported: [],
+});
+
+type FollowedOptions = {
+  readonly url: string;
+  readonly chainId?: number;
+  readonly startBlock?: number | null;
+  /** A folder that outlives the follower. Default: one of its own. */
+  readonly folder?: string;
+  /** Called for each new block, within its transaction. */
+  readonly onAdded?: (block: Block, database: DatabaseSync) => void;
+};
+
+export type Followed = Awaited<ReturnType<typeof follow>>;
+
+/** A follower with an index, as the service has them, and a record of what its listener was told. */
+export const follow = async ({
+  url,
+  chainId = 31_337,
+  startBlock = null,
+  onAdded,
+  ...options
+}: FollowedOptions) => {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'followed-')));
+  const database = openDatabase(join(folder, 'index.sqlite'));
+  const index = new Index({ database, chains: [chain(chainId)] });
+  /** The blocks that the listener knows, by what it was told. */
+  const told: { number: number; hash: string }[] = [];
+  const lines: { message: string; details: Readonly<Record<string, unknown>> }[] = [];
+  const follower = new Follower({
+    node: createNode({ url, chainId, timeoutMs: 5_000, pollMs: 50 }),
+    index,
+    startBlock,
+    prepare: async () => ({ watches: () => false, after: () => null }),
+    listener: {
+      added(block) {
+        onAdded?.(block, database);
+        const last = told.at(-1);
+        if (last !== undefined) expect(block.number).toBe(last.number + 1);
+        told.push({ number: block.number, hash: block.hash });
+      },
+      removed(_chainId, from) {
+        while ((told.at(-1)?.number ?? -1) >= from) told.pop();
+      },
+    },
+    log: (message, details) => lines.push({ message, details }),
+  });
+  follower.start();
+  return {
+    index,
+    database,
+    folder,
+    follower,
+    told,
+    lines,
+    problem: () => follower.status().problem,
+    /** Resolves when the index is at the node's head, with all older blocks that it is to have. */
+    async caughtUp(from = url): Promise<void> {
+      await expect
+        .poll(async () => {
+          const range = index.range(chainId);
+          const head = (await rpc(from, 'eth_getBlockByNumber', 'latest', false)) as { hash: string };
+          return range !== null && range.head.hash === head.hash && range.lowest.number === range.from;
+        })
+        .toBe(true);
+    },
+    /** Everything in the index of the chain, to be compared. */
+    contents: () =>
+      ['blocks', 'transactions', 'by_address', 'holdings'].map((table) => {
+        const statement = database.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`);
+        statement.setReadBigInts(true);
+        return statement
+          .all()
+          .map((row) =>
+            JSON.stringify(row, (_, value) =>
+              typeof value === 'bigint'
+                ? `${value}`
+                : value instanceof Uint8Array
+                  ? Buffer.from(value).toString('hex')
+                  : value,
+            ),
+          )
+          .sort();
+      }),
+    async [Symbol.asyncDispose]() {
+      await follower.stop();
+      database.close();
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
