@@ -1,6 +1,7 @@
 import { methodOf } from '../evm/abi.ts';
 import { createValueReader } from '../evm/abi-values.ts';
 import type { Hex } from '../types.ts';
+import { shownText } from './shown-text.ts';
 
 /**
  * What the contract of a token says of itself: anyone may have written it, so that it may answer anything. What it does not
@@ -23,17 +24,6 @@ const QUESTIONS = ['name', 'symbol', 'decimals'].map((method) => methodOf(method
 const readText = createValueReader([{ type: 'string' }]);
 const readBytes32 = createValueReader([{ type: 'bytes32' }]);
 const readDecimals = createValueReader([{ type: 'uint8' }]);
-
-/** A text that is safe to show in a line: without control characters, overrides of direction and stacks of marks. */
-const shownText = (text: string, max: number): string | null => {
-  const clean = text
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(/[\p{Cf}\p{Co}\p{Cs}]/gu, '')
-    .replace(/(\p{M}{3})\p{M}+/gu, '$1')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return [...clean].slice(0, max).join('').trim() || null;
-};
 
 /** A text from the answer of a contract; null for none. The first tokens answered with 32 bytes. */
 const textOf = (answer: Hex | null, max: number): string | null => {

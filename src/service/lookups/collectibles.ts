@@ -73,7 +73,7 @@ const described = ({ name, description, imageUrl, uri, attributes }: NftMetadata
   ...(name !== null && { name }),
   ...(description !== null && { description }),
   ...(imageUrl !== null && { image_url: imageUrl }),
-  metadata: uri === null ? {} : { uri, attributes },
+  metadata: uri === null && attributes.length === 0 ? {} : { ...(uri !== null && { uri }), attributes },
 });
 
 /** Formats an amount of a native asset in whole units. */
