@@ -1,6 +1,13 @@
 import process from 'node:process';
 import type { App } from './app.ts';
-import { describeConfiguration, describeFailure, HELP, readCommand, readVersion } from './cli/options.ts';
+import {
+  describeConfiguration,
+  describeFailure,
+  HELP,
+  type LogCommand,
+  readCommand,
+  readVersion,
+} from './cli/options.ts';
 import { readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
 import { SHUTDOWN_MS } from './lib/deadlines.ts';
@@ -55,15 +62,26 @@ const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> =
 const run = async (args: readonly string[]): Promise<void> => {
   const command = readCommand(args);
   if (command === 'start') return start();
+  if (typeof command === 'object') return runOnLog(command);
   if (command === 'check') {
     process.stdout.write(await describeConfiguration(process.env));
   } else process.stdout.write(`${command === 'help' ? HELP : readVersion()}\n`);
 };
 
-/** A check is always read by a person; a start may be read by a supervisor. */
+const runOnLog = async (command: LogCommand): Promise<void> => {
+  process.umask(0o077);
+  // Loaded here: a start needs none of it.
+  const { runLogCommand } = await import('./cli/log.ts');
+  await runLogCommand(command, process.env, {
+    result: (text) => process.stdout.write(text),
+    progress: (text) => process.stderr.write(text),
+  });
+};
+
+/** A check or a command is always read by a person; a start may be read by a supervisor. */
 const formatOf = (args: readonly string[]): LogFormat => {
   const set = LOG_FORMATS.find((format) => format === process.env.LOG_FORMAT);
-  return set ?? (process.stderr.isTTY || args.includes('--check') ? 'text' : 'json');
+  return set ?? (process.stderr.isTTY || args.includes('--check') || args[0] === 'log' ? 'text' : 'json');
 };
 
 const args = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { ConfigError } from '../config/config.ts';
 import { newDeliverySecret } from '../deliveries/ingress/delivery-url.ts';
 import { LogUnavailableError } from '../deliveries/log/errors.ts';
 import type { DeliveryLog } from '../deliveries/log/log.ts';
-import { openRedisLog } from '../deliveries/redis/log.ts';
+import { checkRedisLog, openRedisLog } from '../deliveries/redis/log.ts';
 import { type SecretObserver, SharedSecret, shareSettings } from '../deliveries/redis/shared-secret.ts';
 import { IDENTITY, SECRET } from '../deliveries/redis/store.ts';
 import { messageOf } from '../lib/values.ts';
@@ -33,6 +33,8 @@ export const openInRedis = async (
   const { retentionHours, retentionCount } = config.deliveries;
   const retention = { retentionHours, retentionCount };
   try {
+    // Before the gateway puts anything into this Redis.
+    await checkRedisLog(connection);
     const { secrets, checks } = await openSecrets(startup, connection);
     const identity = await openIdentity(startup, connection, secrets);
     const differences = await shareSettings(connection, { secret: secrets[0], ...retention });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { z } from 'zod';
 import { ConfigError, readConfig } from '../config/config.ts';
 import { type Environment, unknownVariables } from '../config/environment.ts';
@@ -7,17 +7,27 @@ import { createLog, type LogFormat } from '../lib/log.ts';
 import { messageOf, stackOf } from '../lib/values.ts';
 import { type Setting, settingsOf } from './report.ts';
 
+/** Work on a delivery log, without a gateway. Places are what `placeOf` reads. */
+export type LogCommand =
+  | { readonly name: 'copy'; readonly from: string; readonly to: string }
+  | { readonly name: 'reopen'; readonly log: string; readonly isForced: boolean };
+
 /** What the gateway's program is asked to do. */
-export type Command = 'start' | 'check' | 'help' | 'version';
+export type Command = 'start' | 'check' | 'help' | 'version' | LogCommand;
 
 /** What is wrong with the arguments. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** A command for the delivery log has failed. The message says all that its user needs. */
+export class LogCommandError extends Error {
+  override readonly name = 'LogCommandError';
+}
+
 const USAGE = `\
-Usage: npm start -- [--check | --help | --version]            in a checkout
-       evm-graphql-gateway [--check | --help | --version]     of a package`;
+Usage: npm start -- [--check | --help | --version | log COMMAND]            in a checkout
+       evm-graphql-gateway [--check | --help | --version | log COMMAND]     of a package`;
 
 export const HELP = `${USAGE}
 
@@ -28,6 +38,11 @@ sandbox of the service.
              It opens no port, writes no file, and asks neither the service nor Redis. It asks each node of CHAINS what it can do.
   --help     Prints this.
   --version  Prints the version.
+
+Commands for the delivery log. FROM, TO and LOG are a folder, a URL of Redis, or DATA_DIR or REDIS_URL for that variable:
+
+  log copy FROM TO          copies a log between a folder and Redis; a copy that broke goes on. No gateway may run on either.
+  log reopen LOG [--force]  makes a log usable again whose copy is given up
 
 Environment variables configure it, all of them optional. These matter most:
 
@@ -52,7 +67,9 @@ const OPTIONS = {
 
 /** Reads the arguments of the program. Throws UsageError. */
 export const readCommand = (args: readonly string[]): Command => {
-  const values = parse(args);
+  const [first, ...rest] = args;
+  if (first === 'log') return readLogCommand(rest);
+  const { values } = parse({ args: [...args], options: OPTIONS });
   if (values.help) return 'help';
   if (values.check && values.version)
     throw new UsageError('Expected one of --check and --version, got both.');
@@ -60,9 +77,25 @@ export const readCommand = (args: readonly string[]): Command => {
   return values.check ? 'check' : 'start';
 };
 
-const parse = (args: readonly string[]) => {
+const LOG_OPTIONS = { force: { type: 'boolean' }, help: { type: 'boolean' } } as const;
+
+const readLogCommand = (args: readonly string[]): Command => {
+  const { values, positionals } = parse({ args: [...args], options: LOG_OPTIONS, allowPositionals: true });
+  if (values.help) return 'help';
+  const [name, ...places] = positionals;
+  const [first, second] = places;
+  if (name === 'copy' && first !== undefined && second !== undefined && places.length === 2 && !values.force)
+    return { name, from: first, to: second };
+  if (name === 'reopen' && first !== undefined && places.length === 1)
+    return { name, log: first, isForced: values.force ?? false };
+  throw new UsageError(
+    `Expected a command for the log and its arguments, as --help lists them, got: log ${args.join(' ')}`,
+  );
+};
+
+const parse = <Wanted extends ParseArgsConfig>(wanted: Wanted) => {
   try {
-    return parseArgs({ args: [...args], options: OPTIONS }).values;
+    return parseArgs(wanted);
   } catch (error) {
     throw new UsageError(messageOf(error));
   }
@@ -142,12 +175,14 @@ const lineOf = (error: unknown, env: Environment): string => {
   if (error instanceof ConfigError)
     log.error('the configuration has problems', { problems: error.problems, unknown: unknownVariables(env) });
   else if (error instanceof UsageError) log.error(error.message, { usage: USAGE });
+  else if (error instanceof LogCommandError) log.error(error.message);
   else log.error('start failed', { error: stackOf(error) });
   return line;
 };
 
 const textOf = (error: unknown, env: Environment): string => {
   if (error instanceof UsageError) return `${error.message}\n${USAGE}`;
+  if (error instanceof LogCommandError) return error.message;
   if (!(error instanceof ConfigError)) return stackOf(error);
   const names = unknownVariables(env);
   return names.length > 0

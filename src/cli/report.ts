@@ -188,5 +188,5 @@ const secrets = (values: readonly string[] | null): string =>
 const secret = (value: unknown): string => (value === null ? 'not set' : 'set');
 
 /** A URL without user, password and query, which may give access. */
-const shown = (url: string): string =>
+export const shown = (url: string): string =>
   url.replace(/\/\/[^/?#]*@/, '//(access)@').replace(/\?.*$/s, '?(query)');

@@ -123,10 +123,10 @@ export class ConfigError extends Error {
 /** Fewer characters could be guessed from a delivery URL. */
 const MIN_DELIVERY_SECRET = 16;
 
-/** Reads the settings from the environment. An empty variable counts as not set. Throws ConfigError. */
-export const readConfig = (env: Environment): Config => {
-  const problems: string[] = [];
-  const read: Read = (name, schema, expected, secret = false) => {
+/** Reads single variables, and adds what is wrong with them to `problems`. */
+const readerOf =
+  (env: Environment, problems: string[]): Read =>
+  (name, schema, expected, secret = false) => {
     const text = env[name];
     if (text === undefined || text === '') return null;
     const result = schema.safeParse(text);
@@ -134,6 +134,23 @@ export const readConfig = (env: Environment): Config => {
     problems.push(`${name}: expected ${expected}, got ${secret ? 'something else' : JSON.stringify(text)}`);
     return null;
   };
+
+/** Where the delivery log is. Throws ConfigError, for these variables alone. */
+export const readLogPlace = (
+  env: Environment,
+): { readonly redis: RedisConfig | null; readonly dataDir: string } => {
+  const problems: string[] = [];
+  const redis = readRedis(env, readerOf(env, problems), problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { redis, dataDir: dataDirOf(env) };
+};
+
+const dataDirOf = (env: Environment): string => env.DATA_DIR || './data';
+
+/** Reads the settings from the environment. An empty variable counts as not set. Throws ConfigError. */
+export const readConfig = (env: Environment): Config => {
+  const problems: string[] = [];
+  const read = readerOf(env, problems);
   const integer = (name: Variable, otherwise: number, min: number, max: number): number =>
     read(name, integerIn(min, max), `an integer from ${min} to ${max}`) ?? otherwise;
   const onOff = (name: Variable): boolean | null => {
@@ -199,7 +216,7 @@ export const readConfig = (env: Environment): Config => {
       },
       retentionHours: integer('DELIVERY_RETENTION_HOURS', 168, 1, 876_000),
       retentionCount: integer('DELIVERY_RETENTION_COUNT', 1_000_000, 1, 1_000_000_000),
-      dataDir: env.DATA_DIR || './data',
+      dataDir: dataDirOf(env),
     },
     redis: readRedis(env, read, problems),
     cache: {

@@ -1,6 +1,13 @@
 import { ErrorReply } from '@redis/client';
 import { messageOf } from '../lib/values.ts';
-import type { RedisArgument, RedisClient, RedisClientOptions, RedisReply, RedisTimes } from './client.ts';
+import type {
+  RedisArgument,
+  RedisClient,
+  RedisClientOptions,
+  RedisNode,
+  RedisReply,
+  RedisTimes,
+} from './client.ts';
 import { createClusterClient, createSingleClient, RedisReplyError, RedisUnavailableError } from './client.ts';
 import { SentinelClient } from './sentinel.ts';
 import { parseSentinelUrl } from './sentinel-url.ts';
@@ -135,6 +142,21 @@ export class RedisConnection {
       const nodes = await this.#client.primaries();
       return Promise.all(nodes.map((node) => node.sendCommand(args) as Promise<RedisReply>));
     }, String(args[0]));
+  }
+
+  /** The keys that match a pattern, of every Redis that holds keys. A key may come twice. */
+  async *scan(pattern: string): AsyncGenerator<string> {
+    const nodes = await this.#run<readonly RedisNode[]>(() => this.#client.primaries());
+    for (const node of nodes) {
+      let cursor = '0';
+      do {
+        const command: readonly string[] = ['SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000'];
+        const reply: RedisReply = await this.#run(() => node.sendCommand(command), 'SCAN');
+        const [next, keys] = Array.isArray(reply) ? reply : [];
+        yield* Array.isArray(keys) ? keys.map(String) : [];
+        cursor = String(next);
+      } while (cursor !== '0');
+    }
   }
 
   /**

@@ -297,6 +297,15 @@ test('over Redis it delivers, and with tokens it looks up, by chunks of their ow
   await using gateway = await start({ REDIS_URL: redis.url });
   await using dashboard = subscribe(gateway.url);
   await eventually(() => dashboard.edges.length >= 3);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+  // Its log can be moved.
+  await using folder = await folderOf({});
+  const copied = await run(installed.program, ['log', 'copy', redis.url, folder.path('moved')]);
+  expect(copied.stdout).toContain('is complete: start the gateways there');
+  await using moved = await start({ DATA_DIR: folder.path('moved') });
+  await using resumed = subscribe(moved.url, { after: dashboard.edges[0]?.cursor ?? '' });
+  await eventually(() => resumed.edges.length >= 2);
+  expect(resumed.edges.slice(0, 2)).toEqual(dashboard.edges.slice(1, 3));
 
   await using guarded = await start(byToken);
   const answers = [await tokenOf(), 'none'].map(async (token) => {

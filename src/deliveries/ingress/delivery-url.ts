@@ -159,6 +159,21 @@ export const loadIdentity = (
   [secret, next]: readonly [string, ...string[]],
 ): Promise<string> => loadSecret(directory, IDENTITY_FILE, secret, 1, next !== undefined);
 
+/** The secrets that are kept beside a log; null where none is. */
+export type KeptSecrets = { readonly secret: string | null; readonly identity: string | null };
+
+/** Reads what is kept in `directory`, and makes nothing. Rejects with the system's error. */
+export const readKeptSecrets = async (directory: string): Promise<KeptSecrets> => ({
+  secret: (await readExisting(join(directory, FILE)))?.trim() ?? null,
+  identity: await readExisting(join(directory, IDENTITY_FILE)),
+});
+
+/** Keeps secrets in `directory` where it has none. Rejects with DeliverySecretError. */
+export const keepSecrets = async (directory: string, { secret, identity }: KeptSecrets): Promise<void> => {
+  if (secret !== null) await loadSecret(directory, FILE, secret, MIN_LENGTH);
+  if (identity !== null) await loadSecret(directory, IDENTITY_FILE, identity, 1);
+};
+
 const loadSecret = async (
   directory: string,
   name: string,

@@ -121,11 +121,13 @@ const MAX_EPOCHS = 10_000;
 /** Encodes and decodes the cursors of one log, and decides which cursors can be resumed. */
 export class Cursors {
   readonly #seed: Uint8Array;
+  readonly #given: ReadonlyMap<string, Uint8Array>;
   readonly #epochs = new Map<string, Buffer>();
 
-  /** `seed` is the log's own: the cursors of another log are foreign here. */
-  constructor(seed: Uint8Array) {
+  /** `seed` is the log's own: the cursors of another log are foreign here. `given` are epochs that are not made from it. */
+  constructor(seed: Uint8Array, given: ReadonlyMap<string, Uint8Array> = new Map()) {
     this.#seed = seed;
+    this.#given = given;
   }
 
   cursor(tenant: string, { sequence, fingerprint }: Place): string {
@@ -151,7 +153,8 @@ export class Cursors {
   #epoch(tenant: string): Buffer {
     const known = this.#epochs.get(tenant);
     if (known) return known;
-    const epoch = epochOf(this.#seed, tenant);
+    const given = this.#given.get(tenant);
+    const epoch = given === undefined ? epochOf(this.#seed, tenant) : Buffer.from(given);
     if (this.#epochs.size >= MAX_EPOCHS) this.#epochs.clear();
     this.#epochs.set(tenant, epoch);
     return epoch;

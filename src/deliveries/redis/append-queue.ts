@@ -131,7 +131,11 @@ export class RedisAppendQueue {
     const batch = packBatch(entries);
     const { tenants, onCount } = this.#options;
     let reply = await this.#run(tenant, '', batch);
-    if (reply.length === 0) reply = await this.#run(tenant, await tenants.newEpoch(tenant), batch);
+    if (reply.length === 0) {
+      reply = await this.#run(tenant, await tenants.newEpoch(tenant), batch);
+      // A copy that began meanwhile may have missed this tenant: the log is fenced then, and this rejects.
+      await tenants.refresh();
+    }
     const [head, floor] = reply.map(Number);
     await this.#options.replication?.reached(tenant, head ?? 0);
     for (const [index, stored] of placesIn(reply, entries).entries()) pending[index]?.resolve(stored);
@@ -151,8 +155,9 @@ export class RedisAppendQueue {
   }
 }
 
-const portionsOf = (all: readonly Pending[]): Pending[][] => {
-  const portions: Pending[][] = [];
+/** What one script each appends. */
+export const portionsOf = <Sized extends { readonly bytes: number }>(all: readonly Sized[]): Sized[][] => {
+  const portions: Sized[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const pending of all) {
     const size = pending.bytes;

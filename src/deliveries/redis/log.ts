@@ -32,7 +32,7 @@ import {
   Store,
   TRIM,
 } from './store.ts';
-import { RedisTime, RedisTrimmer, Tenants } from './tenants.ts';
+import { checkFence, RedisTime, RedisTrimmer, Tenants } from './tenants.ts';
 
 export type RedisLogOptions = LogOptions & {
   readonly redis: RedisConnection;
@@ -60,6 +60,11 @@ export const openRedisLog = async (options: RedisLogOptions): Promise<DeliveryLo
   const { now, monotonic = monotonicClock, retentionObserver: observer = {} } = options;
   const time = await RedisTime.open({ store, now, monotonic, observer });
   return new RedisLog(options, { store, tenants, replication, time, wakeUp: await WakeUp.listen(redis) });
+};
+
+/** Rejects with LogUnavailableError where this gateway must not use the log in Redis: a copy fences it, or its format is newer. */
+export const checkRedisLog = async (redis: RedisConnection): Promise<void> => {
+  await Tenants.open(new Store({ redis, writer: redis, minReplicas: 0, waitMs: 0 }));
 };
 
 type Parts = {
@@ -208,7 +213,7 @@ const checkStore = async (store: Store): Promise<void> => {
   await store.write(APPEND, entries, [prefix, CHECK_CHANNEL, '', EPOCH, batch, '', '']);
   await store.run(READ, entries, ['', '', 'newest', '1', '1024', prefix, '']);
   await store.run(TRIM, entries, [prefix, '0', '0', '0', '16']);
-  await store.get(SEED);
+  checkFence((await store.get(SEED)) ?? Buffer.alloc(0));
 };
 
 /** A node of a Cluster may lose a message on its way to another one, without any sign of it. */

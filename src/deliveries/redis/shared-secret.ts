@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisReplyError, RedisUnavailableError } from '../../redis/client.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
-import { SETTINGS, wantedChannelOf } from './store.ts';
+import { IDENTITY, SECRET, SETTINGS, wantedChannelOf } from './store.ts';
 
 /** Gateways that listen for it put the secret back within a round trip. */
 const WAIT_MS = 2000;
@@ -127,6 +127,26 @@ const findSecret = async (redis: RedisConnection, key: string): Promise<string |
 const putSecret = async (redis: RedisConnection, key: string, secret: string): Promise<string | null> => {
   const known = await redis.send(key, ['SET', key, secret, 'NX', 'GET']);
   return known === null ? null : String(known);
+};
+
+type KeptSecrets = { readonly secret: string | null; readonly identity: string | null };
+
+/** Reads what Redis keeps. Rejects with an error of Redis. */
+export const readKeptSecrets = async (redis: RedisConnection): Promise<KeptSecrets> => {
+  const read = async (key: string): Promise<string | null> => {
+    const reply = await redis.send(key, ['GET', key]);
+    return reply === null ? null : String(reply);
+  };
+  return { secret: await read(SECRET), identity: await read(IDENTITY) };
+};
+
+/** Keeps secrets where Redis has none. Rejects with an error of Redis. */
+export const keepSecrets = async (
+  redis: RedisConnection,
+  { secret, identity }: KeptSecrets,
+): Promise<void> => {
+  if (secret !== null) await putSecret(redis, SECRET, secret);
+  if (identity !== null) await putSecret(redis, IDENTITY, identity);
 };
 
 /** What all gateways on one Redis must agree on. */

@@ -43,7 +43,7 @@ export class Store {
   /** Runs a script on one tenant's keys. */
   run(
     script: RedisScript,
-    keys: readonly [string, string],
+    keys: readonly [string, ...string[]],
     args: readonly (string | Buffer)[],
   ): Promise<ScriptReply> {
     return available(async () => {
@@ -58,7 +58,7 @@ export class Store {
    */
   write(
     script: RedisScript,
-    keys: readonly [string, string],
+    keys: readonly [string, ...string[]],
     args: readonly (string | Buffer)[],
   ): Promise<ScriptReply> {
     const { minReplicas, waitMs, writer } = this.#parts;
@@ -158,7 +158,7 @@ export const growthIn = (message: string): { readonly head: number; readonly ten
   const space = message.indexOf(' ');
   return { head: Number(message.slice(0, space)), tenant: message.slice(space + 1) };
 };
-/** 32 random bytes that tell this log from any other. */
+/** 32 random bytes that tell this log from any other, and its fence where it has one. */
 export const SEED = 'gateway:seed';
 /** The secret of delivery URLs, where no setting has one. */
 export const SECRET = 'gateway:secret';
@@ -168,6 +168,8 @@ export const IDENTITY = 'gateway:identity';
 export const wantedChannelOf = (key: string): string => `${key}-wanted`;
 /** What the gateways that share this log must agree on. */
 export const SETTINGS = 'gateway:settings';
+/** The number of the format of all these keys. */
+export const FORMAT = 'gateway:format';
 /** The last time that a gateway believed the clock of Redis, in milliseconds. */
 export const TIME = 'gateway:time';
 /** A jump of that clock which is not confirmed yet: the expected time, the clock, and for how long it has gone on evenly. */
@@ -184,3 +186,8 @@ export const READ = read('read');
 export const LOAD = read('load');
 export const TRIM = read('trim');
 export const REACH = read('reach');
+export const HOLD = read('hold');
+export const BEGIN = read('begin');
+export const ENTRIES = read('entries');
+/** Replaces the value of any key if it is still what was read. */
+export const REPLACE = readScript(fileOf('replace'));

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../lib/deadlines.ts';
 import { messageOf } from '../../lib/values.ts';
 import { epochOf } from '../log/cursor.ts';
+import { LogUnavailableError } from '../log/errors.ts';
+import { describeFence, readFence } from '../log/fence.ts';
 import {
   isNear,
   isTimeDue,
@@ -11,9 +13,9 @@ import {
   RetentionClock,
   type RetentionObserver,
 } from '../log/retention.ts';
-import { isRefusal, SEED, type Store, TENANTS, TIME, TIME_JUMP, TRIM, tenantKeys } from './store.ts';
+import { FORMAT, isRefusal, SEED, type Store, TENANTS, TIME, TIME_JUMP, TRIM, tenantKeys } from './store.ts';
 
-const SEED_BYTES = 32;
+export const SEED_BYTES = 32;
 const ADDED_AT_ONCE = 1000;
 
 /** What is known of all tenants: the seed of their epochs, and when the retention has to look at each. */
@@ -106,13 +108,36 @@ export class Tenants {
   }
 }
 
-/** All gateways that start at the same time get the same seed. */
+/** All gateways that start at the same time get the same seed. Rejects where this gateway must not use the log. */
 const readSeed = async (store: Store): Promise<Buffer> => {
+  await checkFormat(store);
   const made = await store.sendReplacing(SEED, 'SET', SEED, randomBytes(SEED_BYTES), 'NX', 'GET');
-  if (Buffer.isBuffer(made)) return made;
-  const seed = await store.get(SEED);
+  const seed = Buffer.isBuffer(made) ? made : await store.get(SEED);
   if (seed === null) throw new Error('Redis has lost the seed of the delivery log');
+  checkFence(seed);
   return seed;
+};
+
+/** Throws LogUnavailableError where a copy of the log closes it to gateways. The fence is behind the seed. */
+export const checkFence = (seed: Buffer): void => {
+  const fence = readFence(seed.toString('utf8', SEED_BYTES));
+  if (fence !== null) throw new LogUnavailableError(describeFence(fence));
+};
+
+/**
+ * The format of the log's keys. A change that earlier gateways would not understand is a higher number, and comes with a way
+ * to upgrade.
+ */
+const CURRENT_FORMAT = 1;
+
+/** A log of before formats were recorded has the first one. */
+const checkFormat = async (store: Store): Promise<void> => {
+  const reply = await store.sendReplacing(FORMAT, 'SET', FORMAT, String(CURRENT_FORMAT), 'NX', 'GET');
+  const format = Number(reply ?? CURRENT_FORMAT);
+  if (format !== CURRENT_FORMAT)
+    throw new LogUnavailableError(
+      `expected a log in format ${CURRENT_FORMAT}, got format ${format}: a later version of the gateway has written it, so start that one`,
+    );
 };
 
 type Options = {
@@ -238,10 +263,7 @@ export class RedisTime {
 
   static async open(options: ClockOptions): Promise<RedisTime> {
     const { store, now: given, monotonic, observer } = options;
-    const time = Number((await store.get(TIME)) ?? Number.NaN);
-    const jump = jumpIn(await store.get(TIME_JUMP));
-    const now = Number.isFinite(time) ? time : jump?.expected;
-    const kept = now === undefined ? null : { now, jump };
+    const kept = await keptTime(store);
     // Without a time that is kept, as in a new log, the two clocks at hand have to agree.
     const wall = given?.() ?? Math.min(await readTime(store), Date.now());
     const clock = new RetentionClock(kept ?? { now: wall, jump: null }, monotonic, observer);
@@ -259,15 +281,7 @@ export class RedisTime {
   }
 
   async #keep(time: KeptTime): Promise<void> {
-    const { store } = this.#options;
-    const { now, jump } = time;
-    if (jump !== null) {
-      const text = `${jump.expected} ${jump.wall} ${jump.evenMs}`;
-      await store.send(TIME_JUMP, 'SET', TIME_JUMP, text);
-    } else {
-      await store.send(TIME, 'SET', TIME, String(now));
-      await store.send(TIME_JUMP, 'UNLINK', TIME_JUMP);
-    }
+    await keepTime(this.#options.store, time);
     this.#kept = time;
   }
 
@@ -277,6 +291,24 @@ export class RedisTime {
     this.#differs = differs;
   }
 }
+
+/** The time that gateways have kept in Redis; null where there is none. */
+export const keptTime = async (store: Store): Promise<KeptTime | null> => {
+  const time = Number((await store.get(TIME)) ?? Number.NaN);
+  const jump = jumpIn(await store.get(TIME_JUMP));
+  const now = Number.isFinite(time) ? time : jump?.expected;
+  return now === undefined ? null : { now, jump };
+};
+
+export const keepTime = async (store: Store, { now, jump }: KeptTime): Promise<void> => {
+  if (jump !== null) {
+    const text = `${jump.expected} ${jump.wall} ${jump.evenMs}`;
+    await store.send(TIME_JUMP, 'SET', TIME_JUMP, text);
+  } else {
+    await store.send(TIME, 'SET', TIME, String(now));
+    await store.send(TIME_JUMP, 'UNLINK', TIME_JUMP);
+  }
+};
 
 /** Returns null if there is no jump, or a malformed one. */
 const jumpIn = (kept: Buffer | null): Jump | null => {

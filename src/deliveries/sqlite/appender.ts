@@ -3,16 +3,20 @@ import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../lib/values.ts';
 import { fingerprintOf, identityOf, UNKNOWN } from '../log/cursor.ts';
 import { LogOpenError, UnstorableError } from '../log/errors.ts';
+import type { Fence } from '../log/fence.ts';
 import type { KeptTime } from '../log/retention.ts';
 import {
   checkIntegrity,
   epochSeed,
+  fenceOf,
+  givenEpochs,
   inTransaction,
   LogFile,
   MAX_SEQUENCE,
   MAX_TENANT,
   openForWriting,
 } from './database.ts';
+import { upgrade } from './format.ts';
 import { Indexer } from './indexer.ts';
 import { keptTime, SqliteTrimmer } from './retention.ts';
 import { Fingerprints } from './rows.ts';
@@ -30,6 +34,9 @@ type TenantState = {
 
 const TENANT_STATE = 'id, head, floor, max(indexed, floor) AS segmented';
 
+/** A delivery of another log. `storedAt` is its time by that log's own clock, if that was far from the gateway's. */
+export type CopiedRow = UnpackedDelivery & { readonly storedAt: number | null };
+
 /** Appends deliveries to their tenants' sequences. Must run in a transaction. */
 class Appender {
   readonly #indexer: Indexer;
@@ -38,6 +45,7 @@ class Appender {
   readonly #tenant;
   readonly #addTenant;
   readonly #insert;
+  readonly #insertStored;
   readonly #raiseHead;
 
   constructor(database: DatabaseSync, indexer: Indexer, trimmer: SqliteTrimmer) {
@@ -54,6 +62,7 @@ class Appender {
          (id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body)
        VALUES (? << 40 | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    this.#insertStored = database.prepare('INSERT INTO stored VALUES (? << 40 | ?, ?)');
     this.#raiseHead = database.prepare('UPDATE tenant SET head = ? WHERE id = ?');
   }
 
@@ -61,12 +70,16 @@ class Appender {
   append(deliveries: readonly UnpackedDelivery[]): Placement[] {
     const tenants = new Map<string, TenantState>();
     const placements = deliveries.map((delivery) => this.#append(delivery, tenants));
+    this.#finish(tenants);
+    return placements;
+  }
+
+  #finish(tenants: ReadonlyMap<string, TenantState>): void {
     for (const { id, head, floor } of tenants.values()) {
       this.#raiseHead.run(head, id);
       this.#trimmer.observeCount(id, head - floor);
     }
     this.#indexer.step();
-    return placements;
   }
 
   #append(delivery: UnpackedDelivery, tenants: Map<string, TenantState>): Placement {
@@ -87,7 +100,22 @@ class Appender {
     }
   }
 
-  #insertAtHead(tenant: TenantState, delivery: UnpackedDelivery, identity: Buffer): void {
+  /** Appends deliveries of another log as they are, even if two have the same body. Returns their tenant's head. */
+  copy(tenantName: string, deliveries: readonly CopiedRow[]): number {
+    const tenants = new Map<string, TenantState>();
+    const tenant = this.#stateOf(tenantName, tenants);
+    for (const delivery of deliveries)
+      this.#insertAtHead(tenant, delivery, identityOf(delivery.identity), delivery.storedAt);
+    this.#finish(tenants);
+    return tenant.head;
+  }
+
+  #insertAtHead(
+    tenant: TenantState,
+    delivery: UnpackedDelivery,
+    identity: Buffer,
+    storedAt: number | null = null,
+  ): void {
     const { webhookId, type, chainId, addresses, receivedAt } = delivery;
     const sequence = tenant.head + 1;
     if (sequence > MAX_SEQUENCE)
@@ -105,8 +133,10 @@ class Appender {
       addresses,
       delivery.body,
     );
+    if (storedAt !== null) this.#insertStored.run(tenant.id, sequence, storedAt);
     tenant.head = sequence;
-    if (sequence === tenant.floor + 1) this.#trimmer.startedAt(tenant.id, receivedAt);
+    if (sequence === tenant.floor + 1)
+      this.#trimmer.startedAt(tenant.id, Math.min(receivedAt, storedAt ?? receivedAt));
     this.#indexer.add({
       tenant: tenant.id,
       sequence,
@@ -149,33 +179,38 @@ const NEWEST =
 /** The writer's connection to the log's file, with everything that writes over it. */
 export class WriteStore {
   readonly seed: Uint8Array;
+  readonly epochs: ReadonlyMap<string, Uint8Array>;
+  readonly fence: Fence | null;
   readonly indexer: Indexer;
   readonly appender: Appender;
   readonly trimmer: SqliteTrimmer;
   readonly file: LogFile;
-  readonly #database: DatabaseSync;
+  readonly database: DatabaseSync;
   readonly #path: string;
 
   /** Throws LogOpenError. With `check`, it refuses a damaged log before it reads or writes anything else. */
   constructor(path: string, { create, check }: { readonly create: boolean; readonly check: boolean }) {
-    this.#database = openForWriting(path, create);
+    this.database = openForWriting(path, create);
     this.#path = path;
     try {
-      if (check) checkIntegrity(this.#database, path);
-      this.seed = epochSeed(this.#database);
-      this.indexer = new Indexer(this.#database);
-      this.trimmer = new SqliteTrimmer(this.#database, this.indexer);
-      this.appender = new Appender(this.#database, this.indexer, this.trimmer);
+      if (check) checkIntegrity(this.database, path);
+      upgrade(this.database);
+      this.seed = epochSeed(this.database);
+      this.epochs = givenEpochs(this.database);
+      this.fence = fenceOf(this.database);
+      this.indexer = new Indexer(this.database);
+      this.trimmer = new SqliteTrimmer(this.database, this.indexer);
+      this.appender = new Appender(this.database, this.indexer, this.trimmer);
       this.file = new LogFile(path);
     } catch (error) {
-      this.#database.close();
+      this.database.close();
       throw new LogOpenError(path, messageOf(error), error);
     }
   }
 
   /** Returns the head of every tenant. One statement reads them all, however many tenants there are. */
   heads(): Head[] {
-    const rows = this.#database.prepare(HEADS).all();
+    const rows = this.database.prepare(HEADS).all();
     return rows.map(({ name, head, identity, received, fingerprint }): Head => {
       const isStored = identity instanceof Uint8Array;
       const known = isStored ? fingerprintOf(identity, Number(received)) : Number(fingerprint ?? UNKNOWN);
@@ -188,16 +223,16 @@ export class WriteStore {
    * either.
    */
   time(): KeptTime | null {
-    const kept = keptTime(this.#database);
+    const kept = keptTime(this.database);
     if (kept !== null) return kept;
-    const newest = this.#database.prepare(NEWEST).get()?.received;
+    const newest = this.database.prepare(NEWEST).get()?.received;
     return newest === null || newest === undefined ? null : { now: Number(newest), jump: null };
   }
 
   /** Runs `work` in a transaction. Throws LogDamagedError when the log's file was deleted, replaced or cut. */
   readonly transaction = <Result>(work: () => Result): Result => {
     this.file.check();
-    const result = inTransaction(this.#database, work);
+    const result = inTransaction(this.database, work);
     this.file.check();
     return result;
   };
@@ -208,11 +243,11 @@ export class WriteStore {
    */
   checkWritable(): void {
     this.file.check();
-    this.#database.exec('BEGIN IMMEDIATE');
+    this.database.exec('BEGIN IMMEDIATE');
     try {
-      this.#database.exec(INSERT_CHECK);
+      this.database.exec(INSERT_CHECK);
     } finally {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      if (this.database.isTransaction) this.database.exec('ROLLBACK');
     }
     const path = `${this.#path}-check`;
     writeFileSync(path, CHECK_CONTENT, { flush: true, mode: 0o600 });
@@ -220,6 +255,6 @@ export class WriteStore {
   }
 
   close(): void {
-    this.#database.close();
+    this.database.close();
   }
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type BigIntStats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,6 +5,8 @@ import { pathToFileURL } from 'node:url';
 import type { Steps } from '../../lib/fair-slices.ts';
 import { messageOf } from '../../lib/values.ts';
 import { LogDamagedError, LogOpenError } from '../log/errors.ts';
+import { type Fence, readFence } from '../log/fence.ts';
+import { checkFormat, createSchema, TABLES } from './format.ts';
 import { checkBody } from './rows.ts';
 
 /**
@@ -16,8 +17,8 @@ import { checkBody } from './rows.ts';
 const CHECKPOINT_PAGES = 4000;
 
 /**
- * Opens the log's file for writing, and makes it if it does not exist and `create` is set. Throws LogOpenError, also for a
- * file of another format.
+ * Opens the log's file for writing, and makes it if it does not exist and `create` is set. It may be in an earlier format:
+ * see `upgrade`. Throws LogOpenError, also for a format that can't be upgraded.
  */
 export const openForWriting = (path: string, create: boolean): DatabaseSync =>
   open(path, create, (database) => {
@@ -26,10 +27,8 @@ export const openForWriting = (path: string, create: boolean): DatabaseSync =>
        PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = 67108864;
        PRAGMA cache_size = -16384`,
     );
-    const version = versionOf(database);
-    if (version === 0 && create) createSchema(database);
-    else if (version !== SCHEMA_VERSION)
-      throw new Error(`expected a log in format ${SCHEMA_VERSION}, got format ${version}`);
+    if (create) createSchema(database);
+    checkFormat(database);
   });
 
 /** Opens a log that `openForWriting` has opened before. Throws LogOpenError. */
@@ -41,6 +40,20 @@ export const epochSeed = (database: DatabaseSync): Uint8Array => {
   const seed = database.prepare('SELECT epoch_seed FROM log').get()?.epoch_seed;
   if (!(seed instanceof Uint8Array)) throw new Error('the delivery log has lost its epoch');
   return seed;
+};
+
+/** What closes the log to gateways; null if nothing does. */
+export const fenceOf = (database: DatabaseSync): Fence | null =>
+  readFence(String(database.prepare('SELECT fence FROM log').get()?.fence ?? ''));
+
+/** Returns the epochs of tenants that are not made from the seed. */
+export const givenEpochs = (database: DatabaseSync): Map<string, Uint8Array> => {
+  const rows = database
+    .prepare('SELECT name, epoch FROM epoch JOIN tenant ON tenant.id = epoch.tenant')
+    .all();
+  return new Map(
+    rows.flatMap(({ name, epoch }) => (epoch instanceof Uint8Array ? [[String(name), epoch]] : [])),
+  );
 };
 
 /** Runs `work` in a transaction: either everything that it writes becomes durable, or nothing. */
@@ -76,100 +89,9 @@ const urlOf = (path: string, create: boolean): URL => {
   return url;
 };
 
-const createSchema = (database: DatabaseSync): void => {
-  database.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);
-  database.prepare('INSERT INTO log (epoch_seed) VALUES (?)').run(randomBytes(32));
-  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
-};
-
-const versionOf = (database: DatabaseSync): number =>
-  Number(database.prepare('PRAGMA user_version').get()?.user_version);
-
-/** The format of the log's file. */
-const SCHEMA_VERSION = 3;
-
 /** A delivery's id has its tenant's id in the upper 23 of 63 bits, and its sequence in the lower 40. */
 export const MAX_TENANT = 2 ** 23 - 1;
 export const MAX_SEQUENCE = 2 ** 40 - 1;
-
-/**
- * Table `tenant`: `floor` is the highest trimmed sequence. The log holds the sequences floor + 1 … head, without a hole.
- * Those up to `indexed` are in segments, see SegmentBuilder; those up to `identified` are in `identity`, see IdentityIndex.
- * `oldest` is when the first one was received, or earlier while deliveries are being dropped. It is null if there are
- * none. See SqliteTrimmer.
- *
- * Table `delivery`: `id` is the tenant and the sequence in one, so the table is in their order without an index. Deliveries
- * of a tenant with the same `identity` are duplicates. The body comes last, so that the other columns are read without
- * its overflow pages.
- *
- * A segment is consecutive deliveries of one tenant. `posting` has one row for each term of a segment's deliveries: the
- * list of the deliveries that have it.
- *
- * Table `trimmed`: the last trimmed delivery of each tenant, so that a cursor of another delivery with that number is still
- * refused. Table `time`: the last time at which the clock was believed, in one row; `time_jump`: a jump of the clock since
- * that is not confirmed yet, see RetentionClock.
- */
-const SCHEMA = `
-  CREATE TABLE log (epoch_seed BLOB NOT NULL) STRICT;
-  CREATE TABLE tenant (
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    head INTEGER NOT NULL DEFAULT 0,
-    floor INTEGER NOT NULL DEFAULT 0,
-    indexed INTEGER NOT NULL DEFAULT 0,
-    identified INTEGER NOT NULL DEFAULT 0,
-    oldest INTEGER
-  ) STRICT;
-  CREATE INDEX tenant_oldest ON tenant (oldest) WHERE oldest IS NOT NULL;
-  CREATE TABLE delivery (
-    id INTEGER PRIMARY KEY,
-    tenant INTEGER AS (id >> 40),
-    sequence INTEGER AS (id & 0xFFFFFFFFFF),
-    webhook TEXT,
-    type TEXT,
-    chain INTEGER,
-    received INTEGER NOT NULL,
-    dispatched INTEGER,
-    attempt INTEGER,
-    identity BLOB NOT NULL,
-    addresses TEXT NOT NULL,
-    body BLOB NOT NULL
-  ) STRICT;
-  CREATE TABLE identity (
-    tenant INTEGER NOT NULL,
-    identity BLOB NOT NULL,
-    sequence INTEGER NOT NULL,
-    PRIMARY KEY (tenant, identity)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE segment (
-    tenant INTEGER NOT NULL,
-    first INTEGER NOT NULL,
-    last INTEGER NOT NULL,
-    PRIMARY KEY (tenant, first)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE posting (
-    tenant INTEGER NOT NULL,
-    segment INTEGER NOT NULL,
-    term TEXT NOT NULL,
-    sequences BLOB NOT NULL,
-    PRIMARY KEY (tenant, segment, term)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE trimmed (
-    tenant INTEGER PRIMARY KEY,
-    sequence INTEGER NOT NULL,
-    fingerprint INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE time (
-    id INTEGER PRIMARY KEY,
-    now INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE time_jump (
-    id INTEGER PRIMARY KEY,
-    expected INTEGER NOT NULL,
-    wall INTEGER NOT NULL,
-    even INTEGER NOT NULL
-  ) STRICT;
-`;
 
 const SQLITE_BUSY = 5;
 
@@ -294,9 +216,7 @@ const damaged = (problem: string) =>
 const VERIFY_DELIVERIES = 'SELECT sequence, webhook, identity, body FROM delivery ORDER BY id';
 
 /** In the other tables it is enough to read each row: that finds all pages that can't be read. */
-const VERIFY_OTHERS = ['log', 'tenant', 'trimmed', 'identity', 'segment', 'posting', 'time', 'time_jump'].map(
-  (table) => `SELECT 1 FROM ${table}`,
-);
+const VERIFY_OTHERS = TABLES.filter((table) => table !== 'delivery').map((table) => `SELECT 1 FROM ${table}`);
 
 /** Reads the whole log, one row a step. Throws when a part can't be read, or a body is not the one that was stored. */
 export function* verify(database: DatabaseSync): Steps<void> {

@@ -79,14 +79,14 @@ class SqliteLog implements DeliveryLog {
   constructor(
     options: SqliteLogOptions,
     threads: LogThreads,
-    { seed, heads, time }: Opened,
+    { seed, epochs, heads, time }: Opened,
     unlock: () => void,
   ) {
     const { now = Date.now, monotonic = monotonicClock, retentionObserver = {} } = options;
     this.#options = options;
     this.#clock = new RetentionClock(time ?? { now: now(), jump: null }, monotonic, retentionObserver);
     this.#threads = threads;
-    this.#cursors = new Cursors(seed);
+    this.#cursors = new Cursors(seed, epochs);
     this.#limit = new AppendLimit(options.maxWaitingBytes);
     this.#appends = new SqliteAppendQueue(threads, this.#resultOf, this.#onPlaced);
     this.#heads = placesOf(heads);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Extent, fingerprintOf } from '../log/cursor.ts';
-import { isTimeDue, type KeptTime, type Retention } from '../log/retention.ts';
+import { isNear, isTimeDue, type KeptTime, type Retention } from '../log/retention.ts';
 import type { Indexer } from './indexer.ts';
 
 export type Trim = {
@@ -13,12 +13,26 @@ export type Trim = {
 const STEP_MS = 2;
 const DELIVERIES_AT_ONCE = 16;
 const POSTINGS_AT_ONCE = 64;
+/** Leaves nothing. */
+const ALL: Trim = { retention: { maxAgeMs: 0, maxCount: 0 }, time: { now: 0, jump: null } };
 const MAX_KNOWN_OVERFULL = 1000;
 
 /** Parameter: the time before which a delivery is too old. Exported for its test. */
 export const TOO_OLD_SQL = 'SELECT id FROM tenant WHERE oldest < ? ORDER BY oldest LIMIT 1';
 
-type Oldest = { readonly sequence: number; readonly received: number; readonly identity: Buffer };
+type Oldest = {
+  readonly sequence: number;
+  readonly received: number;
+  /** The time by the clock of Redis, of a delivery that came from there while the two clocks were apart. */
+  readonly stored: number | null;
+  readonly identity: Buffer;
+};
+
+/** When a delivery was stored: the later time, unless that has not come yet. One of the two clocks was wrong. */
+const ageOf = ({ received, stored }: Oldest, now: number): number => {
+  if (stored === null) return received;
+  return received <= now || isNear(received, now) ? Math.max(received, stored) : stored;
+};
 
 /**
  * Applies the retention: drops the oldest deliveries, always from the front, so that the rest has no hole. It visits only
@@ -33,6 +47,7 @@ export class SqliteTrimmer {
   readonly #extent;
   readonly #oldest;
   readonly #dropDelivery;
+  readonly #dropStored;
   readonly #raiseFloor;
   readonly #rememberTrimmed;
   readonly #setOldest;
@@ -51,10 +66,11 @@ export class SqliteTrimmer {
     );
     this.#extent = database.prepare('SELECT head, floor FROM tenant WHERE id = ?');
     this.#oldest = database.prepare(
-      `SELECT sequence, received, identity FROM delivery
+      `SELECT sequence, received, identity, (SELECT at FROM stored WHERE stored.id = delivery.id) AS stored FROM delivery
        WHERE id > (?1 << 40 | ?2) AND id <= (?1 << 40 | ?3) ORDER BY id LIMIT ${DELIVERIES_AT_ONCE}`,
     );
     this.#dropDelivery = database.prepare('DELETE FROM delivery WHERE id = (? << 40 | ?)');
+    this.#dropStored = database.prepare('DELETE FROM stored WHERE id = (? << 40 | ?)');
     this.#raiseFloor = database.prepare('UPDATE tenant SET floor = ? WHERE id = ?');
     this.#rememberTrimmed = database.prepare('INSERT OR REPLACE INTO trimmed VALUES (?, ?, ?)');
     this.#setOldest = database.prepare('UPDATE tenant SET oldest = ? WHERE id = ?');
@@ -89,6 +105,18 @@ export class SqliteTrimmer {
     } while (performance.now() < end);
   }
 
+  /** Drops a few of a tenant's deliveries, whatever the retention. Returns whether some are left. Must run in a transaction. */
+  dropSome(tenant: number): boolean {
+    this.#trim(tenant, ALL);
+    const { head, floor } = this.#extentOf(tenant);
+    return floor < head || this.#expiredSegments.drop(tenant);
+  }
+
+  /** Records the time. Must run in a transaction. */
+  keepTime(time: KeptTime): void {
+    this.#time.keep(time);
+  }
+
   #next({ retention: { maxAgeMs, maxCount }, time: { now } }: Trim): number | null {
     if (maxCount !== this.#maxCount) this.#hasMoreOverfull = true;
     this.#maxCount = maxCount;
@@ -109,13 +137,13 @@ export class SqliteTrimmer {
     const rows = this.#oldestOf(tenant, extent);
     // Everything after the first delivery that stays is kept, even if it is older: the clock may have gone back.
     const firstKept = rows.findIndex(
-      ({ sequence, received }) =>
-        sequence > extent.head - retention.maxCount && received >= now - retention.maxAgeMs,
+      (row) => row.sequence > extent.head - retention.maxCount && ageOf(row, now) >= now - retention.maxAgeMs,
     );
     const dropped = firstKept === -1 ? rows : rows.slice(0, firstKept);
-    for (const { sequence, identity } of dropped) {
+    for (const { sequence, identity, stored } of dropped) {
       this.#indexer.drop(tenant, identity);
       this.#dropDelivery.run(tenant, sequence);
+      if (stored !== null) this.#dropStored.run(tenant, sequence);
     }
     const last = dropped.at(-1);
     if (last !== undefined) {
@@ -124,14 +152,16 @@ export class SqliteTrimmer {
     }
     if (this.#expiredSegments.drop(tenant) || dropped.length === DELIVERIES_AT_ONCE) return;
     this.#overfull.delete(tenant);
-    this.#setOldest.run(rows[firstKept]?.received ?? null, tenant);
+    const oldest = rows[firstKept];
+    this.#setOldest.run(oldest === undefined ? null : ageOf(oldest, now), tenant);
   }
 
   #oldestOf(tenant: number, { head, floor }: Extent): Oldest[] {
     return this.#oldest.all(tenant, floor, head).map(
-      ({ sequence, received, identity }): Oldest => ({
+      ({ sequence, received, stored, identity }): Oldest => ({
         sequence: Number(sequence),
         received: Number(received),
+        stored: stored === null || stored === undefined ? null : Number(stored),
         identity: identity instanceof Uint8Array ? Buffer.from(identity) : Buffer.alloc(0),
       }),
     );

@@ -87,16 +87,34 @@ test('refuses a log that lacks deliveries of its sequence', async () => {
   await expect(openLog({ dataDir })).rejects.toThrow(/damaged \(of default it should hold 1 to 5, found 4/);
 });
 
-test.each([2, 99])('refuses a log in format %i, and leaves it unchanged', async (format) => {
+test.each([
+  [2, 'expected a log in format 3 to 4, got format 2, which has no upgrade: move the file away'],
+  [99, 'expected a log in format 4 or earlier, got format 99: a later version of the gateway has written it'],
+])('refuses a log in format %i, says what to do, and leaves it unchanged', async (format, said) => {
   const dataDir = await temporaryDirectory();
   await (await openLog({ dataDir })).close();
   changeFile(dataDir, `PRAGMA user_version = ${format}`);
   const path = join(dataDir, 'deliveries.db');
   const before = await readFile(path);
-  await expect(openLog({ dataDir })).rejects.toThrow(
-    `${path}: expected a log in format 3, got format ${format}`,
-  );
+  await expect(openLog({ dataDir })).rejects.toThrow(`${path}: ${said}`);
   expect(await readFile(path)).toEqual(before);
+});
+
+test('upgrades a log in format 3: its cursors and deliveries stay, and the next start finds the new format', async () => {
+  const dataDir = await temporaryDirectory();
+  const log = await openLog({ dataDir });
+  const [first] = await appendNumbers(log, [1, 2]);
+  await log.close();
+  changeFile(
+    dataDir,
+    'ALTER TABLE log DROP COLUMN fence; DROP TABLE epoch; DROP TABLE stored; PRAGMA user_version = 3',
+  );
+  const upgraded = await openLog({ dataDir });
+  await appendNumbers(upgraded, [2, 3]);
+  expect((await readAll(upgraded, first)).map(numberOf)).toEqual([2, 3]);
+  await upgraded.close();
+  using database = openFile(dataDir);
+  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 4 });
 });
 
 test('creates the directory, and leaves two files in it', async () => {

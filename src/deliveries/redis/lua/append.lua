@@ -2,12 +2,15 @@
 -- KEYS: the stream, the state.
 -- ARGV: the prefix of the tenant's other keys; the channel and what to publish there; the epoch of a new log, or '' to
 -- create none; the deliveries (see batch.ts, entry.ts, postings.ts); the time in milliseconds, or '' for that of Redis;
--- 'replicated' where deliveries are shown only once replicas have them (see replication.ts), else ''.
+-- 'replicated' where deliveries are shown only once replicas have them (see replication.ts), else ''; the head that a copy of
+-- another log expects, else nothing. A copy is appended as it is: it may have two deliveries of one body, and their times are
+-- those of the other log. If the head is another one, nothing is appended.
 -- Returns false when there is no log yet and no epoch to create it. Otherwise head, floor and epoch, the head before, and what
 -- was damaged and is mended; then three items for each duplicate: its index, the sequence of the original and its mark. The
 -- others are numbered in their order.
 local stream, state = KEYS[1], KEYS[2]
 local prefix, channel, message, newEpoch, batch, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local copiedAfter = tonumber(ARGV[8] or nil)
 local MAX_APART = 3600000
 
 local head, floor, epoch, _, _, mended = openLog(stream, state, prefix)
@@ -16,7 +19,12 @@ if not head then
   redis.call('HSET', state, 'head', '0', 'floor', '0', 'epoch', newEpoch)
   head, floor, epoch, mended = 0, 0, newEpoch, ''
 end
-if not now then
+if copiedAfter then
+  if copiedAfter ~= head then return { head, floor, epoch, head, mended } end
+elseif redis.call('HEXISTS', state, 'fenced') == 1 then
+  return redis.error_reply('FENCED this log is being copied, or was copied: start this gateway on the copy')
+end
+if not now and not copiedAfter then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
@@ -72,7 +80,7 @@ while at <= #batch do
     local place = tonumber(redis.call('HGET', identities, identity))
     original = place and entryAt(stream, place)
     -- The identities of a log that was lost name other deliveries.
-    if original and string.sub(original[2][2], 1, 16) == identity then
+    if original and string.sub(original[2][2], 1, 16) == identity and not copiedAfter then
       for _, item in ipairs({ index, place, markOf(original[2][2]) }) do reply[#reply + 1] = item end
     else
       original = nil
@@ -83,7 +91,7 @@ while at <= #batch do
     head = head + 1
     local entry = { 'h', header, 'b', string.sub(batch, body, terms - 1) }
     -- One of the two clocks is wrong: trim.lua decides which one retention goes by.
-    if math.abs(struct.unpack('>d', header, 17) - now) > MAX_APART then
+    if now and math.abs(struct.unpack('>d', header, 17) - now) > MAX_APART then
       entry[5], entry[6] = 't', string.format('%.0f', now)
     end
     redis.call('XADD', stream, sequence .. '-0', unpack(entry))

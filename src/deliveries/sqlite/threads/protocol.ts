@@ -47,6 +47,8 @@ export type Head = readonly [tenant: string, sequence: number, fingerprint: numb
 /** The state of a log that was opened. */
 export type Opened = {
   readonly seed: Uint8Array;
+  /** The epochs of tenants that are not made from the seed. */
+  readonly epochs: ReadonlyMap<string, Uint8Array>;
   /** Has every tenant that ever had a delivery. */
   readonly heads: readonly Head[];
   /** A time that has come for certain; null where the log has none. */

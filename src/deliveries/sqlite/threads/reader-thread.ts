@@ -6,7 +6,7 @@ import { areDifferent, Cursors } from '../../log/cursor.ts';
 import { LogOpenError } from '../../log/errors.ts';
 import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../../log/log.ts';
 import { type PageSource, readPage } from '../../log/page.ts';
-import { epochSeed, LogFile, openForReading, verify } from '../database.ts';
+import { epochSeed, givenEpochs, LogFile, openForReading, verify } from '../database.ts';
 import { Fingerprints, fingerprintIn, type Row, Rows, storedDelivery } from '../rows.ts';
 import { SegmentSearch, SqliteSearch, TailSearch } from '../search.ts';
 import { packPage } from './packing.ts';
@@ -31,7 +31,7 @@ export class SqliteReader {
     this.#database = openForReading(path);
     try {
       this.file = new LogFile(path);
-      this.#cursors = new Cursors(epochSeed(this.#database));
+      this.#cursors = new Cursors(epochSeed(this.#database), givenEpochs(this.#database));
       this.#rows = new Rows(this.#database);
       this.#fingerprints = new Fingerprints(this.#database);
       this.#search = new SqliteSearch(new SegmentSearch(this.#database), new TailSearch(this.#database));

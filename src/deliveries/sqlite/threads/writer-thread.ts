@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { RecentGrowth } from '../../log/appends.ts';
+import { LogOpenError } from '../../log/errors.ts';
+import { describeFence } from '../../log/fence.ts';
 import type { Changes } from '../../log/log.ts';
 import { WriteStore } from '../appender.ts';
 import type { Trim } from '../retention.ts';
@@ -33,11 +35,12 @@ export class Writer {
     this.#store = new ReconnectingDatabase(path, () => new WriteStore(path, { create: false, check: false }));
   }
 
-  /** Throws LogOpenError, also for a damaged log. No other call checks for damage, because the check takes long. */
+  /** Throws LogOpenError, also for a log that is damaged or fenced. No other call checks for damage, because the check takes long. */
   open({ create }: WriterMethods['open']['params']): Opened {
     this.#store.checkFile();
     const store = this.#store.reopen(() => new WriteStore(this.#path, { create, check: true }));
-    return { seed: store.seed, heads: store.heads(), time: store.time() };
+    if (store.fence !== null) throw new LogOpenError(this.#path, describeFence(store.fence));
+    return { seed: store.seed, epochs: store.epochs, heads: store.heads(), time: store.time() };
   }
 
   /** Resolves once all that can be stored are durable. Rejects with LogUnavailableError, and then none is stored. */

@@ -1,0 +1,94 @@
+import type { Environment } from '../config/environment.ts';
+import { DeliverySecretError } from '../deliveries/ingress/delivery-url.ts';
+import { copyLog, LogTransferError, reopenLog } from '../deliveries/log/copy.ts';
+import { LogOpenError, LogUnavailableError } from '../deliveries/log/errors.ts';
+import { messageOf } from '../lib/values.ts';
+import { type OpenedPlace, openPlace, placeOf } from './log-places.ts';
+import { type LogCommand, LogCommandError } from './options.ts';
+
+/** Where a command writes. */
+export type Output = {
+  /** What it was asked for. */
+  readonly result: (text: string) => void;
+  /** How far it is. */
+  readonly progress: (text: string) => void;
+};
+
+const PROGRESS_MS = 2000;
+
+/** Runs a command on a delivery log. Rejects with LogCommandError or ConfigError when it can't be done. */
+export const runLogCommand = async (command: LogCommand, env: Environment, output: Output): Promise<void> => {
+  const opened = new AsyncDisposableStack();
+  try {
+    await run(command, env, output, opened);
+  } catch (error) {
+    throw (await isForUser(error)) ? new LogCommandError(messageOf(error), { cause: error }) : error;
+  } finally {
+    await opened.disposeAsync();
+  }
+};
+
+const FOR_USERS = [LogTransferError, LogOpenError, LogUnavailableError, DeliverySecretError];
+
+const isForUser = async (error: unknown): Promise<boolean> => {
+  if (FOR_USERS.some((one) => error instanceof one)) return true;
+  const { RedisReplyError, RedisUnavailableError } = await import('../redis/client.ts');
+  return error instanceof RedisReplyError || error instanceof RedisUnavailableError;
+};
+
+const run = async (
+  command: LogCommand,
+  env: Environment,
+  output: Output,
+  opened: AsyncDisposableStack,
+): Promise<void> => {
+  if (command.name === 'copy') return copy(command, env, output, opened);
+  const { log } = await openPlace(
+    placeOf(command.log, env),
+    { creates: false, besideGateways: true },
+    opened,
+  );
+  await reopenLog(log, command.isForced);
+  output.result(`Gateways can use ${log.name} again.\n`);
+};
+
+const copy = async (
+  { from, to }: Extract<LogCommand, { name: 'copy' }>,
+  env: Environment,
+  output: Output,
+  opened: AsyncDisposableStack,
+): Promise<void> => {
+  const [source, target] = [from, to].map((text) => placeOf(text, env));
+  if (source === undefined || target === undefined || (source.redis === null) === (target.redis === null))
+    throw new LogTransferError('Expected a folder and a Redis to copy between, got two of one kind.');
+  const read = await openPlace(source, { creates: false, besideGateways: false }, opened);
+  const written = await openPlace(target, { creates: true, besideGateways: false }, opened);
+  const progress = { tenants: 0, deliveries: 0, bytes: 0 };
+  const startedAt = performance.now();
+  const figures = () => {
+    const seconds = (performance.now() - startedAt) / 1000;
+    const { tenants, deliveries, bytes } = progress;
+    return `${deliveries} deliveries (${(bytes / 1e6).toFixed(1)} MB) of ${tenants} tenants in ${seconds.toFixed(1)} s, ${Math.round(deliveries / seconds)} a second`;
+  };
+  const timer = setInterval(() => output.progress(`Copied ${figures()} …\n`), PROGRESS_MS);
+  try {
+    const copyBeside = () => copySecrets(read, written);
+    await copyLog({ from: read.log, to: written.log, copyBeside, progress });
+  } finally {
+    clearInterval(timer);
+  }
+  output.result(
+    `Copied ${figures()}.\n${written.log.name} is complete: start the gateways there. ${read.log.name} takes no more deliveries.\n`,
+  );
+};
+
+/** The secrets make delivery URLs, the tenants of keys, and the cursors of lists. */
+const copySecrets = async (from: OpenedPlace, to: OpenedPlace): Promise<void> => {
+  const [kept, found] = [await from.readSecrets(), await to.readSecrets()];
+  for (const name of ['secret', 'identity'] as const)
+    if (found[name] !== null && found[name] !== kept[name])
+      throw new LogTransferError(
+        `${to.log.name}: expected no delivery ${name} or that of ${from.log.name}, found another one: remove it (gateway:${name}, or the file delivery-${name}) if nothing else uses it`,
+      );
+  await to.keepSecrets(kept);
+};

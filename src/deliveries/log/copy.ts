@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { describeFence, type Fence } from './fence.ts';
+import { fingerprintOfDelivery, type TenantLog, type WholeLog } from './whole-log.ts';
+
+/** A log can't be copied, or used in the way that was asked. The message says why, and what to do. */
+export class LogTransferError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LogTransferError';
+  }
+}
+
+/** What was copied so far, by this call alone. */
+type CopyProgress = { tenants: number; deliveries: number; bytes: number };
+
+type Options = {
+  readonly from: WholeLog;
+  readonly to: WholeLog;
+  /** Copies what belongs to the log beside it, before gateways can use the copy. */
+  readonly copyBeside: () => Promise<void>;
+  /** Is kept up to date while the copy runs. */
+  readonly progress: CopyProgress;
+};
+
+/** Tenants with few deliveries take a round trip each, so several are copied at a time. */
+const TENANTS_AT_ONCE = 16;
+
+/**
+ * Copies a whole log into an empty one, with its sequences, epochs and times, so that all cursors stay valid. A copy that broke
+ * goes on where it broke. From its beginning no gateway can use the source, and until its end none can use the copy.
+ *
+ * First the target is fenced, then the source. When all is copied, the source's fence says so, and then the copy's is removed.
+ * At each moment at most one of the two is open, and a second copy finds its source fenced by the first.
+ */
+export const copyLog = async ({ from, to, copyBeside, progress }: Options): Promise<void> => {
+  const seed = await from.seed();
+  if (seed === null) throw new LogTransferError(`${from.name}: expected a delivery log, found none`);
+  const before = await from.fence();
+  if (before?.role === 'target') throw new LogTransferError(`${from.name}: ${describeFence(before)}`);
+  const target = await beginOrGoOn(from, to, seed, before?.copy ?? null);
+  await copyBeside();
+  const isCopied = before?.copy === target.copy;
+  if (!isCopied) {
+    const copying: Fence = { role: 'source', peer: to.name, copy: null };
+    await replaceFence(from, before, copying);
+    await copyTenants(from, to, progress);
+    const time = await from.time();
+    if (time !== null) await to.keepTime(time);
+    await to.flush();
+    await replaceFence(from, copying, { ...copying, copy: target.copy });
+  }
+  for await (const tenant of to.tenants()) await to.release(tenant);
+  await replaceFence(to, target, null);
+};
+
+/** Makes a log usable again that was being copied. `isForced`: also one whose copy is complete. */
+export const reopenLog = async (log: WholeLog, isForced: boolean): Promise<void> => {
+  const fence = await log.fence();
+  if (fence === null) throw new LogTransferError(`${log.name}: gateways can use this log already`);
+  if (fence.role === 'target') throw new LogTransferError(`${log.name}: ${describeFence(fence)}`);
+  if (fence.copy !== null && !isForced)
+    throw new LogTransferError(
+      `${log.name}: ${describeFence(fence)}. If no gateway will ever use that copy, "log reopen --force" makes this log usable again`,
+    );
+  for await (const tenant of log.tenants()) await log.release(tenant);
+  await replaceFence(log, fence, null);
+};
+
+const replaceFence = async (log: WholeLog, before: Fence | null, after: Fence | null): Promise<void> => {
+  if (!(await log.replaceFence(before, after)))
+    throw new LogTransferError(
+      `${log.name}: another "log copy" or "log reopen" has changed this log meanwhile; look at it, and start again`,
+    );
+};
+
+/** Fences an empty target, or finds that the target is the unfinished copy of this source. `copied` is the source's complete copy. */
+const beginOrGoOn = async (
+  from: WholeLog,
+  to: WholeLog,
+  seed: Buffer,
+  copied: string | null,
+): Promise<Extract<Fence, { role: 'target' }>> => {
+  const fence = await to.fence();
+  const isOwn = fence?.role === 'target' && (await to.seed())?.equals(seed);
+  if (copied !== null && !(isOwn && fence.copy === copied)) {
+    const source = await from.fence();
+    throw new LogTransferError(`${from.name}: ${source === null ? 'it has changed' : describeFence(source)}`);
+  }
+  if (isOwn) return fence;
+  if (fence !== null) throw new LogTransferError(`${to.name}: ${describeFence(fence)}`);
+  for await (const tenant of to.tenants())
+    throw new LogTransferError(
+      `${to.name}: expected an empty place for the copy, found a log with deliveries, those of ${JSON.stringify(tenant)} among them`,
+    );
+  const begun = { role: 'target', peer: from.name, copy: randomUUID() } as const;
+  await to.create(seed, begun);
+  return begun;
+};
+
+const copyTenants = async (from: WholeLog, to: WholeLog, progress: CopyProgress): Promise<void> => {
+  const copied = new Set<string>();
+  const left = from.tenants()[Symbol.asyncIterator]();
+  const copyNext = async (): Promise<void> => {
+    for (let next = await left.next(); !next.done; next = await left.next()) {
+      const tenant = next.value;
+      if (copied.has(tenant)) continue;
+      copied.add(tenant);
+      await copyTenant(from, to, tenant, progress);
+      progress.tenants += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: TENANTS_AT_ONCE }, copyNext));
+};
+
+const copyTenant = async (
+  from: WholeLog,
+  to: WholeLog,
+  tenant: string,
+  progress: CopyProgress,
+): Promise<void> => {
+  const source = await from.hold(tenant);
+  if (source === null) return;
+  let head = await headToGoOnFrom(from, to, tenant, source);
+  while (head < source.head) {
+    const deliveries = await from.deliveries(tenant, head);
+    if (deliveries.some(({ sequence }, index) => sequence !== head + 1 + index) || deliveries.length === 0)
+      throw new LogTransferError(
+        `${from.name}: expected delivery ${head + 1} of ${JSON.stringify(tenant)}, found ${deliveries[0]?.sequence ?? 'none'}`,
+      );
+    const after = await to.append(tenant, head, deliveries);
+    if (after !== head + deliveries.length)
+      throw new LogTransferError(
+        `${to.name}: expected ${head + deliveries.length} deliveries of ${JSON.stringify(tenant)}, found ${after}: something else has written to the copy`,
+      );
+    head = after;
+    progress.deliveries += deliveries.length;
+    progress.bytes += deliveries.reduce((bytes, { body }) => bytes + body.byteLength, 0);
+  }
+};
+
+/**
+ * What the copy has of a tenant stays if it is the beginning of what the source has; otherwise the tenant begins anew. The
+ * source may have grown, been trimmed or been restored since the copy broke.
+ */
+const headToGoOnFrom = async (
+  from: WholeLog,
+  to: WholeLog,
+  tenant: string,
+  source: TenantLog,
+): Promise<number> => {
+  const target = await to.hold(tenant);
+  if (target !== null && (await isBeginning(from, to, tenant, source, target))) return target.head;
+  await to.begin(tenant, source);
+  return source.floor;
+};
+
+const isBeginning = async (
+  from: WholeLog,
+  to: WholeLog,
+  tenant: string,
+  source: TenantLog,
+  target: TenantLog,
+): Promise<boolean> => {
+  if (!target.epoch.equals(source.epoch) || target.head > source.head || target.head < source.floor)
+    return false;
+  if (target.floor !== source.floor || target.trimmed !== source.trimmed) return false;
+  if (target.head === target.floor) return true;
+  const [one, other] = await Promise.all([from, to].map((log) => log.deliveries(tenant, target.head - 1)));
+  const [inSource, inTarget] = [one?.[0], other?.[0]];
+  return (
+    inSource !== undefined &&
+    inTarget !== undefined &&
+    fingerprintOfDelivery(inSource) === fingerprintOfDelivery(inTarget)
+  );
+};

@@ -1,0 +1,249 @@
+import { existsSync, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { HOUR_MS, openLog } from '../deliveries/support/builders.ts';
+import { changeFile, openFile, storeMany } from '../deliveries/support/stored.ts';
+import { sleep } from '../support/clients/queries.ts';
+import { folderOf } from '../support/folder.ts';
+import { runLogCommand, startLogCommand } from '../support/gateway/log-command.ts';
+import { deliveryPathOf, post, store } from '../support/gateway/on-redis.ts';
+import { spawnGateway } from '../support/gateway/spawn.ts';
+import { launchCluster } from '../support/redis/cluster.ts';
+import { startForwarder } from '../support/redis/forwarder.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
+
+/** `evm-graphql-gateway log …`, as its users run it. */
+
+const TENANTS = 12;
+const EACH = 3000;
+
+const newFolder = async () => {
+  const folder = await folderOf({});
+  onTestFinished(() => folder[Symbol.asyncDispose]());
+  return folder;
+};
+
+const startGatewayOn = async (place: Record<string, string>) => {
+  const gateway = await spawnGateway({
+    ...{ UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused', AUTH: 'open' },
+    ...place,
+  });
+  onTestFinished(() => void gateway.end('SIGKILL'));
+  return gateway;
+};
+
+/**
+ * A log with what a copy could get wrong: trimmed deliveries, an epoch that is not made from the seed, a tenant whose deliveries
+ * are all trimmed, two deliveries of one body, a delivery that was stored while the clocks of Redis and a gateway were apart.
+ */
+const storeLog = async (dataDir: string): Promise<void> => {
+  const now = Date.now();
+  await mkdir(dataDir);
+  storeMany(dataDir, { tenants: TENANTS, each: EACH, receivedAt: now }).close();
+  const log = await openLog({ dataDir, retentionCount: EACH - 100, now: () => now });
+  await log.trim();
+  await log.close();
+  const old = now - 100 * HOUR_MS;
+  changeFile(
+    dataDir,
+    `INSERT INTO epoch VALUES (1, x'0102030405060708');
+     INSERT INTO delivery (id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body)
+       SELECT id + 1, webhook, type, chain, received, dispatched, attempt, identity, addresses, body
+       FROM delivery WHERE id = 2 << 40 | ${EACH};
+     UPDATE tenant SET head = head + 1 WHERE id = 2;
+     INSERT INTO tenant (id, name, head, floor, indexed, identified) VALUES (100, 'a {b}:c/ä', 7, 7, 7, 7);
+     INSERT INTO trimmed VALUES (100, 7, 123456789);
+     UPDATE delivery SET received = ${old} WHERE id = 3 << 40 | ${EACH};
+     INSERT INTO stored VALUES (3 << 40 | ${EACH}, ${now});
+     INSERT OR REPLACE INTO time VALUES (1, ${now - 5})`,
+  );
+};
+
+/** All that a copy must keep of a log in a folder. */
+const contentOf = (dataDir: string) => {
+  using database = openFile(dataDir);
+  const all = (sql: string) => database.prepare(sql).all();
+  return {
+    log: all('SELECT hex(epoch_seed) FROM log'),
+    tenants: all(
+      `SELECT name, head, floor, hex(epoch), fingerprint FROM tenant LEFT JOIN epoch ON epoch.tenant = id
+       LEFT JOIN trimmed ON trimmed.tenant = id AND sequence = floor ORDER BY name`,
+    ),
+    deliveries: all(
+      `SELECT name, sequence, webhook, type, chain, received, dispatched, attempt, hex(identity), addresses, hex(body), at
+       FROM delivery JOIN tenant ON tenant.id = tenant LEFT JOIN stored ON stored.id = delivery.id
+       ORDER BY name, sequence`,
+    ),
+    time: all('SELECT now FROM time'),
+  };
+};
+
+/** Starts the command, and kills it once `isFar`. Resolves with whether it was still running. */
+const killOnce = async (args: readonly string[], isFar: () => Promise<boolean>): Promise<boolean> => {
+  const command = startLogCommand(args);
+  let isRunning = true;
+  void command.ended.then(() => {
+    isRunning = false;
+  });
+  while (isRunning && !(await isFar())) await sleep(2);
+  const wasRunning = isRunning;
+  await command.kill();
+  return wasRunning;
+};
+
+test('copies that are killed again and again go on where they broke, both ways, and keep all that the log has', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  const folder = await newFolder();
+  const [first, second] = [folder.path('first'), folder.path('second')];
+  await storeLog(first);
+  const content = contentOf(first);
+  expect(content.deliveries.length).toBeGreaterThan(30_000);
+
+  const toRedis = ['copy', first, redis.url];
+  for (const keys of [1000, 9000, 20_000]) {
+    expect(await killOnce(toRedis, async () => Number(await redis.run('DBSIZE')) > keys)).toBe(true);
+    const refused = `this log is an unfinished copy of ${first}: finish it with "log copy"`;
+    await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow(refused.replaceAll('"', '\\"'));
+    await expect(startGatewayOn({ DATA_DIR: first })).rejects.toThrow(`this log is being copied to`);
+  }
+  const copied = await runLogCommand(toRedis);
+  expect(copied).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Error') });
+  // The last run had less to do than the log holds.
+  expect(Number(/Copied (\d+)/.exec(copied.stdout)?.[1])).toBeLessThan(content.deliveries.length);
+
+  const toFolder = ['copy', redis.url, second];
+  const size = () =>
+    ['', '-wal'].reduce((sum, suffix) => {
+      const path = join(second, `deliveries.db${suffix}`);
+      return sum + (existsSync(path) ? statSync(path).size : 0);
+    }, 0);
+  for (const bytes of [500_000, 4_000_000]) {
+    expect(await killOnce(toFolder, async () => size() > bytes)).toBe(true);
+    await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow(`this log is being copied to`);
+    await expect(startGatewayOn({ DATA_DIR: second })).rejects.toThrow('this log is an unfinished copy of');
+  }
+  expect(await runLogCommand(toFolder)).toMatchObject({ code: 0 });
+  expect(contentOf(second)).toEqual(content);
+});
+
+test('a copy whose connection is cut says so, and goes on through another one', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  const forwarder = await startForwarder(redis);
+  const folder = await newFolder();
+  const [first, second] = [folder.path('first'), folder.path('second')];
+  await storeLog(first);
+  const content = contentOf(first);
+
+  const cut = startLogCommand(['copy', first, forwarder.url]);
+  while (Number(await redis.run('DBSIZE')) < 5000) await sleep(2);
+  forwarder.cut();
+  expect(await cut.ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^(Copied .*\n)*Redis at 127\.0\.0\.1:\d+.*\n$/),
+  });
+  forwarder.lead(redis);
+  expect(await runLogCommand(['copy', first, forwarder.url])).toMatchObject({ code: 0 });
+  expect(await runLogCommand(['copy', redis.url, second])).toMatchObject({ code: 0 });
+  expect(contentOf(second)).toEqual(content);
+});
+
+test('a log is copied to a Cluster and back', async (context) => {
+  await needRedis(context);
+  await using cluster = await launchCluster();
+  const folder = await newFolder();
+  const [first, second] = [folder.path('first'), folder.path('second')];
+  await storeLog(first);
+  const content = contentOf(first);
+  const urls = cluster.urls.join(',');
+  expect(await runLogCommand(['copy', first, 'REDIS_URL'], { REDIS_URL: urls })).toMatchObject({ code: 0 });
+  expect(await runLogCommand(['copy', urls, 'DATA_DIR'], { DATA_DIR: second })).toMatchObject({ code: 0 });
+  expect(contentOf(second)).toEqual(content);
+});
+
+test('a place that is in use, or is not empty, is refused with a sentence, and nothing is changed', async (context) => {
+  await needRedis(context);
+  const [redis, other] = [await startRedis(), await startRedis()];
+  const folder = await newFolder();
+  const [first, second] = [folder.path('first'), folder.path('second')];
+  const refused = async (args: readonly string[], message: string) => {
+    const { code, stdout, stderr } = await runLogCommand(args);
+    expect({ code, stdout, stderr }).toMatchObject({ code: 1, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('\n    at ');
+  };
+  await refused(['copy', folder.path('none'), redis.url], `${folder.path('none/deliveries.db')}: ENOENT`);
+  await refused(['copy', redis.url, second], `${redis.url}: expected a delivery log, found none`);
+  await refused(['copy', first, second], 'Expected a folder and a Redis to copy between');
+  await refused(['copy', first, 'redis://127.0.0.1:9'], 'ENOENT');
+
+  // While gateways run.
+  const inFolder = await startGatewayOn({ DATA_DIR: first });
+  await store(inFolder.url, await deliveryPathOf(inFolder.url), 1);
+  await refused(['copy', first, redis.url], 'the delivery log is in use by another process');
+  const onRedis = await startGatewayOn({ REDIS_URL: redis.url });
+  await store(onRedis.url, await deliveryPathOf(onRedis.url), 1);
+  await inFolder.end('SIGTERM');
+  await refused(['copy', first, redis.url], `${redis.url}: expected no gateway on this Redis, found 1`);
+  await onRedis.end('SIGTERM');
+
+  // A log that is not the copy of this one, and one that is.
+  await refused(['copy', first, redis.url], `${redis.url}: expected an empty place for the copy`);
+  await refused(['copy', redis.url, first], `${first}: expected an empty place for the copy`);
+  expect(await runLogCommand(['copy', first, other.url])).toMatchObject({ code: 0 });
+  await refused(['copy', first, other.url], `${first}: this log was copied to ${other.url}`);
+  await refused(['copy', redis.url, first], `${first}: this log was copied to ${other.url}`);
+  await refused(['reopen', first], '"log reopen --force"');
+  await refused(['reopen', other.url], 'gateways can use this log already');
+
+  // Both refused places are as they were.
+  await (await startGatewayOn({ REDIS_URL: redis.url })).end('SIGTERM');
+  expect(await runLogCommand(['reopen', first, '--force'])).toMatchObject({ code: 0 });
+  await (await startGatewayOn({ DATA_DIR: first })).end('SIGTERM');
+});
+
+test('a copy that is given up leaves its source to gateways, and the unfinished copy to none', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  const folder = await newFolder();
+  const [first, second] = [folder.path('first'), folder.path('second')];
+  await storeLog(first);
+  const keys = async () => Number(await redis.run('DBSIZE'));
+  expect(await killOnce(['copy', first, redis.url], async () => (await keys()) > 1000)).toBe(true);
+  expect(await runLogCommand(['reopen', first])).toMatchObject({ code: 0 });
+  await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow('this log is an unfinished copy of');
+
+  // The source has grown by the time that it is copied after all.
+  const gateway = await startGatewayOn({ DATA_DIR: first });
+  const path = await deliveryPathOf(gateway.url);
+  await store(gateway.url, path, 1);
+  await gateway.end('SIGTERM');
+  const content = contentOf(first);
+  expect(await runLogCommand(['copy', first, redis.url])).toMatchObject({ code: 0 });
+  expect(await runLogCommand(['copy', redis.url, second])).toMatchObject({ code: 0 });
+  expect(contentOf(second)).toEqual(content);
+});
+
+test('a gateway that a copy did not see can write to neither side', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  const forwarder = await startForwarder(redis);
+  const folder = await newFolder();
+  const second = folder.path('second');
+  const gateway = await startGatewayOn({ REDIS_URL: forwarder.url });
+  const path = await deliveryPathOf(gateway.url);
+  await store(gateway.url, path, 1);
+  // Cut off, it is not among those that hear of deliveries; later it is back.
+  forwarder.cut();
+  expect(await runLogCommand(['copy', redis.url, second])).toMatchObject({ code: 0 });
+  forwarder.lead(redis);
+  await vi.waitFor(async () => {
+    const ready = await fetch(`${gateway.url}/health/ready`);
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('was copied to')]);
+  }, 60_000);
+  expect(await post(gateway.url, path, 2)).toBe(503);
+  const deliveries = contentOf(second).deliveries;
+  expect(deliveries).toHaveLength(1);
+});
