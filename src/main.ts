@@ -59,7 +59,21 @@ const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> =
   process.exit(0);
 };
 
+/** `contract` judges a service, with arguments of its own. An interruption lets it delete what it has made. */
+const judge = async (args: readonly string[]): Promise<void> => {
+  const { runContract } = await import('./contract/command.ts');
+  const interrupted = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => interrupted.abort());
+  process.exitCode = await runContract(args, {
+    env: process.env,
+    write: (text) => process.stdout.write(text),
+    writeError: (text) => process.stderr.write(text),
+    signal: interrupted.signal,
+  });
+};
+
 const run = async (args: readonly string[]): Promise<void> => {
+  if (args[0] === 'contract') return judge(args.slice(1));
   const command = readCommand(args);
   if (command === 'start') return start();
   if (typeof command === 'object') return runOnLog(command);

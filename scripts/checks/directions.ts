@@ -97,6 +97,8 @@ const RULES: readonly Rule[] = [
   only('service/', 'service/'),
   onlyFor('service/', 'app/|service/|config/'),
   never('config/', 'service/(?!indexed/config\\.ts)'),
+  only('contract/', 'contract/|lib/'),
+  onlyFor('contract/', 'main\\.ts|contract/'),
   only('console/', 'console/'),
   onlyFor('console/', 'console/'),
 ];

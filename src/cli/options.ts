@@ -44,6 +44,10 @@ Commands for the delivery log. FROM, TO and LOG are a folder, a URL of Redis, or
   log copy FROM TO          copies a log between a folder and Redis; a copy that broke goes on. No gateway may run on either.
   log reopen LOG [--force]  makes a log usable again whose copy is given up
 
+Another command has options of its own:
+
+  contract [URL [KEY]]      judges a service point by point, before you trust it; contract --help says more
+
 Environment variables configure it, all of them optional. These matter most:
 
   HOST, PORT        where it listens: 127.0.0.1, 4000

@@ -1,0 +1,91 @@
+import type { ChainLookup } from './chains.ts';
+import { itemsOf, membersOf, Skipped } from './finding.ts';
+import { bodyOf, type ErrorForm, type Judged } from './point.ts';
+import type { Answer, Asked, Operation } from './service.ts';
+import type { Shape } from './shape.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Where a lookup has data: the parameters of a request that shows it. */
+export type Where = {
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+};
+
+/** What the contract says about one lookup. The points that all lookups share are made from it. */
+export type Lookup = Operation & {
+  readonly method: 'GET';
+  /** The part of the documents that specifies it. */
+  readonly source: string;
+  /** The form of its own errors; null where it is not documented. */
+  readonly errors: ErrorForm | null;
+  /** Its whole answer. */
+  readonly answer: Shape;
+  readonly needsKey: boolean;
+  /** What it is called in the list of supported chains; null where that list does not say. */
+  readonly support: ChainLookup | null;
+  /** How many chains `chain_ids` may name. */
+  readonly chains: 'many' | 'one' | 'none';
+  /** Its items, where it answers a list. */
+  readonly list?: List;
+  /** @throws Skipped when there is no data. */
+  readonly find: (judged: Judged) => Promise<Where>;
+};
+
+type List = {
+  /** The member with the items; null when the answer is the list. */
+  readonly member: string | null;
+  /** What tells two items apart. */
+  readonly identity: (item: Item) => string;
+  /** The page size without `limit`, and the greatest one; null when the list has no pages. */
+  readonly limit: { readonly default: number; readonly most: number } | null;
+  /** Whether equal items may occur, which are different all the same. Default: false. */
+  readonly hasEqualItems?: boolean;
+  /** Whether `next_offset` leads to another page. */
+  readonly pages: boolean;
+};
+
+export const ask = (
+  { service }: Judged,
+  lookup: Lookup,
+  where: Where,
+  query: Readonly<Record<string, string>> = {},
+  rest: Pick<Asked, 'chains' | 'again'> = {},
+): Promise<Answer> => service.ask(lookup, { path: where.path, query: { ...where.query, ...query }, ...rest });
+
+/** The items of an answer, which must be a 200. */
+export const items = ({ list }: Lookup, answer: Answer): readonly Item[] => {
+  const body = bodyOf(answer);
+  return itemsOf(list === undefined || list.member === null ? body : membersOf(body)[list.member]);
+};
+
+/** The largest page of a lookup where it has data. */
+export const largest = async (judged: Judged, lookup: Lookup): Promise<readonly Item[]> => {
+  const most = lookup.list?.limit?.most;
+  const query = most === undefined ? {} : { limit: String(most) };
+  return items(lookup, await ask(judged, lookup, await lookup.find(judged), query));
+};
+
+/** The places that a lookup of wallets is asked for at most, to find one with data. */
+const MAX_TRIED = 6;
+
+/** The places of known wallets where a lookup of wallets may have data. */
+export const placesOf = async (judged: Judged, lookup: Lookup): Promise<readonly Where[]> => {
+  const places = await judged.wallets.places(lookup.support ?? '');
+  return places
+    .filter(({ chain }) => lookup.support === null || chain.supports.has(lookup.support))
+    .slice(0, MAX_TRIED)
+    .map(({ wallet, chain }) => ({ path: { address: wallet }, query: { chain_ids: String(chain.id) } }));
+};
+
+/** Finds a wallet with items of a lookup. */
+export const findWallet = async (judged: Judged, lookup: Lookup): Promise<Where> => {
+  const most = lookup.list?.limit?.most;
+  const query = most === undefined ? {} : { limit: String(most) };
+  for (const where of await placesOf(judged, lookup)) {
+    const answer = await ask(judged, lookup, where, query);
+    if (items(lookup, answer).length > 0) return where;
+  }
+  const wanted = (lookup.list?.member ?? 'items').replaceAll('_', ' ');
+  throw new Skipped(`no wallet with ${wanted} was found: name one with --wallet and --chain`);
+};

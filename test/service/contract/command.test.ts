@@ -1,0 +1,195 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runContract } from '../../../src/contract/command.ts';
+import { POINTS } from '../../../src/contract/registry.ts';
+import { readPage, root } from '../../support/pages.ts';
+import { items, type OpenSandbox, openSandbox } from '../support/sandbox.ts';
+import { said, startBendingProxy } from './support/bending-proxy.ts';
+import { judge, remarks } from './support/judge.ts';
+
+/** `npm run contract`, as an operator sees it. */
+
+const run = async (args: readonly string[], env: Record<string, string> = {}) => {
+  let stdout = '';
+  let stderr = '';
+  const code = await runContract(args, {
+    env,
+    write: (text) => {
+      stdout += text;
+    },
+    writeError: (text) => {
+      stderr += text;
+    },
+    signal: new AbortController().signal,
+  });
+  return { code, stdout, stderr };
+};
+
+const FAST = ['--rate', '10000'];
+const WEBHOOKS = '/beta/evm/subscriptions/webhooks';
+const webhooksOf = async ({ ask }: OpenSandbox): Promise<number> =>
+  items(await ask(WEBHOOKS), 'webhooks').length;
+
+test('a line says what became of each point, and the last one counts', async () => {
+  await using sandbox = await openSandbox();
+  const { code, stdout, stderr } = await run([sandbox.url, 'sandbox', '--webhooks', ...FAST]);
+  expect([code, stderr]).toEqual([0, '']);
+  const lines = stdout.split('\n').filter(Boolean);
+  expect(lines.slice(0, 3)).toEqual([
+    `Judging ${sandbox.url}. It spends at most 400 compute units. It creates webhooks, and deletes them.`,
+    'All operations',
+    '  ok       answer 404 for an unknown path',
+  ]);
+  expect(stdout).toContain('\nGET /v1/evm/transactions/{address}\n  ok       answers 401');
+  const { computeUnits, total } = sandbox.stats();
+  expect(lines.at(-1)).toMatch(/^\d+ ok, 0 differs, 1 note, 0 skipped\. /);
+  expect(lines.at(-1)).toContain(`${computeUnits} compute units spent, in ${total} requests.`);
+  expect(await webhooksOf(sandbox)).toBe(3);
+});
+
+test('what differs is said with what was expected, and ends with 1', async () => {
+  await using sandbox = await openSandbox();
+  await using proxy = await startBendingProxy(sandbox.url);
+  proxy.bend({ request: ({ query }) => query.delete('decode') as undefined });
+  const { code, stdout } = await run([proxy.url, 'sandbox', '--only', '/transactions/', ...FAST]);
+  expect(code).toBe(1);
+  expect(stdout).toContain(
+    '  differs  refuses a decode other than true and false: expected a refusal (400), got 200 {"wallet_address"',
+  );
+  expect(stdout).toContain('(specification: Get transactions)\n');
+});
+
+test('the page of docs has every option, and its example is of real points', async () => {
+  const page = await readPage('docs/contract.md');
+  const { stdout } = await run(['--help']);
+  const optionsIn = (text: string) =>
+    new Set([...text.matchAll(/--(?!help)[a-z]+/g)].map(([option]) => option));
+  expect(optionsIn(page.text)).toEqual(optionsIn(stdout));
+  const known = new Set(POINTS.flatMap(({ operation, expects }) => [operation, expects]));
+  const example = /Judging https.*?compute units spent/s.exec(page.text)?.[0] ?? '';
+  const named = example.split('\n').flatMap((line) => {
+    const [, operation, expects] =
+      /^(?:([A-Z]+ \/\S+)| {2}(?:ok|differs|note|skipped) +([^:]+).*)$/.exec(line) ?? [];
+    return operation ?? expects ?? [];
+  });
+  expect(named.length).toBeGreaterThan(7);
+  expect(named.filter((each) => !known.has(each))).toEqual([]);
+});
+
+test('--json writes an object for each point', async () => {
+  await using sandbox = await openSandbox();
+  const args = [sandbox.url, 'sandbox', '--only', 'supported-chains', '--json', ...FAST];
+  const { stdout, stderr } = await run(args);
+  const [first, ...others] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(first).toEqual({
+    operation: 'GET /v1/evm/supported-chains',
+    expects: 'has the documented fields in their forms',
+    source: 'documentation: Supported chains',
+    status: 'ok',
+    findings: [],
+  });
+  expect(others).toHaveLength(3);
+  expect(stderr).toContain('4 ok, 0 differs');
+});
+
+test('the environment of the gateway names the service and its key', async () => {
+  await using sandbox = await openSandbox({ apiKey: 'secret', keyHeader: 'X-Other-Key' });
+  const env = {
+    UPSTREAM_URL: sandbox.url,
+    UPSTREAM_API_KEY: 'secret',
+    UPSTREAM_API_KEY_HEADER: 'X-Other-Key',
+  };
+  const { code, stdout } = await run(['--only', '/stablecoins', ...FAST], env);
+  expect([code, stdout.match(/^ {2}(?:differs|skipped).*/m)]).toEqual([0, null]);
+});
+
+test.each([
+  [[], 'Expected the http or https URL of a service, got nothing.'],
+  [['service', 'key'], 'Expected the http or https URL of a service, got service.'],
+  [['http://127.0.0.1:1'], 'Expected a key, as the second argument or in UPSTREAM_API_KEY, got nothing.'],
+  [['http://127.0.0.1:1', 'key', 'more'], 'Expected a URL and a key, got 1 arguments more.'],
+  [['http://127.0.0.1:1', 'key', '--wallet', '0x1'], 'Expected an address after --wallet, got 0x1.'],
+  [['http://127.0.0.1:1', 'key', '--budget', '-1'], "Option '--budget' argument is ambiguous."],
+  [['http://127.0.0.1:1', 'key', '--rate', '0'], 'Expected a whole number from 1 after --rate, got 0.'],
+  [['http://127.0.0.1:1', 'key', '--listen', 'me'], 'Expected an http or https URL after --listen, got me.'],
+  [['http://127.0.0.1:1', 'key', '--loud'], "Unknown option '--loud'"],
+])('%j is refused', async (args, problem) => {
+  const { code, stderr } = await run(args);
+  expect([code, stderr.includes(problem) ? problem : stderr]).toEqual([1, problem]);
+});
+
+test('a service that does not answer, or has no chains, ends with 1', async () => {
+  const absent = await run(['http://127.0.0.1:1', 'key']);
+  expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
+  await using sandbox = await openSandbox();
+  await using proxy = await startBendingProxy(sandbox.url);
+  proxy.bend({ request: () => said(404, { error: 'Not found' }) });
+  const other = await run([proxy.url, 'key']);
+  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('Expected 200, got 404')]);
+});
+
+test('it spends no more than its budget', async () => {
+  await using sandbox = await openSandbox();
+  const results = await judge({ url: sandbox.url, budget: 30 });
+  expect(sandbox.stats().computeUnits).toBeLessThanOrEqual(30);
+  expect(remarks(results)).toContainEqual(
+    expect.stringMatching(/^skipped: .*: it needs \d+ compute units: --budget/),
+  );
+  expect(remarks(results).filter((remark) => remark.startsWith('differs'))).toEqual([]);
+});
+
+test('without data, it says what it needs', async () => {
+  await using sandbox = await openSandbox();
+  const wallets = ['0x00000000000000000000000000000000000000aa'];
+  const results = await judge({ url: sandbox.url, wallets });
+  expect(remarks(results)).toContain(
+    'skipped: GET /v1/evm/transactions/{address} orders by descending block time: no wallet with transactions was found: name one with --wallet and --chain',
+  );
+  expect(results.some(({ status }) => status === 'differs')).toBe(false);
+});
+
+test('it asks again after 429, and gives up where that does not help', async () => {
+  await using sandbox = await openSandbox();
+  await using proxy = await startBendingProxy(sandbox.url);
+  const busy = said(429, { error: 'Too many requests' }, { 'retry-after': '0' });
+  let count = 0;
+  proxy.bend({ request: () => (++count % 2 === 1 ? busy : undefined) });
+  const only = ({ operation }: { operation: string }) => operation.endsWith('/supported-protocols');
+  expect(remarks(await judge({ url: proxy.url, only }))).toEqual([]);
+
+  proxy.bend({ request: ({ path }) => (path.endsWith('-protocols') ? busy : undefined) });
+  const results = await judge({ url: proxy.url, only });
+  expect(results.map(({ status }) => status)).toEqual(results.map(() => 'skipped'));
+  expect(results[0]?.why).toBe('the service answered 429 to 5 attempts: try a lower --rate');
+});
+
+test('it asks no more once the quota is used up', async () => {
+  await using sandbox = await openSandbox();
+  await using proxy = await startBendingProxy(sandbox.url);
+  let refused = 0;
+  proxy.bend({
+    request({ path }) {
+      if (!path.includes('/balances/')) return undefined;
+      refused += 1;
+      return said(402, { error: 'quota' });
+    },
+  });
+  const results = await judge({ url: proxy.url, only: ({ operation }) => operation.includes('/balances/') });
+  expect(refused).toBe(1);
+  expect(results.at(-1)?.why).toBe('the service says that the quota of the key is used up (402)');
+});
+
+test('an interruption deletes the webhooks that it has made', async () => {
+  await using sandbox = await openSandbox();
+  const args = ['src/main.ts', 'contract', sandbox.url, 'sandbox', '--webhooks', '--only', 'webhooks'];
+  const child = spawn(join(root, 'node_modules/.bin/node'), args, { cwd: root, stdio: 'ignore' });
+  await expect.poll(() => webhooksOf(sandbox)).toBeGreaterThan(3);
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([1, null]);
+  expect(await webhooksOf(sandbox)).toBe(3);
+});
