@@ -11,8 +11,9 @@ const pictureUrl = (imageUrl: string | null): string | null => {
   if (!settings.images || imageUrl === null) return null;
   const path = /^ipfs:\/\/(?:ipfs\/)?(.+)$/is.exec(imageUrl)?.[1];
   const url = URL.parse(path === undefined ? imageUrl : `${GATEWAY_OF_IPFS}${path}`);
-  const isAllowed = url?.protocol === 'https:' || (url !== null && url.origin === settings.sandboxOrigin);
-  return url && isAllowed ? url.href : null;
+  if (url === null) return null;
+  const isPicture = url.protocol === 'https:' || /^data:image\//i.test(url.href);
+  return isPicture || url.origin === settings.sandboxOrigin ? url.href : null;
 };
 
 type Props = {

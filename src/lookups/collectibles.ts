@@ -62,7 +62,7 @@ Collectible.implement({
     imageUrl: t.expose('imageUrl', {
       type: 'URL',
       ...nullIfOmitted(
-        "The image of the token. It may redirect to the collection's own host, and may be an ipfs URL.",
+        "The image of the token. It may redirect to the collection's own host, and may be an ipfs or a data URL.",
       ),
     }),
     lastSalePrice: t.expose('lastSalePrice', {

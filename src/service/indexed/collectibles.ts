@@ -140,7 +140,7 @@ export class Collectibles {
 
   /** An address that clients can show: they may know no gateway of ipfs. */
   #urlOf(image: string | null): string | null {
-    if (image === null) return null;
+    if (image === null || isPicture(image)) return image;
     const { ipfsGateway } = this.#options;
     const { username, password } = new URL(ipfsGateway);
     // Credentials are for the service alone.
@@ -224,12 +224,19 @@ export class Collectibles {
       return;
     }
     const { name, description, image, attributes } = document;
-    const parts = [kept(uri), name, description, kept(image), JSON.stringify(attributes)];
+    const picture = image !== null && isPicture(image) ? image : kept(image);
+    const parts = [kept(uri), name, description, picture, JSON.stringify(attributes)];
     this.#statements.keep.run(...key, ...parts, block, now + FRESH_MS);
   }
 }
 
 const MAX_URI = 2_048;
+/** A page may have hundreds. */
+const MAX_PICTURE = 4_096;
+
+/** Whether a URL contains a small picture, such as one that a contract draws. */
+const isPicture = (image: string): boolean =>
+  image.length <= MAX_PICTURE && /^data:image\/(?:svg\+xml|png|gif|jpeg|webp)[;,]/i.test(image);
 
 /** A URI, unless it contains what it names. */
 const kept = (uri: string | null): string | null =>

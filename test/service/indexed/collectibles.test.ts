@@ -133,7 +133,7 @@ test('a token of an ERC-1155 has its id in the URI', async () => {
 
 test('a document may be in the URI itself', async () => {
   await using known = await open();
-  const base64 = Buffer.from('{"name":"B","image":"data:image/svg+xml,<svg/>"}').toString('base64');
+  const base64 = Buffer.from('{"name":"B","image":"data:image/svg+xml;base64,PHN2Zy8+"}').toString('base64');
   const art = await artOf({
     1: 'data:application/json;utf8,{"name":"100% A"}',
     2: `data:application/json;charset=utf-8;base64,${base64}`,
@@ -141,7 +141,8 @@ test('a document may be in the URI itself', async () => {
   });
   const names = () => [1n, 2n, 3n].map((id) => known.metadata(art, id)?.name);
   await expect.poll(names).toEqual(['100% A', 'B', 'C']);
-  expect(known.metadata(art, 2n)).toMatchObject({ uri: null, imageUrl: null, attributes: [] });
+  expect(known.metadata(art, 1n)).toMatchObject({ uri: null, imageUrl: null, attributes: [] });
+  expect(known.metadata(art, 2n)).toMatchObject({ imageUrl: 'data:image/svg+xml;base64,PHN2Zy8+' });
 });
 
 const HOSTILE = {
@@ -151,6 +152,8 @@ const HOSTILE = {
   'page.json': '<!doctype html><title>Not found</title>',
   'names.json': '{"name":{"a":1},"image":["https://x.test"],"attributes":{"a":1},"description":null}',
   'script.json': '{"name":"S","image":"javascript:alert(1)"}',
+  'markup.json': '{"name":"H","image":"data:text/html,<script>alert(1)</script>"}',
+  'heavy.json': `{"name":"V","image":"data:image/png;base64,${'A'.repeat(5_000)}"}`,
   'plain.json': '{"name":"P","image":"http://127.0.0.1/x.png"}',
   'many.json': JSON.stringify({
     name: 'M'.repeat(1_000),
@@ -188,7 +191,7 @@ test('strangers name nothing that hurts: neither an address, nor its answer', as
   expect(secret.connections()).toBe(0);
   expect(known.asked.every((path) => path.startsWith(`/ipfs/${CID}/`) && !path.includes('..'))).toBe(true);
   const said = [...found.values()].flatMap((each) => [each?.name, each?.imageUrl].filter(Boolean));
-  expect(said).toEqual(['S', 'P', 'M'.repeat(256)]);
+  expect(said).toEqual(['S', 'H', 'V', 'P', 'M'.repeat(256)]);
   expect(found.get(`ipfs://${CID}/many.json`)?.attributes).toEqual(
     Array.from({ length: 100 }, () => ({ key: 'k'.repeat(256), value: 'v' })),
   );
