@@ -1,5 +1,10 @@
 import type { Environment } from '../config/environment.ts';
-import { DeliverySecretError } from '../deliveries/ingress/delivery-url.ts';
+import {
+  DeliverySecretError,
+  type KeptSecrets,
+  keepSecrets,
+  readKeptSecrets,
+} from '../deliveries/ingress/delivery-url.ts';
 import { copyLog, LogTransferError, reopenLog } from '../deliveries/log/copy.ts';
 import { LogOpenError, LogUnavailableError } from '../deliveries/log/errors.ts';
 import { messageOf } from '../lib/values.ts';
@@ -43,6 +48,7 @@ const run = async (
   opened: AsyncDisposableStack,
 ): Promise<void> => {
   if (command.name === 'copy') return copy(command, env, output, opened);
+  if (command.name === 'backup' || command.name === 'restore') return backUpOrRestore(command, env, output);
   const { log } = await openPlace(
     placeOf(command.log, env),
     { creates: false, besideGateways: true },
@@ -82,13 +88,49 @@ const copy = async (
   );
 };
 
-/** The secrets make delivery URLs, the tenants of keys, and the cursors of lists. */
-const copySecrets = async (from: OpenedPlace, to: OpenedPlace): Promise<void> => {
-  const [kept, found] = [await from.readSecrets(), await to.readSecrets()];
+const expectSameSecrets = (to: string, found: KeptSecrets, from: string, kept: KeptSecrets): void => {
   for (const name of ['secret', 'identity'] as const)
     if (found[name] !== null && found[name] !== kept[name])
       throw new LogTransferError(
-        `${to.log.name}: expected no delivery ${name} or that of ${from.log.name}, found another one: remove it (gateway:${name}, or the file delivery-${name}) if nothing else uses it`,
+        `${to}: expected no delivery ${name} or that of ${from}, found another one: remove it (gateway:${name}, or the file delivery-${name}) if nothing else uses it`,
       );
+};
+
+/** The secrets make delivery URLs, the tenants of keys, and the cursors of lists. */
+const copySecrets = async (from: OpenedPlace, to: OpenedPlace): Promise<void> => {
+  const [kept, found] = [await from.readSecrets(), await to.readSecrets()];
+  expectSameSecrets(to.log.name, found, from.log.name, kept);
   await to.keepSecrets(kept);
+};
+
+const backUpOrRestore = async (
+  { name, file }: Extract<LogCommand, { name: 'backup' | 'restore' }>,
+  env: Environment,
+  { result }: Output,
+): Promise<void> => {
+  const { redis, dataDir } = placeOf(env.REDIS_URL ? 'REDIS_URL' : 'DATA_DIR', env);
+  if (redis !== null)
+    throw new LogTransferError(
+      name === 'backup'
+        ? 'Expected a log in DATA_DIR, got REDIS_URL: a log in Redis is backed up in the ways of Redis, see docs/delivery-log.md'
+        : 'Expected a log in DATA_DIR, got REDIS_URL: restore to a folder without that variable, then "log copy" to Redis',
+    );
+  const { backUp, restore } = await import('../deliveries/sqlite/backup.ts');
+  if (name === 'backup') {
+    const { bytes } = await backUp(dataDir, file, await readKeptSecrets(dataDir));
+    result(`Backed up ${dataDir} to ${file}: ${(bytes / 1e6).toFixed(1)} MB.\n`);
+  } else {
+    const { deliveries } = await restore(file, dataDir, ({ secret = null, identity = null }) =>
+      keepTheSame(dataDir, { secret, identity }),
+    );
+    result(
+      `Restored ${deliveries} deliveries of ${file} to ${dataDir}. Subscribers with older cursors are told CURSOR_EXPIRED.\n`,
+    );
+  }
+};
+
+/** Keeps secrets in a folder that has none, or the same. */
+const keepTheSame = async (dataDir: string, secrets: KeptSecrets): Promise<void> => {
+  expectSameSecrets(dataDir, await readKeptSecrets(dataDir), 'the backup', secrets);
+  await keepSecrets(dataDir, secrets);
 };

@@ -10,7 +10,9 @@ import { type Setting, settingsOf } from './report.ts';
 /** Work on a delivery log, without a gateway. Places are what `placeOf` reads. */
 export type LogCommand =
   | { readonly name: 'copy'; readonly from: string; readonly to: string }
-  | { readonly name: 'reopen'; readonly log: string; readonly isForced: boolean };
+  | { readonly name: 'reopen'; readonly log: string; readonly isForced: boolean }
+  | { readonly name: 'backup'; readonly file: string }
+  | { readonly name: 'restore'; readonly file: string };
 
 /** What the gateway's program is asked to do. */
 export type Command = 'start' | 'check' | 'help' | 'version' | LogCommand;
@@ -43,6 +45,8 @@ Commands for the delivery log. FROM, TO and LOG are a folder, a URL of Redis, or
 
   log copy FROM TO          copies a log between a folder and Redis; a copy that broke goes on. No gateway may run on either.
   log reopen LOG [--force]  makes a log usable again whose copy is given up
+  log backup FILE           writes the log of DATA_DIR and its secrets to a new file, while a gateway may run
+  log restore FILE          makes a log of a backup in DATA_DIR, which must have none
 
 Another command has options of its own:
 
@@ -92,6 +96,13 @@ const readLogCommand = (args: readonly string[]): Command => {
     return { name, from: first, to: second };
   if (name === 'reopen' && first !== undefined && places.length === 1)
     return { name, log: first, isForced: values.force ?? false };
+  if (
+    (name === 'backup' || name === 'restore') &&
+    first !== undefined &&
+    places.length === 1 &&
+    !values.force
+  )
+    return { name, file: first };
   throw new UsageError(
     `Expected a command for the log and its arguments, as --help lists them, got: log ${args.join(' ')}`,
   );

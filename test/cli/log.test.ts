@@ -1,13 +1,21 @@
 import { existsSync, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR_MS, openLog } from '../deliveries/support/builders.ts';
 import { changeFile, openFile, storeMany } from '../deliveries/support/stored.ts';
 import { sleep } from '../support/clients/queries.ts';
+import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { folderOf } from '../support/folder.ts';
 import { runLogCommand, startLogCommand } from '../support/gateway/log-command.ts';
-import { deliveryPathOf, post, store } from '../support/gateway/on-redis.ts';
+import {
+  deliveryPathOf,
+  everythingStored,
+  headOf,
+  post,
+  readLog,
+  store,
+} from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { launchCluster } from '../support/redis/cluster.ts';
 import { startForwarder } from '../support/redis/forwarder.ts';
@@ -246,4 +254,95 @@ test('a gateway that a copy did not see can write to neither side', async (conte
   expect(await post(gateway.url, path, 2)).toBe(503);
   const deliveries = contentOf(second).deliveries;
   expect(deliveries).toHaveLength(1);
+});
+
+test('a backup of a running gateway is restored with its secrets; a subscriber with an older cursor is told, and reads again', async () => {
+  const folder = await newFolder();
+  const [data, file, elsewhere] = [folder.path('data'), folder.path('backup'), folder.path('elsewhere')];
+  const env = { DATA_DIR: data };
+  const gateway = await startGatewayOn(env);
+  const path = await deliveryPathOf(gateway.url);
+  const head = await headOf(gateway.url);
+  let isSending = true;
+  const acknowledged: number[] = [];
+  const send = async () => {
+    for (let number = 0; isSending; number += 1)
+      if ((await post(gateway.url, path, number)) === 200) acknowledged.push(number);
+  };
+  const sender = send();
+  await eventually(() => acknowledged.length > 50);
+  const before = acknowledged.length;
+  const backedUp = await runLogCommand(['backup', file], env);
+  expect(backedUp).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringMatching(/^Backed up .* MB\.\n$/),
+  });
+  const after = acknowledged.length;
+  await eventually(() => acknowledged.length > after + 20);
+  isSending = false;
+  await sender;
+  const cursors = (await readLog(gateway.url, head)).map(({ cursor }) => cursor);
+  // Nothing is overwritten, and nobody else can read it.
+  expect(await runLogCommand(['backup', file], env)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('move it away'),
+  });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(await runLogCommand(['restore', file], env)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('in use'),
+  });
+  await gateway.end('SIGKILL');
+  expect(await runLogCommand(['restore', file], env)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('move it away'),
+  });
+
+  const restored = await runLogCommand(['restore', file], { DATA_DIR: elsewhere });
+  expect(restored).toMatchObject({ code: 0, stderr: '' });
+  const again = await startGatewayOn({ DATA_DIR: elsewhere });
+  expect(await deliveryPathOf(again.url)).toBe(path);
+  const stored = await everythingStored(again.url);
+  expect(stored.length).toBeGreaterThanOrEqual(before);
+  expect(stored.length).toBeLessThan(acknowledged.length);
+  expect(stored).toEqual(acknowledged.slice(0, stored.length));
+  // Whether the backup has the cursor's delivery or not: what came after it may be lost.
+  for (const cursor of [head, cursors[0], cursors.at(-1)]) {
+    await using subscriber = subscribe(again.url, { after: cursor ?? '' });
+    await subscriber.ended;
+    expect(subscriber.faults).toMatchObject([{ extensions: { code: 'CURSOR_EXPIRED', reason: 'foreign' } }]);
+  }
+  // It is a log like any other: repeats are duplicates, and it goes on.
+  await store(again.url, path, 0);
+  await store(again.url, path, 1_000_000);
+  expect(await everythingStored(again.url)).toEqual([...stored, 1_000_000]);
+});
+
+test('what is no backup is not restored, and Redis is backed up in its own ways', async () => {
+  const folder = await newFolder();
+  const [data, file] = [folder.path('data'), folder.path('other')];
+  await writeFile(file, 'no backup at all, but long enough to be taken for something');
+  const env = { DATA_DIR: data };
+  const refused = async (args: readonly string[], env: Record<string, string>, message: string) => {
+    const { code, stderr } = await runLogCommand(args, env);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(stderr).not.toContain('\n    at ');
+  };
+  await refused(['restore', file], env, 'file is not a database');
+  await refused(['restore', folder.path('none')], env, 'ENOENT');
+  await storeLog(folder.path('log'));
+  await refused(
+    ['restore', folder.path('log/deliveries.db')],
+    env,
+    'expected a file that "log backup" has made',
+  );
+  expect(await readdir(data)).toEqual(['deliveries.lock']);
+  await refused(['backup', folder.path('backup')], env, 'unable to open database file');
+  await refused(
+    ['backup', folder.path('backup')],
+    { REDIS_URL: 'redis://127.0.0.1:9' },
+    'in the ways of Redis',
+  );
+  expect(await readdir(folder.path('.'))).toEqual(['data', 'log', 'other']);
 });

@@ -35,6 +35,9 @@ export const openForWriting = (path: string, create: boolean): DatabaseSync =>
 export const openForReading = (path: string): DatabaseSync =>
   open(path, false, (database) => database.exec('PRAGMA query_only = ON; PRAGMA cache_size = -8192'));
 
+/** Opens a log, or a copy of one, beside a gateway that may use it. Throws LogOpenError. */
+export const openBeside = (path: string): DatabaseSync => open(path, false, () => {});
+
 /** Returns the random bytes that tell this log's cursors from those of any other log. Throws when they are missing. */
 export const epochSeed = (database: DatabaseSync): Uint8Array => {
   const seed = database.prepare('SELECT epoch_seed FROM log').get()?.epoch_seed;
