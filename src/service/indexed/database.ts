@@ -81,8 +81,8 @@ const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings'];
  *
  * Table `holdings`: what the transfers of tokens sum up to, for each account and asset that has moved. The standard is 0
  * for ERC-20, and else 721 or 1155; ERC-20s have the token id 0. `time` is that of the first receipt of an ERC-20, and
- * of the last receipt of an NFT; null without a receipt. Sums may be negative, as long as older blocks are missing; those
- * of the zero address are what was burned less what was minted. Nothing but the sums of the stored transactions is in
+ * of the last receipt of an NFT; null without a receipt. Sums of amounts may be negative, as long as older blocks are missing;
+ * those of the zero address are what was burned less what was minted. Nothing but what the stored transactions say is in
  * this table, so blocks may come and go at both ends in any order.
  */
 const SCHEMA = `
@@ -120,8 +120,9 @@ const SCHEMA = `
     sends INTEGER NOT NULL,
     PRIMARY KEY (account, slot, standard, token, token_id)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX holders ON holdings (slot, token, amount, account) WHERE standard = 0 AND amount > x'80';
-  CREATE INDEX collectibles ON holdings (account, slot, time, token, token_id)
+  CREATE INDEX holders ON holdings (slot, token, amount DESC, account)
+    WHERE standard = 0 AND amount > x'80';
+  CREATE INDEX collectibles ON holdings (account, slot, time, standard, token, token_id)
     WHERE standard > 0 AND amount > x'80'`;
 
 /** A chain has room for 2^36 blocks of 2^20 transactions each. */

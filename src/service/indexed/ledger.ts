@@ -19,7 +19,13 @@ export type Holding = {
 };
 
 /** What the transfers of a block change of a holding. */
-export type Change = Holding & { amount: bigint; receipts: number; sends: number };
+export type Change = Holding & {
+  amount: bigint;
+  receipts: number;
+  sends: number;
+  /** Whether the first of them sends: what was sent was there before. */
+  readonly opensWithSend: boolean;
+};
 
 /**
  * The changes of holdings by transfers, one for each holding. Transfers of nothing change nothing: anyone can make a token log
@@ -27,11 +33,17 @@ export type Change = Holding & { amount: bigint; receipts: number; sends: number
  */
 export const changesOf = (effects: Iterable<Effect>): readonly Change[] => {
   const changes = new Map<string, Change>();
-  const changeOf = (account: Hex, standard: Holding['standard'], token: Hex, tokenId: bigint): Change => {
+  const changeOf = (
+    account: Hex,
+    standard: Holding['standard'],
+    token: Hex,
+    tokenId: bigint,
+    opensWithSend: boolean,
+  ): Change => {
     const key = standard === 0 ? account + token : `${account}${token}${standard}/${tokenId}`;
     const known = changes.get(key);
     if (known !== undefined) return known;
-    const change = { account, standard, token, tokenId, amount: 0n, receipts: 0, sends: 0 };
+    const change = { account, standard, token, tokenId, amount: 0n, receipts: 0, sends: 0, opensWithSend };
     changes.set(key, change);
     return change;
   };
@@ -41,12 +53,12 @@ export const changesOf = (effects: Iterable<Effect>): readonly Change[] => {
     const standard = STANDARDS[effect.asset];
     if (value === 0n) continue;
     if (from !== ZERO_ADDRESS || standard === 0) {
-      const sent = changeOf(from, standard, token, effect.tokenId ?? 0n);
+      const sent = changeOf(from, standard, token, effect.tokenId ?? 0n, true);
       sent.amount -= value;
       sent.sends += 1;
     }
     if (to !== ZERO_ADDRESS || standard === 0) {
-      const received = changeOf(to, standard, token, effect.tokenId ?? 0n);
+      const received = changeOf(to, standard, token, effect.tokenId ?? 0n, false);
       received.amount += value;
       received.receipts += 1;
     }
@@ -84,17 +96,25 @@ export class Ledger {
     return this.#row(keyOf(slot, holding))?.amount ?? 0n;
   }
 
-  /** Adds the changes of a block at a time in milliseconds since 1970. Blocks may be added below others. */
-  apply(slot: number, time: number, changes: readonly Change[]): void {
+  /** Adds the changes of a block above or below all others, at a time in milliseconds since 1970. */
+  apply(slot: number, where: 'above' | 'below', time: number, changes: readonly Change[]): void {
     for (const change of changes) {
       const key = keyOf(slot, change);
       const row = this.#row(key);
       const received = change.receipts === 0 ? null : time;
+      const isFirst = row === undefined || where === 'below';
+      const opening = isFirst ? openingOf(change) : 0n;
       if (row === undefined)
-        this.#insert.run(...key, amountBytes(change.amount), received, change.receipts, change.sends);
+        this.#insert.run(
+          ...key,
+          amountBytes(change.amount + opening),
+          received,
+          change.receipts,
+          change.sends,
+        );
       else
         this.#store(key, {
-          amount: row.amount + change.amount,
+          amount: row.amount + change.amount + opening - (isFirst ? openingIn(change, row) : 0n),
           time: chosen(change.standard, row.time, received),
           receipts: row.receipts + change.receipts,
           sends: row.sends + change.sends,
@@ -140,6 +160,17 @@ export class Ledger {
     this.#update.run(amountBytes(amount), time, receipts, sends, ...key);
   }
 }
+
+/**
+ * Who sends an ERC-721 had it before, also where the index lacks the block in which it came: the sum of its transfers is one
+ * too low.
+ */
+const openingOf = ({ standard, opensWithSend }: Change): bigint =>
+  standard === STANDARDS.erc721 && opensWithSend ? 1n : 0n;
+
+/** What was added to a sum as its opening: the rest is one for each transfer. */
+const openingIn = ({ standard }: Holding, { amount, receipts, sends }: Row): bigint =>
+  standard === STANDARDS.erc721 ? amount - BigInt(receipts - sends) : 0n;
 
 type Key = readonly [
   account: Uint8Array,

@@ -106,7 +106,7 @@ export class Index {
         throw new Error(
           `expected block ${head.number + 1} of chain ${chain.id} on ${head.hash}, got ${block.number} on ${block.parentHash}`,
         );
-      const effects = this.#add(slot, block);
+      const effects = this.#add(slot, block, 'above');
       const told = this.#withBalances(slot, effects, known);
       const transactions = block.transactions.map((transaction, at) =>
         transactionOf(chain, block, transaction, told[at] ?? []),
@@ -128,7 +128,7 @@ export class Index {
           throw new Error(
             `expected block ${lowest?.parentHash} below block ${lowest?.number} of chain ${block.chainId}, got ${block.number}, ${block.hash}`,
           );
-        this.#add(this.slot(block.chainId), block);
+        this.#add(this.slot(block.chainId), block, 'below');
       }
     });
   }
@@ -160,6 +160,11 @@ export class Index {
     return { transaction: transactionOf(chain, block, parsed, effects), bytes: body.length };
   }
 
+  /** What the transfers in the indexed blocks sum up to. */
+  sum(chainId: number, holding: Holding): bigint {
+    return this.#ledger.amount(this.slot(chainId), holding);
+  }
+
   #chain(chainId: number): IndexedChain {
     const chain = this.#chains.get(chainId);
     if (chain === undefined) throw new Error(`expected the id of an indexed chain, got ${chainId}`);
@@ -174,7 +179,7 @@ export class Index {
   }
 
   /** Stores a block. Returns the effects of each of its transactions. */
-  #add(slot: number, block: ParsedBlock): readonly (readonly Effect[])[] {
+  #add(slot: number, block: ParsedBlock, where: 'above' | 'below'): readonly (readonly Effect[])[] {
     const { chainId, number, hash, parentHash, time, transactions } = block;
     const { addBlock, addTransaction, addAddress } = this.#statements;
     const id = blockId(slot, number);
@@ -187,7 +192,7 @@ export class Index {
       addTransaction.run(key, encodeTransaction(transaction));
       for (const party of partiesOf(transaction, effects[at] ?? [])) addAddress.run(bytesOf(party), key);
     }
-    this.#ledger.apply(slot, time, changesOf(effects.flat()));
+    this.#ledger.apply(slot, where, time, changesOf(effects.flat()));
     return effects;
   }
 

@@ -1,27 +1,24 @@
 import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/service/indexed/database.ts';
-import { type ParsedBlock, parseBlock } from '../../../src/service/indexed/parse.ts';
-import { type Balances, Index } from '../../../src/service/indexed/store.ts';
-import type { Block, Chain, Hex, LogEntry, Transfer } from '../../../src/service/types.ts';
+import type { ParsedBlock } from '../../../src/service/indexed/parse.ts';
+import type { Balances, Index } from '../../../src/service/indexed/store.ts';
+import type { Block, Hex, Transfer } from '../../../src/service/types.ts';
 import { runs } from '../../support/runs.ts';
-import { address, fetchedBlock, GENESIS, logs, type Mined, ZERO } from './support/blocks.ts';
+import { ZERO } from './support/blocks.ts';
+import {
+  build,
+  buildAll,
+  CHAIN,
+  CHAINS,
+  content,
+  NOBODY,
+  OTHER_CHAIN,
+  openIndex,
+} from './support/histories.ts';
 
-const chainOf = (id: number): Chain => ({
-  ...{ id, name: `chain_${id}`, tags: ['default'], webhooks: true, unsupported: [] },
-  native: { symbol: 'ETH', name: 'Ether', decimals: 18 },
-});
-const CHAINS = [chainOf(31337), chainOf(11297108109)];
-
-const NOBODY: Balances = { watches: () => false, after: () => null };
 const EVERYBODY: Balances = { watches: () => true, after: () => null };
 const ignore = () => {};
-
-const open = () => {
-  const database = openDatabase(':memory:');
-  return { database, index: new Index({ database, chains: CHAINS }) };
-};
 
 const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings'];
 
@@ -42,55 +39,6 @@ const contents = (database: DatabaseSync): Readonly<Record<string, readonly stri
       return [table, rows.toSorted()];
     }),
   );
-
-const ACCOUNTS = ['alice', 'bob', 'carol'].map(address);
-const account = fc.constantFrom(...ACCOUNTS);
-const side = fc.constantFrom(...ACCOUNTS, ZERO);
-const token = fc.constantFrom(...['one', 'other'].map(address));
-const id = fc.constantFrom(0n, 1n, 2n ** 256n - 1n);
-const value = fc.constantFrom(0n, 1n, 5n, 300n, 2n ** 64n, 2n ** 256n - 1n);
-
-const log: fc.Arbitrary<LogEntry> = fc.oneof(
-  fc.tuple(token, side, side, value).map((parts) => logs.coin(...parts)),
-  fc.tuple(token, side, side, id).map((parts) => logs.unique(...parts)),
-  fc.tuple(token, side, side, id, value).map((parts) => logs.single(...parts)),
-  fc
-    .tuple(token, side, side, fc.array(fc.tuple(id, value), { maxLength: 3 }))
-    .map((parts) => logs.batch(...parts)),
-  fc.tuple(token, account, account, value).map((parts) => logs.approval(...parts)),
-  fc
-    .tuple(fc.constantFrom('deposit' as const, 'withdrawal' as const), token, account, value)
-    .map((parts) => logs.wrapping(...parts)),
-);
-
-const mined: fc.Arbitrary<Mined> = fc.record(
-  {
-    from: account,
-    to: fc.option(side),
-    created: fc.constant(address('created')),
-    value,
-    success: fc.constantFrom(true, true, true, false),
-    logs: fc.array(log, { maxLength: 4 }),
-    internal: fc.array(fc.record({ from: account, to: account, value }), { maxLength: 1 }),
-  },
-  { requiredKeys: ['from'] },
-);
-
-/** What makes a block on any parent: how much later it is than it, in seconds, and its transactions. */
-const content = fc.tuple(fc.nat(2), fc.array(mined, { maxLength: 3 }));
-type Content = typeof content extends fc.Arbitrary<infer Value> ? Value : never;
-
-const build = (chainId: number, parent: ParsedBlock | null, [later, transactions]: Content): ParsedBlock =>
-  parseBlock(
-    chainId,
-    fetchedBlock(parent ?? GENESIS, (parent?.time ?? 1_700_000_000_000) + later * 1000, transactions),
-  );
-
-const buildAll = (chainId: number, contents: readonly Content[]): readonly ParsedBlock[] => {
-  const blocks: ParsedBlock[] = [];
-  for (const each of contents) blocks.push(build(chainId, blocks.at(-1) ?? null, each));
-  return blocks;
-};
 
 /** One chain of blocks, and a way to index it with detours. */
 const history = fc.record({
@@ -152,7 +100,7 @@ describe('the tables of the index', () => {
   test('are those of an index that was built from scratch forwards, whatever was indexed in which order and unwound', () => {
     fc.assert(
       fc.property(fc.tuple(history, history), (histories) => {
-        const [detoured, straight] = [open(), open()];
+        const [detoured, straight] = [openIndex(), openIndex()];
         let walks = histories.map((each, at) => detours(detoured.index, CHAINS[at]?.id ?? 0, each));
         while (walks.length > 0) walks = walks.filter((walk) => walk.next().done !== true);
         for (const [at, each] of histories.entries())
@@ -167,16 +115,16 @@ describe('the tables of the index', () => {
   test('hold nothing of a chain that was reset', () => {
     fc.assert(
       fc.property(fc.array(content, { minLength: 1, maxLength: 6 }), (contentsOfBlocks) => {
-        const { database, index } = open();
+        const { database, index } = openIndex();
         const [kept, dropped] = CHAINS.map((chain) => buildAll(chain.id, contentsOfBlocks));
         for (const block of kept ?? []) index.append(block, ignore, NOBODY);
         const before = contents(database);
         for (const block of dropped ?? []) index.append(block, ignore, NOBODY);
         const told: unknown[] = [];
-        index.reset(CHAINS[1]?.id ?? 0, (...removed) => told.push(removed));
+        index.reset(OTHER_CHAIN.id, (...removed) => told.push(removed));
         expect(contents(database)).toEqual(before);
-        expect(told).toEqual([[CHAINS[1]?.id, 0]]);
-        expect(index.range(CHAINS[1]?.id ?? 0)).toBeNull();
+        expect(told).toEqual([[OTHER_CHAIN.id, 0]]);
+        expect(index.range(OTHER_CHAIN.id)).toBeNull();
       }),
       { numRuns: runs(100) },
     );
@@ -205,7 +153,7 @@ describe('a block that is told of', () => {
   test('has the balances of both sides just before and just after each transfer of tokens', () => {
     fc.assert(
       fc.property(fc.array(content, { minLength: 1, maxLength: 6 }), (contentsOfBlocks) => {
-        const { index } = open();
+        const { index } = openIndex();
         const walk = new Walk();
         const check = ({ transactions }: Block) => {
           for (const effect of transactions.flatMap(({ effects }) => effects)) {
@@ -214,7 +162,7 @@ describe('a block that is told of', () => {
             expect(effect.balances).toEqual(effect.asset === 'native' ? null : expected);
           }
         };
-        for (const block of buildAll(31337, contentsOfBlocks)) index.append(block, check, EVERYBODY);
+        for (const block of buildAll(CHAIN.id, contentsOfBlocks)) index.append(block, check, EVERYBODY);
       }),
       { numRuns: runs(200) },
     );
