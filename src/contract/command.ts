@@ -136,7 +136,8 @@ const judge = async (settings: Settings, { write, writeError, signal }: CommandI
     }
   } finally {
     const counted = STATUSES.map((status) => `${counts[status]} ${status}`).join(', ');
-    tell(`\n${counted}. ${spent.computeUnits} compute units spent, in ${spent.requests} requests.\n`);
+    const by = spent.isStated ? '' : ' by the documented prices, as the service states none';
+    tell(`\n${counted}. ${spent.computeUnits} compute units spent${by}, in ${spent.requests} requests.\n`);
   }
   return counts.differs > 0 ? 1 : 0;
 };

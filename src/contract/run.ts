@@ -1,10 +1,10 @@
 import { createChains, supportedChains } from './chains.ts';
 import { type Listener, openListener } from './deliveries.ts';
 import { Differs, type Finding, Skipped } from './finding.ts';
-import { bodyOf, type Judged, type Point } from './point.ts';
+import { bodyOf, type Judged, type Point, summary } from './point.ts';
 import { POINTS } from './registry.ts';
 import { createService, type Service, type ServiceOptions } from './service.ts';
-import { createWallets, type WalletsOptions } from './wallets.ts';
+import { createWallets, transactions, UNUSED, type WalletsOptions } from './wallets.ts';
 import { createOwnWebhooks } from './webhooks.ts';
 
 /** What became of a point. */
@@ -73,8 +73,10 @@ export const startRun = (options: RunOptions): Run => {
 
 async function* judgeAll(service: Service, options: RunOptions): AsyncGenerator<Result> {
   const { signal, webhooks, listenUrl, listenPort, only = () => true } = options;
-  // Without its chains there is nothing to judge by.
+  // Without its chains there is nothing to judge by, and with a wrong key nothing but refusals.
   bodyOf(await service.ask(supportedChains));
+  const keyed = await service.ask(transactions, { path: { address: UNUSED }, query: { limit: '1' } });
+  if (keyed.status === 401) throw new Error(`Expected the service to take the key, got ${summary(keyed)}.`);
   const chains = createChains(service);
   const wallets = createWallets(service, chains, options);
   const isReachable = listenUrl !== null || LOOPBACK.test(new URL(service.url).hostname);

@@ -48,6 +48,13 @@ type Bill = {
   readonly stated: number | null;
 };
 
+type Spent = {
+  readonly requests: number;
+  readonly computeUnits: number;
+  /** Whether the service says what its answers cost; by the documented prices otherwise. */
+  readonly isStated: boolean;
+};
+
 /** The service that is judged, as a client that keeps to a budget. */
 export type Service = {
   /** Without a trailing slash. */
@@ -59,7 +66,7 @@ export type Service = {
   ask(operation: Operation, asked?: Asked): Promise<Answer>;
   /** The bills of all 200 answers so far. */
   readonly bills: readonly Bill[];
-  readonly spent: { readonly requests: number; readonly computeUnits: number };
+  readonly spent: Spent;
 };
 
 export type ServiceOptions = {
@@ -76,11 +83,11 @@ export type ServiceOptions = {
 };
 
 const TIMEOUT_MS = 30_000;
-const MAX_ATTEMPTS = 5;
+/** How often a request is sent, by the status that it is answered. */
+const ATTEMPTS: Readonly<Record<number, number>> = { 429: 5, 503: 3 };
 const MAX_WAIT_MS = 30_000;
 
-/** What ends the whole run: every further request would fail in the same way. */
-const QUOTA_USED_UP = 402;
+const USED_UP = 'the service says that the quota of the key is used up (402)';
 
 const parsed = (text: string): unknown => {
   try {
@@ -90,10 +97,10 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Milliseconds that an answer of 429 asks to wait; without Retry-After, longer with each attempt. */
+/** Milliseconds that an answer asks to wait; without Retry-After, longer with each attempt. */
 const patience = ({ headers }: Answer, attempt: number): number => {
   const after = headers['retry-after'];
-  const seconds = after === undefined ? 2 ** attempt : Number(after);
+  const seconds = after === undefined ? 2 ** (attempt - 1) : Number(after);
   const milliseconds = Number.isNaN(seconds) ? Date.parse(after ?? '') - Date.now() : seconds * 1_000;
   return Math.min(Math.max(Number.isNaN(milliseconds) ? 1_000 : milliseconds, 0), MAX_WAIT_MS);
 };
@@ -116,7 +123,7 @@ export const createService = (options: ServiceOptions): Service => {
   const url = options.url.replace(/\/+$/, '');
   const answered = new Map<string, Answer>();
   const bills: Bill[] = [];
-  const spent = { requests: 0, computeUnits: 0 };
+  const spent = { requests: 0, computeUnits: 0, isStated: false };
   let isUsedUp = false;
   let nextAt = 0;
 
@@ -152,13 +159,23 @@ export const createService = (options: ServiceOptions): Service => {
     }
   };
 
+  /** A client is asked to wait by 429, and by 503 of a service that is busy for a moment. */
   const sendPatiently = async (operation: Operation, target: string, asked: Asked): Promise<Answer> => {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       const answer = await send(operation, target, asked);
-      if (answer.status !== 429) return answer;
+      const attempts = ATTEMPTS[answer.status] ?? 1;
+      if (attempt >= attempts && answer.status === 429)
+        throw new Skipped(`the service answered 429 to ${attempts} attempts: try a lower --rate`);
+      if (attempt >= attempts) return answer;
       await pause(patience(answer, attempt), asked);
     }
-    throw new Skipped(`the service answered 429 to ${MAX_ATTEMPTS} attempts: try a lower --rate`);
+  };
+
+  /** Throws what is about the key rather than about the service. */
+  const checkAllowed = ({ status }: Answer, { key = ownKey }: Asked): void => {
+    if (status === 402) isUsedUp = true;
+    if (isUsedUp) throw new Skipped(USED_UP);
+    if (status === 403 && key === ownKey) throw new Skipped('the key lacks the permission for it (403)');
   };
 
   return {
@@ -171,7 +188,7 @@ export const createService = (options: ServiceOptions): Service => {
       const known = isSame ? answered.get(target) : undefined;
       if (known !== undefined) return known;
       const documented = operation.price(asked.chains ?? 1);
-      if (isUsedUp) throw new Skipped('the service says that the quota of the key is used up (402)');
+      if (isUsedUp) throw new Skipped(USED_UP);
       if (spent.computeUnits + documented > budget)
         throw new Skipped(`it needs ${documented} compute units: --budget would allow more than ${budget}`);
       // Counted before the answer, so that concurrent requests keep to the budget together.
@@ -180,12 +197,13 @@ export const createService = (options: ServiceOptions): Service => {
       try {
         const answer = await sendPatiently(operation, target, asked);
         const stated = statedBy(answer);
+        spent.isStated ||= stated !== null;
         billed = stated ?? (answer.status === 200 ? documented : 0);
         if (answer.status === 200) {
           bills.push({ operation, documented, stated });
           if (isSame) answered.set(target, answer);
         }
-        isUsedUp = answer.status === QUOTA_USED_UP;
+        checkAllowed(answer, asked);
         return answer;
       } finally {
         spent.computeUnits += billed - documented;

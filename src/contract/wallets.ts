@@ -34,7 +34,8 @@ const KNOWN: readonly { readonly address: string; readonly shows?: string }[] = 
   { address: '0xd8da6bf26964af9d7eed9e03e53415d37aa96045' },
 ];
 
-const transactions: Operation = {
+/** The lookup that says where a wallet is busy. */
+export const transactions: Operation = {
   method: 'GET',
   path: '/v1/evm/transactions/{address}',
   price: () => 1,

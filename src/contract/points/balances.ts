@@ -1,3 +1,4 @@
+import type { ChainLookup } from '../chains.ts';
 import { expecting, type Finding, itemsOf, membersOf, note, Skipped, shown } from '../finding.ts';
 import { ask, findWallet, items, type Lookup, largest } from '../lookup.ts';
 import { bodyOf, type Judged, type Point, refusal } from '../point.ts';
@@ -104,14 +105,21 @@ export const balance: Lookup = {
   },
 };
 
-/** An ERC-20 that a known wallet holds, rather one with a price, and its chain. @throws Skipped when there is none. */
-export const findToken = async (judged: Judged) => {
+/**
+ * An ERC-20 that a known wallet holds, rather one with a price, and its chain.
+ * @throws Skipped when there is none, or the lookup does not cover the chain.
+ */
+export const findToken = async (judged: Judged, support: ChainLookup | null) => {
   const where = await balances.find(judged);
   const tokens = (await largest(judged, balances)).filter(({ address }) => address !== 'native');
   const token = tokens.find((each) => typeof each.price_usd === 'number') ?? tokens[0];
   if (token === undefined)
     throw new Skipped('no wallet with an ERC-20 was found: name one with --wallet and --chain');
-  return { token, where, chainId: String(where.query.chain_ids) };
+  const chainId = String(where.query.chain_ids);
+  const chain = (await judged.chains.all()).find(({ id }) => String(id) === chainId);
+  if (support !== null && chain?.supports.has(support) !== true)
+    throw new Skipped(`chain ${chainId} does not support it: choose another one with --chain`);
+  return { token, chainId };
 };
 
 const point = (operation: Lookup, expects: string, check: Point['check']): Point => ({

@@ -54,7 +54,7 @@ export const tokenInfo: Lookup = {
   chains: 'one',
   list: { member: 'tokens', identity: ({ chain_id }) => String(chain_id), limit: null, pages: false },
   async find(judged) {
-    const { token, chainId } = await findToken(judged);
+    const { token, chainId } = await findToken(judged, tokenInfo.support);
     return { path: { address: String(token.address) }, query: { chain_ids: chainId } };
   },
 };
@@ -88,7 +88,7 @@ export const tokenHolders: Lookup = {
     pages: true,
   },
   async find(judged) {
-    const { token, chainId } = await findToken(judged);
+    const { token, chainId } = await findToken(judged, tokenHolders.support);
     return { path: { chain_id: chainId, address: String(token.address) }, query: {} };
   },
 };
@@ -115,7 +115,7 @@ export const tokenSearch: Lookup = {
     pages: false,
   },
   async find(judged) {
-    const { token, chainId } = await findToken(judged);
+    const { token, chainId } = await findToken(judged, null);
     const query = [token.symbol, token.name].find(
       (each) => typeof each === 'string' && each.trim().length >= 3,
     );
@@ -197,7 +197,7 @@ export const tokenPoints: readonly Point[] = [
   }),
   point(tokenSearch, 'finds a token by its symbol, in any case', async (judged) => {
     const where = await tokenSearch.find(judged);
-    const { token } = await findToken(judged);
+    const { token } = await findToken(judged, null);
     const query = String(where.query.query);
     const found = async (text: string) =>
       items(tokenSearch, await ask(judged, tokenSearch, where, { query: text, limit: '50' })).map((each) =>

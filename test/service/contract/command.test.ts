@@ -168,6 +168,38 @@ test('it asks again after 429, and gives up where that does not help', async () 
   expect(results[0]?.why).toBe('the service answered 429 to 5 attempts: try a lower --rate');
 });
 
+test('a key that is refused ends with 1; one that lacks a permission skips what needs it', async () => {
+  await using sandbox = await openSandbox();
+  const refused = await run([sandbox.url, 'other']);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    'Expected the service to take the key, got 401 {"error":"invalid API Key"}.\n',
+  ]);
+  await using proxy = await startBendingProxy(sandbox.url);
+  proxy.bend({
+    request: ({ path }) => (path.includes('/activity/') ? said(403, { error: 'no' }) : undefined),
+  });
+  const results = await judge({ url: proxy.url, only: ({ operation }) => operation.includes('/activity/') });
+  expect(results.find(({ point }) => point.expects.startsWith('filters'))?.why).toBe(
+    'the key lacks the permission for it (403)',
+  );
+});
+
+test('a service that is busy for a moment, and says no prices, is judged all the same', async () => {
+  await using sandbox = await openSandbox();
+  await using proxy = await startBendingProxy(sandbox.url);
+  let count = 0;
+  proxy.bend({
+    request: () =>
+      ++count === 3 ? said(503, { message: 'Try again later' }, { 'retry-after': '0' }) : undefined,
+    answer: ({ headers }) => void delete headers['x-compute-units-cost'],
+  });
+  const { code, stdout } = await run([proxy.url, 'sandbox', '--only', '/supported-protocols', ...FAST]);
+  expect(code).toBe(0);
+  expect(stdout).toContain('expected the header x-compute-units-cost, got none (tolerable)');
+  expect(stdout).toMatch(/\d+ compute units spent by the documented prices, as the service states none, in/);
+});
+
 test('it asks no more once the quota is used up', async () => {
   await using sandbox = await openSandbox();
   await using proxy = await startBendingProxy(sandbox.url);
