@@ -23,7 +23,7 @@ type CollectiblesOptions = {
 type Wanted = Pick<Holding, 'contract' | 'standard' | 'tokenId'> & { readonly chainId: number };
 
 const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS collectibles (
+  CREATE TABLE IF NOT EXISTS documents (
     chain INTEGER NOT NULL,
     contract BLOB NOT NULL,
     token_id BLOB NOT NULL,
@@ -39,7 +39,7 @@ const SCHEMA = `
     due INTEGER NOT NULL,
     PRIMARY KEY (chain, contract, token_id)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS collectibles_by_block ON collectibles (chain, block)`;
+  CREATE INDEX IF NOT EXISTS documents_by_block ON documents (chain, block)`;
 
 const DAY_MS = 24 * 3_600_000;
 /** What could not be fetched is tried again after ten minutes, forty, and so on up to a week. */
@@ -250,16 +250,16 @@ const textOrNull = (value: SQLOutputValue | undefined): string | null =>
   typeof value === 'string' ? value : null;
 
 const prepare = (database: DatabaseSync) => ({
-  find: database.prepare('SELECT * FROM collectibles WHERE chain = ? AND contract = ? AND token_id = ?'),
+  find: database.prepare('SELECT * FROM documents WHERE chain = ? AND contract = ? AND token_id = ?'),
   keep: database.prepare(
-    `INSERT OR REPLACE INTO collectibles
+    `INSERT OR REPLACE INTO documents
        (chain, contract, token_id, uri, name, description, image, attributes, block, failures, due)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
   ),
   fail: database.prepare(
-    `INSERT INTO collectibles (chain, contract, token_id, uri, attributes, block, failures, due)
+    `INSERT INTO documents (chain, contract, token_id, uri, attributes, block, failures, due)
      VALUES (?, ?, ?, ?, '[]', ?, ?, ?)
      ON CONFLICT DO UPDATE SET failures = excluded.failures, due = excluded.due`,
   ),
-  forget: database.prepare('DELETE FROM collectibles WHERE chain = ? AND block >= ?'),
+  forget: database.prepare('DELETE FROM documents WHERE chain = ? AND block >= ?'),
 });
