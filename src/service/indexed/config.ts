@@ -82,7 +82,7 @@ export const readIndexedConfig = (
  * `{ url, follow(), stop() }` once it listens. It follows its chains, and delivers, from `follow` on: the gateway that embeds
  * it listens only then, and the deliveries of blocks that came while both were down must find it.
  */
-type ServiceConfig = IndexedConfig & {
+export type ServiceConfig = IndexedConfig & {
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;

@@ -8,7 +8,7 @@ import { Prefetch } from './prefetch.ts';
 import type { Balances, Index } from './store.ts';
 
 /** Writes a line. One whose details have a `problem` is a warning. */
-type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;
+export type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;
 
 type FollowOptions = {
   readonly node: EvmNode;

@@ -1,0 +1,140 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { CHAINS } from '../simulated/chains.ts';
+import type { BlockListener, Collection, Source } from '../source.ts';
+import type { Chain, ChainLookup, Hex } from '../types.ts';
+import { Collectibles } from './collectibles.ts';
+import type { IndexedConfig } from './config.ts';
+import { IndexedData } from './data.ts';
+import { createDecoder } from './decode.ts';
+import { Follower, type Log } from './follow.ts';
+import { Metadata } from './metadata.ts';
+import { createNode } from './node/node.ts';
+import { openPrices } from './prices.ts';
+import { Index } from './store.ts';
+import { askBalances } from './watched-balances.ts';
+
+type SourceOptions = Omit<IndexedConfig, 'directory'> & {
+  /** The file of the index. It stays open. */
+  readonly database: DatabaseSync;
+  /** Whether a webhook tells of the balances of an account. */
+  readonly watches: (account: Hex) => boolean;
+  readonly log: Log;
+};
+
+/** Indexes chains from their nodes, and answers from the index. Rejects when the database or a file can't be used. */
+export const createIndexedSource = async (options: SourceOptions): Promise<Source> => {
+  const { database, watches, log } = options;
+  const nodes = new Map(options.chains.map(({ id, url }) => [id, createNode({ url, chainId: id })]));
+  const chains = options.chains.map(({ id }) => describeChain(id, () => (index.range(id)?.from ?? 0) === 0));
+  const metadata = new Metadata({ database, chains, nodes });
+  const index: Index = new Index({
+    database,
+    chains,
+    isMultiToken: (chainId, contract) => metadata.contract(chainId, contract)?.standard === 'erc1155',
+    onRebuild: (format) => log('index made anew', { problem: `its format was ${format}, an older one` }),
+  });
+  const data = new IndexedData({ database, index, chains, nodes, metadata });
+  const decoder = await createDecoder({ directory: options.abiDirectory, log });
+  const prices = options.prices === null ? null : await openPrices({ source: options.prices, log });
+  const collectibles =
+    options.metadata && new Collectibles({ database, nodes, ipfsGateway: options.metadata.ipfsGateway });
+
+  const listeners: BlockListener[] = [];
+  const listener: BlockListener = {
+    added(block) {
+      for (const each of listeners) each.added(block);
+    },
+    removed(chainId, fromNumber) {
+      metadata.forget(chainId, fromNumber);
+      collectibles?.forget(chainId, fromNumber);
+      for (const each of listeners) each.removed(chainId, fromNumber);
+    },
+  };
+
+  const followers = options.chains.flatMap(({ id, startBlock }) => {
+    const node = nodes.get(id);
+    if (node === undefined) return [];
+    const prepare: ConstructorParameters<typeof Follower>[0]['prepare'] = async (block, isNew) => {
+      const isComplete = index.range(id)?.lowest.number === 0;
+      const [balances] = await Promise.all([
+        isNew ? askBalances(node, block, watches, isComplete) : NOTHING_WATCHED,
+        metadata.learn(block, isNew),
+      ]);
+      return balances;
+    };
+    return new Follower({ node, index, startBlock, prepare, listener, log });
+  });
+
+  return {
+    chains,
+    operations: [],
+    protocols: data.protocols,
+    token: (chainId, address) => metadata.token(chainId, address),
+    logo: () => null,
+    price: (chainId, token, time) => prices?.price(chainId, token, time) ?? null,
+    contractName: (chainId, address) => metadata.contract(chainId, address)?.name ?? null,
+    decodeCall: ({ chain, to, data: input }) =>
+      to === null ? null : decoder.call(input, metadata.contract(chain.id, to)?.standard ?? null),
+    decodeLog: (_chainId, entry) => decoder.log(entry),
+    transactions: (...args) => data.transactions(...args),
+    holdings: (...args) => data.holdings(...args),
+    metadata: ({ chain, ...holding }) => collectibles?.metadata({ ...holding, chainId: chain.id }) ?? null,
+    collection: (chainId, address) => collectionOf(metadata, chainId, address),
+    balances: (...args) => data.balances(...args),
+    holders: (...args) => data.holders(...args),
+    pool: () => data.pool(),
+    supply: (...args) => data.supply(...args),
+    tokens: (chainIds) => data.tokens(chainIds),
+    defiPositions: () => data.defiPositions(),
+    status: () => followers.map((follower) => follower.status()),
+    onBlock: (each) => void listeners.push(each),
+    async start() {
+      metadata.start();
+      for (const follower of followers) follower.start();
+    },
+    async stop() {
+      await Promise.all(followers.map((follower) => follower.stop()));
+      await Promise.all([metadata.stop(), collectibles?.stop(), prices?.close()]);
+    },
+  };
+};
+
+const NOTHING_WATCHED = { watches: () => false, after: () => null };
+
+/** A chain by its name, if it is a public one that is known. */
+const describeChain = (id: number, isWhole: () => boolean): Chain => {
+  const known = CHAINS.find((chain) => chain.id === id && !chain.tags.includes('devnet'));
+  const {
+    name,
+    symbol,
+    decimals,
+    isStable = false,
+  } = known?.native ?? {
+    name: 'Ether',
+    symbol: 'ETH',
+    decimals: 18,
+  };
+  return {
+    id,
+    name: known?.name ?? `chain_${id}`,
+    tags: [...new Set(['default', ...(known?.tags ?? [])])],
+    native: { name, symbol, decimals, isStable },
+    webhooks: true,
+    // Without a chain's first blocks it is not known who received a token in them.
+    get unsupported(): readonly ChainLookup[] {
+      return isWhole() ? ['defi_positions'] : ['token_holders', 'defi_positions'];
+    },
+  };
+};
+
+const collectionOf = (
+  metadata: Pick<Metadata, 'contract'>,
+  chainId: number,
+  address: Hex,
+): Collection | null => {
+  const contract = metadata.contract(chainId, address);
+  if (contract === null || contract.standard === 'erc20') return null;
+  const { name, symbol } = contract;
+  const reputation = { trades: null, buyers: null, sellers: null, flagged: null };
+  return { name, symbol, launchedAt: null, reputation, uri: null };
+};

@@ -1,0 +1,162 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Json } from '../support/sandbox.ts';
+import { startReceiver } from '../webhooks/support/receiver.ts';
+import { type Anvil, startAnvil } from './support/anvil.ts';
+import { accountsOf, deploy, receiptOf, sendTransaction } from './support/contracts.ts';
+import { openIndexed as open } from './support/service.ts';
+
+const CHAIN = 31_337;
+
+const chainOf = ({ url }: { url: string }, startBlock: number | null = null) => ({
+  chains: [{ id: CHAIN, url, startBlock }],
+});
+
+const ETHER = 10n ** 18n;
+
+/** The members of a delivery's items that are asked for. */
+const itemsOf = (body: string, member: string): readonly Json[] =>
+  (JSON.parse(body) as Record<string, readonly Json[]>)[member] ?? [];
+
+describe('a chain of its own', () => {
+  let anvil: Anvil;
+  beforeAll(async () => {
+    anvil = await startAnvil();
+  });
+  afterAll(() => anvil[Symbol.asyncDispose]());
+
+  test('is looked up like any other: balances, transactions, holders, names', async () => {
+    const [owner = '0x', friend = '0x'] = await accountsOf(anvil.url);
+    const coin = await deploy(anvil.url, 'Coin', ['Real Coin', 'REAL', 6]);
+    await coin.mine('mint', [owner, 1_000_000n]);
+    await using service = await open(chainOf(anvil));
+    await service.indexed(await anvil.head());
+    const { blockNumber } = await coin.mine('transfer', [friend, 2500n]);
+    await service.indexed(blockNumber);
+    const balances = await service.ask(`/v1/evm/balances/${friend}`);
+    expect(balances.json.balances).toEqual([
+      expect.objectContaining({ address: 'native', amount: String(10_000n * ETHER), symbol: 'ETH' }),
+      expect.objectContaining({ address: coin.address, amount: '2500', symbol: 'REAL', name: 'Real Coin' }),
+    ]);
+    const transactions = await service.ask(`/v1/evm/transactions/${friend}?decode=true`);
+    expect(transactions.json.transactions).toMatchObject([
+      { to: coin.address, from: owner, block_number: String(blockNumber), decoded: { name: 'transfer' } },
+    ]);
+    const holders = await service.ask(`/v1/evm/token-holders/${CHAIN}/${coin.address}`);
+    expect((holders.json.holders as readonly Json[]).map(({ balance }) => balance)).toEqual([
+      '997500',
+      '2500',
+    ]);
+    expect((await service.ask('/health')).status).toBe(200);
+  });
+
+  test('delivers transactions, activities and balances with what they were before and after', async () => {
+    const [owner = '0x', friend = '0x', watched = '0x'] = await accountsOf(anvil.url);
+    const coin = await deploy(anvil.url, 'Coin', ['Real Coin', 'REAL', 6]);
+    await coin.mine('mint', [owner, 1_000_000n]);
+    await using receiver = await startReceiver();
+    await using service = await open(chainOf(anvil));
+    await service.indexed(await anvil.head());
+    for (const type of ['transactions', 'activities', 'balances'] as const)
+      await service.subscribe(type, `${receiver.url}/${type}`, [watched]);
+    await coin.mine('transfer', [watched, 700n]);
+    await receiptOf(
+      anvil.url,
+      await sendTransaction(anvil.url, friend, '0x', { from: watched, value: ETHER }),
+    );
+    const bodies = (path: string) =>
+      receiver.received.filter((each) => each.path === `/${path}`).map(({ body }) => body);
+    await expect.poll(() => bodies('balances').length).toBe(2);
+    const changes = bodies('balances').flatMap((body) => itemsOf(body, 'balance_changes'));
+    const native = changes.find(({ asset }) => (asset as Json).token_address === null);
+    const token = changes.find(({ asset }) => (asset as Json).token_address === coin.address);
+    expect(token).toMatchObject({ amount_before: '0', amount_after: '700', direction: 'in' });
+    expect(native).toMatchObject({ amount_delta: String(-ETHER), direction: 'out' });
+    const head = `0x${(await anvil.head()).toString(16)}`;
+    expect(native?.amount_after).toBe(
+      String(BigInt(String(await anvil.rpc('eth_getBalance', watched, head)))),
+    );
+    await expect
+      .poll(() => bodies('activities').flatMap((body) => itemsOf(body, 'activities')))
+      .toMatchObject([
+        { type: 'receive', value: '700' },
+        { type: 'send', value: String(ETHER) },
+      ]);
+    await expect
+      .poll(() => bodies('transactions').flatMap((body) => itemsOf(body, 'transactions')).length)
+      .toBeGreaterThan(0);
+  });
+
+  test('from a late block on says what it can: balances are those of the node', async () => {
+    const [owner = '0x', friend = '0x', watched = '0x'] = await accountsOf(anvil.url);
+    const coin = await deploy(anvil.url, 'Coin', ['Old Coin', 'OLD', 6]);
+    await coin.mine('mint', [owner, 1_000_000n]);
+    await coin.mine('transfer', [watched, 300n]);
+    await anvil.mine();
+    const start = await anvil.head();
+    await using receiver = await startReceiver();
+    await using service = await open(chainOf(anvil, start));
+    await expect.poll(async () => (await service.progress())[0]?.indexedTo).toBe(start);
+    await service.subscribe('balances', receiver.url, [watched]);
+    const { blockNumber } = await coin.mine('transfer', [friend, 100n], { from: watched });
+    await expect.poll(async () => (await service.progress())[0]?.indexedTo).toBe(blockNumber);
+    const { json } = await service.ask(`/v1/evm/balances/${watched}`);
+    expect(json.balances).toContainEqual(expect.objectContaining({ address: coin.address, amount: '200' }));
+    const [delivery] = await receiver.until(1);
+    expect(itemsOf(delivery?.body ?? '{}', 'balance_changes')).toMatchObject([
+      { amount_before: '300', amount_after: '200' },
+    ]);
+    const chains = (await service.ask('/v1/evm/supported-chains')).json.chains;
+    expect(chains).toMatchObject([{ token_holders: { supported: false }, balances: { supported: true } }]);
+  });
+});
+
+test('a chain that can not be followed is named, and the others go on', async () => {
+  await using anvil = await startAnvil();
+  await using other = await startAnvil({ args: ['--chain-id', '7'] });
+  await using gone = await startAnvil();
+  await gone.kill();
+  await using service = await open({
+    chains: [
+      { id: CHAIN, url: anvil.url, startBlock: null },
+      { id: 8, url: other.url, startBlock: null },
+      { id: 9, url: gone.url.replace('//', '//user:password@'), startBlock: null },
+    ],
+  });
+  await service.indexed(0);
+  const health = () => service.ask('/health');
+  await expect.poll(health).toEqual({
+    status: 503,
+    json: {
+      status: 'unavailable',
+      problems: [
+        `chain 8: node ${other.url}: expected a node of chain 8, got chain 7`,
+        expect.stringMatching(`^chain 9: node ${gone.url}: .*ECONNREFUSED`),
+      ],
+    },
+  });
+  expect(JSON.stringify([service.lines, await service.progress()])).not.toContain('password');
+  await anvil.mine(3);
+  await service.indexed(3);
+});
+
+test('an index is used by one process at a time, and goes on where it was', async () => {
+  await using anvil = await startAnvil();
+  const directory = await mkdtemp(join(tmpdir(), 'indexed-'));
+  try {
+    {
+      await using service = await open({ ...chainOf(anvil), directory });
+      await service.indexed(0);
+      await expect(open({ ...chainOf(anvil), directory })).rejects.toThrow(
+        `INDEX_DIR: expected a folder that can be written, got ${directory}: another process uses it`,
+      );
+    }
+    await anvil.mine(2);
+    await using service = await open({ ...chainOf(anvil), directory });
+    await service.indexed(2);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
