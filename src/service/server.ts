@@ -198,7 +198,7 @@ const createRequestHandler = (options: HandlerOptions): RequestListener => {
   return (incoming, outgoing) => {
     handle(incoming, outgoing).catch((problem: unknown) => {
       // A client that disconnects and a service that stops are no failures.
-      if (incoming.destroyed || stopped.aborted) return outgoing.destroy();
+      if (outgoing.destroyed || stopped.aborted) return outgoing.destroy();
       log('request failed', { path: incoming.url, problem: String(problem) });
       if (outgoing.headersSent) outgoing.destroy();
       else send(outgoing, text(500, 'Internal server error'));

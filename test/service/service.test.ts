@@ -158,3 +158,14 @@ test('it starts within a second and a half of processor time, history and all', 
   const { user, system } = process.threadCpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(1_500);
 });
+
+test('a lookup whose source fails is answered with 500, and is one log line', async () => {
+  const lines: object[] = [];
+  await using sandbox = await openSandbox({ log: (message, details) => lines.push({ message, ...details }) });
+  sandbox.simulator.balances = () => {
+    throw new Error('the source failed');
+  };
+  const path = `/v1/evm/balances/${demoAddress('whale')}`;
+  expect(await sandbox.ask(path)).toMatchObject({ status: 500, text: 'Internal server error' });
+  expect(lines).toEqual([{ message: 'request failed', path, problem: 'Error: the source failed' }]);
+});

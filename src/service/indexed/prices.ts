@@ -25,6 +25,8 @@ type PricesOptions = {
 };
 
 const HOUR_MS = 3_600_000;
+/** More than there is. Any amount has a finite value at it. */
+const MAX_PRICE = 1e15;
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
@@ -44,9 +46,9 @@ const parsePrices = (text: string): PriceList => {
     for (const [asset, price] of entriesOf(assets, ` for chain ${chainId}`)) {
       if (!/^(native|0x[0-9a-f]{40})$/i.test(asset))
         throw new Error(`expected \`native\` or an address for chain ${chainId}, got ${shown(asset)}`);
-      if (typeof price !== 'number' || !Number.isFinite(price) || price < 0)
+      if (typeof price !== 'number' || price < 0 || price > MAX_PRICE)
         throw new Error(
-          `expected a number of at least 0 for ${asset} of chain ${chainId}, got ${shown(price)}`,
+          `expected a number from 0 to ${MAX_PRICE} for ${asset} of chain ${chainId}, got ${shown(price)}`,
         );
       prices.set(`${Number(chainId)}/${asset.toLowerCase()}`, price);
     }

@@ -59,9 +59,10 @@ test.each([
   [
     'no number',
     '{"1":{"native":"3000"}}',
-    /expected a number of at least 0 for native of chain 1, got "3000"/,
+    /expected a number from 0 to 1000000000000000 for native of chain 1, got "3000"/,
   ],
   ['a negative number', '{"1":{"native":-1}}', /got -1/],
+  ['a number beyond all money', '{"1":{"native":1e16}}', /got 10000000000000000/],
   ['infinity', '{"1":{"native":1e999}}', /got null/],
   ['another name', `{"1":{"__proto__":${'{"native":3000}'}}}`, /got "__proto__"/],
 ])('%s is one log line, and the last good prices stay', async (_, bad, problem) => {
