@@ -69,11 +69,16 @@ export const largest = async (judged: Judged, lookup: Lookup): Promise<readonly 
 /** The places that a lookup of wallets is asked for at most, to find one with data. */
 const MAX_TRIED = 6;
 
-/** The places of known wallets where a lookup of wallets may have data. */
-export const placesOf = async (judged: Judged, lookup: Lookup): Promise<readonly Where[]> => {
-  const places = await judged.wallets.places(lookup.support ?? '');
-  return places
-    .filter(({ chain }) => lookup.support === null || chain.supports.has(lookup.support))
+/**
+ * The places of known wallets where a lookup of wallets may have data.
+ * @throws Skipped when there are none.
+ */
+export const placesOf = async (judged: Judged, { support }: Lookup): Promise<readonly Where[]> => {
+  const places = await judged.wallets.places(support ?? '');
+  const covered = places.filter(({ chain }) => support === null || chain.supports.has(support));
+  if (covered.length === 0)
+    throw new Skipped('the chains of the wallets do not support it: choose another one with --chain');
+  return covered
     .slice(0, MAX_TRIED)
     .map(({ wallet, chain }) => ({ path: { address: wallet }, query: { chain_ids: String(chain.id) } }));
 };
@@ -86,6 +91,18 @@ export const findWallet = async (judged: Judged, lookup: Lookup): Promise<Where>
     const answer = await ask(judged, lookup, where, query);
     if (items(lookup, answer).length > 0) return where;
   }
-  const wanted = (lookup.list?.member ?? 'items').replaceAll('_', ' ');
+  const wanted = lookup.path.replace('/{address}', '').split('/').at(-1);
   throw new Skipped(`no wallet with ${wanted} was found: name one with --wallet and --chain`);
+};
+
+/** Where a lookup has data, or else a wallet without any, for what needs none. */
+export const findAny = async (judged: Judged, lookup: Lookup): Promise<Where> => {
+  try {
+    return await lookup.find(judged);
+  } catch (problem) {
+    const [place] =
+      problem instanceof Skipped && lookup.chains === 'many' ? await placesOf(judged, lookup) : [];
+    if (place === undefined) throw problem;
+    return place;
+  }
 };

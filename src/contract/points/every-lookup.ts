@@ -1,5 +1,5 @@
 import { expecting, membersOf, note, Skipped, shown } from '../finding.ts';
-import { ask, items, type Lookup, largest } from '../lookup.ts';
+import { ask, findAny, items, type Lookup, largest } from '../lookup.ts';
 import { bodyOf, type Judged, type Point, refusal, summary } from '../point.ts';
 import { nameOf } from '../service.ts';
 import { judge } from '../shape.ts';
@@ -142,7 +142,7 @@ const chainFilter = (lookup: Lookup): readonly Named[] => [
 const namesUnsupported = (lookup: Lookup): Named => [
   'names chains that it does not support',
   async (judged) => {
-    const where = await lookup.find(judged);
+    const where = await findAny(judged, lookup);
     const chain_ids = `${where.query.chain_ids},${NO_CHAIN}`;
     const answer = await ask(judged, lookup, where, { chain_ids });
     if (answer.status !== 200) return refusal(answer, 404);
@@ -203,18 +203,18 @@ const limits = (
     `reduces a limit above ${limit.most}`,
     async (judged) => {
       const query = { limit: String(limit.most + 1) };
-      const found = items(lookup, await ask(judged, lookup, await lookup.find(judged), query));
+      const found = items(lookup, await ask(judged, lookup, await findAny(judged, lookup), query));
       return expecting(found.length <= limit.most, `at most ${limit.most} items`, `${found.length}`);
     },
   ],
   [
     'refuses a limit that is no number',
-    async (judged) => refusal(await ask(judged, lookup, await lookup.find(judged), { limit: 'ten' })),
+    async (judged) => refusal(await ask(judged, lookup, await findAny(judged, lookup), { limit: 'ten' })),
   ],
   [
     lookup.list?.pages === false ? 'raises a limit below 1' : 'refuses a limit below 1',
     async (judged) => {
-      const where = await lookup.find(judged);
+      const where = await findAny(judged, lookup);
       const answers = [
         await ask(judged, lookup, where, { limit: '0' }),
         await ask(judged, lookup, where, { limit: '-1' }),
@@ -265,7 +265,7 @@ const price = (lookup: Lookup): Named => [
   'costs the documented compute units',
   async (judged) => {
     // At least one request that is answered.
-    await ask(judged, lookup, await lookup.find(judged));
+    await ask(judged, lookup, await findAny(judged, lookup));
     const bills = judged.service.bills.filter(({ operation }) => operation.path === lookup.path);
     const wrong = bills.find(({ stated, documented }) => stated !== null && stated !== documented);
     if (wrong !== undefined) return expecting(false, `${wrong.documented}`, `${wrong.stated}`);

@@ -92,7 +92,8 @@ export const walkInSteps = async (judged: Judged, lookup: Lookup): Promise<reado
 /** Walks to the end of a list that has one within a few pages. */
 export const walkToTheEnd = async (judged: Judged, lookup: Lookup): Promise<readonly Finding[]> => {
   const limit = lookup.list?.limit?.most ?? 1;
-  const places = lookup.chains === 'many' ? await placesOf(judged, lookup) : [await lookup.find(judged)];
+  const found = await lookup.find(judged);
+  const places = lookup.chains === 'many' ? await placesOf(judged, lookup) : [found];
   for (const where of places) {
     const pages = await walk(judged, lookup, where, limit, MAX_PAGES);
     const identities = pages.flatMap((page) => page.identities);

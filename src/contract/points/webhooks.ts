@@ -199,7 +199,9 @@ export const webhookPoints: readonly Point[] = [
   }),
   point(update, 'clears filters that are null', SOURCES.update, async (judged, own) => {
     const { id } = await own.of('activities');
-    await change(judged, id, { asset_type: 'erc20', activity_type: 'send', chain_ids: [1] });
+    const [chain] = await judged.chains.tagged('default', 'transactions');
+    const chain_ids = chain === undefined ? null : [chain.id];
+    await change(judged, id, { asset_type: 'erc20', activity_type: 'send', chain_ids });
     return has(await change(judged, id, { asset_type: null, activity_type: null, chain_ids: null }), {
       asset_type: null,
       activity_type: null,
