@@ -5,6 +5,7 @@ import type { ReadPath } from './app/startup.ts';
 import { loadTraces, loadTrustedDocuments, PublicUrl, type Startup, type Times } from './app/startup.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
+import { readVersion } from './config/version.ts';
 import type { openSqliteLog } from './deliveries/sqlite/log.ts';
 import { type Clock, createShutdownDeadline, monotonicClock } from './lib/deadlines.ts';
 import type { Log } from './lib/log.ts';
@@ -74,8 +75,16 @@ const start = async (parts: Parts): Promise<App> => {
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
   const cacheBudget = createCacheBudget(cacheBytesOf(config));
   const deadline = createShutdownDeadline();
-  const traces = await loadTraces(config, log, opened, deadline);
-  const telemetry = createTelemetry(log, cacheBudget.bytes, traces, RESOURCES);
+  const version = readVersion();
+  const traces = await loadTraces(config, version, log, opened, deadline);
+  const telemetry = createTelemetry({
+    log,
+    cacheBytes: cacheBudget.bytes,
+    traces,
+    resources: RESOURCES,
+    version,
+    lagCheckMs: parts.times.lagCheckMs,
+  });
   const startup = { ...parts, telemetry, deadline, publicUrl: new PublicUrl(config.publicUrl) };
   const redis = config.redis && (await (await import('./app/redis.ts')).startRedis(startup, config.redis));
   const deliveries = await startDeliveries(startup, redis);

@@ -1,6 +1,5 @@
 import type { FeedCache } from './deliveries/feed/cache.ts';
 import type { ChangeNotifier } from './deliveries/feed/change-notifier.ts';
-import type { ReaderObserver } from './deliveries/feed/feed.ts';
 import type { DeliveryUrls } from './deliveries/ingress/delivery-url.ts';
 import type { RefusedDeliveries } from './deliveries/ingress/refused.ts';
 import type { DeliveryLog } from './deliveries/log/log.ts';
@@ -41,7 +40,6 @@ export type ContextParts = {
     readonly log: DeliveryLog;
     readonly changeNotifier: ChangeNotifier;
     readonly feedCache: FeedCache;
-    readonly readerObserver: ReaderObserver;
     readonly deliveryUrls: DeliveryUrls;
     readonly refused: RefusedDeliveries;
   };

@@ -1,15 +1,9 @@
 import process from 'node:process';
 import type { App } from './app.ts';
-import {
-  describeConfiguration,
-  describeFailure,
-  HELP,
-  type LogCommand,
-  readCommand,
-  readVersion,
-} from './cli/options.ts';
+import { describeConfiguration, describeFailure, HELP, type LogCommand, readCommand } from './cli/options.ts';
 import { readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
+import { readVersion } from './config/version.ts';
 import { SHUTDOWN_MS } from './lib/deadlines.ts';
 import { createLog, LOG_FORMATS, type Log, type LogFormat } from './lib/log.ts';
 
@@ -37,7 +31,7 @@ const start = async (): Promise<void> => {
   const names = unknownVariables(process.env);
   if (names.length > 0) log.warn('unknown environment variables', { names });
   // The line is written when signals are handled: a supervisor may stop the gateway as soon as it reads it.
-  log.info('listening', { url: app.url });
+  log.info('listening', { url: app.url, version: readVersion() });
   void app.checkKey();
   if (config.upstream.url === null && config.console.isOn)
     process.stdout.write(

@@ -14,13 +14,8 @@ type Declared = Omit<MetricFamily, 'labels'> & { readonly labelNames: readonly s
 /** The gateway's own metrics in the order of `/metrics`, without those of the process and of Node. */
 const metricFamilies = (): readonly MetricFamily[] => {
   const registry = new Registry();
-  createTelemetry(
-    createLog('error', () => {}),
-    () => 0,
-    null,
-    [],
-    registry,
-  );
+  const log = createLog('error', () => {});
+  createTelemetry({ log, cacheBytes: () => 0, traces: null, resources: [], version: '', registry });
   const declared = registry.getMetricsAsArray() as unknown as readonly Declared[];
   return declared
     .filter(({ name }) => name.startsWith('gateway_'))
@@ -35,7 +30,7 @@ const ROWS: readonly (readonly [title: string, names: RegExp])[] = [
   ['Clients and tenants', /^gateway_(?:client|tenant)_/],
   ['Upstream', /^gateway_upstream_/],
   ['Pages', /^gateway_(?:page_cache|shared)_/],
-  ['Deliveries and their log', /^gateway_(?:deliver|log_)/],
+  ['Deliveries and their log', /^gateway_(?:deliver|log_|webhook_)/],
   ['Subscriptions', /^gateway_(?:event|reader)/],
   ['HTTP and WebSocket', /^gateway_(?:http|websocket|connection)/],
   ['Redis', /^gateway_redis_/],

@@ -38,7 +38,6 @@ export const startDeliveries = async (startup: Startup, redis: Redis | null): Pr
     log,
     changeNotifier: new ChangeNotifier(log),
     feedCache: new FeedCache(FEED_CACHE_BYTES),
-    readerObserver: startup.telemetry.readers,
     deliveryUrls: createDeliveryUrls(secrets, startup.config.deliveries.urlVersions),
     refused: new RefusedDeliveries(),
     identity,

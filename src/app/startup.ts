@@ -39,6 +39,8 @@ export type Times = {
   readonly redis?: Partial<RedisTimes> | undefined;
   /** Of the connections over which gateways share pages and budgets. */
   readonly shared?: Partial<SharedTimes> | undefined;
+  /** Between two looks for subscribers that fall behind, in milliseconds. */
+  readonly lagCheckMs?: number | undefined;
   readonly deliveryBody?: Pick<BodyLimits, 'timeoutMs'> | undefined;
 };
 
@@ -124,6 +126,7 @@ const FLUSH_MS = 2000;
 /** Starts the export of traces where it is configured. `opened` stops it last, when all spans have ended. */
 export const loadTraces = async (
   { traces: settings, upstream }: Config,
+  version: string,
   log: Log,
   opened: AsyncDisposableStack,
   deadline: ShutdownDeadline,
@@ -137,7 +140,7 @@ export const loadTraces = async (
         ])
       : error;
   });
-  const traces = await startTraces(settings, upstream.url, log);
+  const traces = await startTraces(settings, version, upstream.url, log);
   opened.defer(async () => {
     const isFlushed = await traces.stop(Math.min(FLUSH_MS, deadline.remainingMs()));
     if (!isFlushed) log.warn('traces: the last spans were not exported in time');

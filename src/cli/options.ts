@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { z } from 'zod';
 import { ConfigError, readConfig } from '../config/config.ts';
 import { type Environment, unknownVariables } from '../config/environment.ts';
 import { createLog, type LogFormat } from '../lib/log.ts';
@@ -115,12 +113,6 @@ const parse = <Wanted extends ParseArgsConfig>(wanted: Wanted) => {
     throw new UsageError(messageOf(error));
   }
 };
-
-const packageJson = z.object({ version: z.string() });
-
-/** The version of this package. */
-export const readVersion = (): string =>
-  packageJson.parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version;
 
 /**
  * Reads the configuration as a start does, and describes it for `--check`. It reads only the environment and the file of

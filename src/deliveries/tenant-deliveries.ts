@@ -3,7 +3,6 @@ import { BodyReader } from './events/body.ts';
 import type { ReadEvent } from './events/events.ts';
 import type { FeedCache } from './feed/cache.ts';
 import type { ChangeNotifier } from './feed/change-notifier.ts';
-import type { ReaderObserver } from './feed/feed.ts';
 import { createDeliverySource } from './feed/feed.ts';
 import type { DeliveryUrls } from './ingress/delivery-url.ts';
 import type { RefusedDeliveries, RefusedDelivery } from './ingress/refused.ts';
@@ -51,7 +50,6 @@ type Parts = {
   readonly log: DeliveryLog;
   readonly changeNotifier: ChangeNotifier;
   readonly feedCache: FeedCache;
-  readonly readerObserver: ReaderObserver;
   readonly deliveryUrls: DeliveryUrls;
   readonly refused: RefusedDeliveries;
   readonly publicUrl: string;
@@ -69,7 +67,6 @@ export const createTenantDeliveries = ({
   log,
   changeNotifier,
   feedCache: cache,
-  readerObserver: observer,
   deliveryUrls,
   refused,
   publicUrl,
@@ -92,6 +89,6 @@ export const createTenantDeliveries = ({
     payload: (delivery) => bodyReader.payload(delivery),
     events: (delivery, address) => bodyReader.events(delivery, address),
     subscribe: (after, filter, mapError) =>
-      createDeliverySource({ log, changeNotifier, tenant, cache, observer, after, filter, mapError }),
+      createDeliverySource({ log, changeNotifier, tenant, cache, after, filter, mapError }),
   };
 };

@@ -1,5 +1,10 @@
-/** An event of a subscription. A subscriber that resumes after its cursor misses no event. */
-export type SourceEvent = { readonly cursor: string };
+/** An event of a subscription. */
+export type SourceEvent = {
+  /** A subscriber that resumes after it misses no event. */
+  readonly cursor: string;
+  /** When it arrived, in milliseconds since 1970. */
+  readonly receivedAt: number;
+};
 
 /** Reads a feed at its subscriber's pace. Between two items it holds its cursor, and no events. */
 export type EventReader<Item> = {
@@ -8,6 +13,8 @@ export type EventReader<Item> = {
    * the error that ended the feed for this reader.
    */
   take(): Item | null;
+  /** The number of events that the reader has not passed yet, as far as is known. */
+  lag(): number;
   /** Releases at once all that the reader holds. Afterwards `take` returns null, and `wake` is not called. */
   close(): void;
 };

@@ -4,6 +4,7 @@ import type { Attribution } from '../server/graphql/attribution.ts';
 import type { OperationObserver } from '../server/graphql/observe.ts';
 import type { Usage } from '../upstream/client/request.ts';
 import type { Sink } from './combine.ts';
+import { createOnce } from './tallies.ts';
 import type { Metrics } from './upstream-metrics.ts';
 
 /** Who spends what: operations, errors, time and compute units by client, operation and tenant. */
@@ -62,18 +63,6 @@ export const createClientMetrics = ({ tallies, counter }: Metrics): Sink<Operati
       if (estimate !== null && estimate > 0 && outcome === 'ok')
         accuracy.observe(upstream.computeUnits / estimate);
     },
-  };
-};
-
-/** Returns the same function, which makes its result for each key once. The number of keys must be bounded. */
-const createOnce = <Key, Result>(make: (key: Key) => Result): ((key: Key) => Result) => {
-  const made = new Map<Key, Result>();
-  return (key) => {
-    const known = made.get(key);
-    if (known) return known;
-    const result = make(key);
-    made.set(key, result);
-    return result;
   };
 };
 

@@ -1,7 +1,3 @@
-import type { ReaderObserver } from '../deliveries/feed/feed.ts';
-import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
-import type { LogObserver } from '../deliveries/log/observer.ts';
-import type { RetentionObserver } from '../deliveries/log/retention.ts';
 import type { ComputeUnitLimit } from '../server/graphql/limits/compute-units.ts';
 import type { OperationObserver } from '../server/graphql/observe.ts';
 import type { HttpObserver } from '../server/http/exchange.ts';
@@ -11,6 +7,16 @@ import type { SocketObserver } from '../server/websocket/connection.ts';
 import { countBilled } from './client-metrics.ts';
 import type { Sink } from './combine.ts';
 import { inSnakeCase, type Metrics } from './upstream-metrics.ts';
+
+/** Says which versions of the gateway and of Node run. */
+export const createBuildInfo = ({ gauge }: Metrics, version: string): void => {
+  const info = gauge({
+    name: 'gateway_build_info',
+    help: 'Always 1: its labels have the version of the gateway, and that of Node.',
+    labelNames: ['version', 'node'],
+  });
+  info.set({ version, node: process.versions.node }, 1);
+};
 
 export const createHttpMetrics = ({ counter, gauge }: Metrics): Sink<HttpObserver> => {
   const requests = counter({
@@ -112,104 +118,6 @@ export const createOperationMetrics = ({ counter, gauge, histogram }: Metrics): 
     streaming() {
       eventStreams.inc();
       return () => eventStreams.dec();
-    },
-  };
-};
-
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-export const createIngestMetrics = ({ counter, histogram }: Metrics): Sink<IngestObserver> => {
-  const deliveries = counter({
-    name: 'gateway_deliveries_total',
-    help: 'Deliveries that were posted, by outcome: stored, duplicate, or the HTTP status of their rejection.',
-    labelNames: ['outcome'],
-  });
-  const duration = histogram({
-    name: 'gateway_delivery_duration_seconds',
-    help: "Time from a delivery's headers to its response.",
-    buckets: BUCKETS,
-  });
-  const refused = counter({
-    name: 'gateway_deliveries_out_of_memory_total',
-    help: 'Deliveries of the outcome 503 because there was no memory for their bodies.',
-  });
-  return {
-    outOfMemory: () => refused.inc(),
-    answered(outcome, durationMs) {
-      deliveries.inc({ outcome: String(outcome) });
-      duration.observe(durationMs / 1000);
-    },
-  };
-};
-
-export const createLogMetrics = ({ counter, gauge, histogram }: Metrics): Sink<LogObserver> => {
-  const appended = counter({
-    name: 'gateway_log_appended_total',
-    help: 'Deliveries that became durable in the log, without duplicates.',
-  });
-  const bytes = counter({
-    name: 'gateway_log_appended_bytes_total',
-    help: 'Bytes of the bodies of those deliveries.',
-  });
-  const pending = gauge({
-    name: 'gateway_log_pending_bytes',
-    help: 'Bytes of bodies in memory that are not durable yet.',
-  });
-  const duration = histogram({
-    name: 'gateway_log_append_duration_seconds',
-    help: 'Time for a delivery to become durable, including its wait for a commit.',
-    buckets: BUCKETS,
-  });
-  const errors = counter({
-    name: 'gateway_log_errors_total',
-    help: 'Failures of the log (disk full, read-only, damaged, a delivery that cannot be stored), by task: append, read, check (of readiness).',
-    labelNames: ['task'],
-  });
-  return {
-    waiting: (added) => pending.inc(added),
-    appended({ stored, storedBytes, durationMs }) {
-      appended.inc(stored);
-      bytes.inc(storedBytes);
-      duration.observe(durationMs / 1000);
-    },
-    failed: (task) => errors.inc({ task }),
-    refused: () => errors.inc({ task: 'append' }),
-  };
-};
-
-export const createRetentionMetrics = ({ gauge }: Metrics): Sink<RetentionObserver> => {
-  const waits = gauge({
-    name: 'gateway_retention_waits',
-    help: '1 while retention by age waits, since the clock that it goes by has jumped; 0 otherwise.',
-  });
-  return { jumped: () => waits.set(1), settled: () => waits.set(0) };
-};
-
-export const createReaderMetrics = ({ gauge }: Metrics): Required<ReaderObserver> => {
-  const feeds = new Set<() => readonly number[]>();
-  gauge({
-    name: 'gateway_readers',
-    help: 'Open subscriptions that read the log, over WebSocket or as server-sent events.',
-    // A registry collects its metrics in the order of their making: this one sets all three, from one pass a scrape.
-    collect() {
-      const lags = [...feeds].flatMap((lagsOf) => lagsOf());
-      this.set(lags.length);
-      behind.set(lags.filter((lag) => lag > 0).length);
-      most.set(lags.reduce((highest, lag) => Math.max(highest, lag), 0));
-    },
-  });
-  const behind = gauge({
-    name: 'gateway_readers_behind',
-    help: 'Those of them that have not read all deliveries of their log.',
-  });
-  const most = gauge({
-    name: 'gateway_reader_lag_deliveries',
-    help: 'Deliveries that the slowest of them has not read yet.',
-  });
-  return {
-    reading(lags) {
-      feeds.add(lags);
-      return () => void feeds.delete(lags);
     },
   };
 };

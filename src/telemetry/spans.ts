@@ -5,8 +5,9 @@ import type { LogObserver } from '../deliveries/log/observer.ts';
 import type { SharedAnswerObserver } from '../graph/answer/shared-answers.ts';
 import { childOf, type Trace } from '../lib/trace.ts';
 import { rememberEach } from '../lib/values.ts';
+import type { Attributed } from '../server/graphql/attribution.ts';
 import type { DocumentObserver } from '../server/graphql/limits/documents.ts';
-import type { AttributedOperation, OperationObserver } from '../server/graphql/observe.ts';
+import type { OperationObserver } from '../server/graphql/observe.ts';
 import type { HttpObserver } from '../server/http/exchange.ts';
 import type { EventObserver } from '../server/subscriptions/frame.ts';
 import type { SocketObserver } from '../server/websocket/connection.ts';
@@ -66,7 +67,7 @@ export const createOperationSpans = (spans: Spans, describe: DescribeOperation):
 });
 
 /** The attributes that say who sent an operation. */
-const sourceOf = ({ attribution, clientVersion, tenant }: AttributedOperation): Attributes => ({
+const sourceOf = ({ attribution, clientVersion, tenant }: Attributed): Attributes => ({
   'gateway.client.name': attribution.client,
   ...(clientVersion !== null && { 'gateway.client.version': clientVersion }),
   ...(tenant !== null && { 'gateway.tenant': tenant }),

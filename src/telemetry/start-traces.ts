@@ -33,11 +33,20 @@ export type Traces = Awaited<ReturnType<typeof startTraces>>;
  * Starts the export of traces. This module is the only one that loads OpenTelemetry's SDK: import it where traces are on.
  * `upstreamUrl` is null for the sandbox.
  */
-export const startTraces = async (config: TracesConfig, upstreamUrl: string | null, log: Log) => {
+export const startTraces = async (
+  config: TracesConfig,
+  version: string,
+  upstreamUrl: string | null,
+  log: Log,
+) => {
   const { queue, sampler, propagates } = config;
   const provider = new TracerProvider({
     resource: defaultResource().merge(
-      resourceFromAttributes({ 'service.instance.id': randomUUID(), ...config.resource }),
+      resourceFromAttributes({
+        'service.instance.id': randomUUID(),
+        'service.version': version,
+        ...config.resource,
+      }),
     ),
     sampler: createSampler(sampler),
     spanProcessors: [

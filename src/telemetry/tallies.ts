@@ -8,6 +8,18 @@ import Histogram from 'prom-client/lib/histogram.js';
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
+/** Returns the same function, which makes its result for each key once. The number of keys must be bounded. */
+export const createOnce = <Key, Result>(make: (key: Key) => Result): ((key: Key) => Result) => {
+  const made = new Map<Key, Result>();
+  return (key) => {
+    const known = made.get(key);
+    if (known) return known;
+    const result = make(key);
+    made.set(key, result);
+    return result;
+  };
+};
+
 /** A counter whose series are numbers that their owners raise. */
 export class TalliedCounter<Label extends string> {
   readonly #tallies: {

@@ -18,6 +18,7 @@ import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 import { createClientMetrics, createTenantMetrics } from './client-metrics.ts';
 import { combine } from './combine.ts';
+import { createIngestMetrics, createLogMetrics, createRetentionMetrics } from './delivery-metrics.ts';
 import {
   createConnectionLines,
   createIngestLines,
@@ -30,17 +31,15 @@ import {
 } from './log-lines.ts';
 import {
   createBudgetMetrics,
+  createBuildInfo,
   createConnectionMetrics,
   createEventMetrics,
   createHttpMetrics,
-  createIngestMetrics,
-  createLogMetrics,
   createOperationMetrics,
-  createReaderMetrics,
-  createRetentionMetrics,
   createSocketMetrics,
 } from './server-metrics.ts';
 import type { Traces } from './start-traces.ts';
+import { createSubscriberMetrics } from './subscriber-metrics.ts';
 import {
   createCacheMetrics,
   createRedisGauge,
@@ -53,20 +52,37 @@ import {
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
+type Options = {
+  readonly log: Log;
+  /** Returns the memory of cached pages. */
+  readonly cacheBytes: () => number;
+  /** Makes spans of what is reported; null where traces are off. */
+  readonly traces: Traces | null;
+  /** The names of upstream's resources. */
+  readonly resources: readonly string[];
+  /** The version of the gateway. */
+  readonly version: string;
+  /** How often subscribers that fall behind are looked for. Default: every 10 seconds. */
+  readonly lagCheckMs?: number | undefined;
+  /** Holds the metrics. Default: an empty one. */
+  readonly registry?: MetricRegistry | undefined;
+};
+
 /**
- * Creates the observers of all parts: each counts what its part reports, and logs it. `cacheBytes` returns the memory of
- * cached pages. `traces` makes spans of the same reports; null where traces are off. `resources` are those of upstream. A
- * metric's label has few values, which the gateway chooses: never a name, an address, a key or a URL. Default for
- * `registry`, which holds the metrics: an empty one.
+ * Creates the observers of all parts: each counts what its part reports, and logs it. A metric's label has few values: they
+ * are chosen by the gateway or from a list of the operator, and never an address, a key or a URL.
  */
-export const createTelemetry = (
-  log: Log,
-  cacheBytes: () => number,
-  traces: Traces | null,
-  resources: readonly string[],
+export const createTelemetry = ({
+  log,
+  cacheBytes,
+  traces,
+  resources,
+  version,
+  lagCheckMs,
   registry = new Registry(),
-) => {
+}: Options) => {
   const metrics = metricsIn(registry);
+  createBuildInfo(metrics, version);
   return {
     operations: combine<OperationObserver>(
       createOperationMetrics(metrics),
@@ -91,8 +107,11 @@ export const createTelemetry = (
     retention: combine<RetentionObserver>(createRetentionMetrics(metrics), createRetentionLines(log)),
     redisCommands: combine<RedisObserver>(createRedisMetrics(metrics)),
     redis: createRedisObserver(createRedisGauge(metrics), log),
-    readers: createReaderMetrics(metrics),
-    events: combine<EventObserver>(createEventMetrics(metrics), traces?.events),
+    events: combine<EventObserver>(
+      createSubscriberMetrics(metrics, log, lagCheckMs),
+      createEventMetrics(metrics),
+      traces?.events,
+    ),
     http: combine<HttpObserver>(createHttpMetrics(metrics), traces?.http),
     sockets: combine<SocketObserver>(createSocketMetrics(metrics), traces?.sockets),
     connections: combine<ConnectionObserver>(createConnectionMetrics(metrics), createConnectionLines(log)),

@@ -342,7 +342,7 @@ describe('why it does not start', () => {
   test('is told in the format of all other lines', async () => {
     await using folder = await folderOf({});
     const log = await startAndStop({ LOG_FORMAT: 'text', PORT: '0', DATA_DIR: folder.path('data') });
-    expect(log).toMatch(/^\S+Z info {2}listening \{"url":"http:\/\/127.0.0.1:\d+"\}$/m);
+    expect(log).toMatch(/^\S+Z info {2}listening \{"url":"http:\/\/127.0.0.1:\d+","version":"[\d.]+"\}$/m);
     expect(log).not.toMatch(/^\{/m);
   });
 });

@@ -1,9 +1,15 @@
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { poll, sleep } from '../support/clients/queries.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
+import { root } from '../support/pages.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
@@ -165,6 +171,96 @@ test('deliveries are counted by what became of them, and the log by what it hold
   );
   expect(sum('gateway_log_append_duration_seconds_count')).toBe(4);
   expect(sum('gateway_log_pending_bytes')).toBe(0);
+});
+
+const idOf = (number: number): string => `0190aaaa-bbbb-7ccc-8ddd-${String(number).padStart(12, '0')}`;
+
+/** The values of a metric by the webhook in its labels. */
+const byWebhook = async ({ url }: { readonly url: string }, metric: string) =>
+  [...(await scrape(url)).series].flatMap(([key, value]): (readonly [string, number])[] =>
+    key.startsWith(`${metric}{`) ? [[/webhook="([^"]*)"/.exec(key)?.[1] ?? '', value]] : [],
+  );
+
+test('each webhook shows when its last delivery was stored, and what was rejected', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  const [one, two] = [idOf(1), idOf(2)];
+  const startedAt = Date.now() / 1000;
+  await deliver(deliveryUrl, { webhookId: one, body: { activities: [] } });
+  // As upstream repeats it, and as a deployment that names the webhook in the URL alone.
+  await deliver(`${deliveryUrl}?webhook=${two}`, { body: { activities: [] } });
+  await deliver(deliveryUrl, { webhookId: two, body: 'no JSON' });
+  await deliver(deliveryUrl, { webhookId: two, body: 'no JSON' });
+  await deliver(deliveryUrl, { body: {} });
+  await deliver(`${deliveryUrl}x`, { webhookId: idOf(3), body: {} });
+  const last = await byWebhook(gateway, 'gateway_webhook_last_delivery_timestamp_seconds');
+  expect(last.map(([webhook]) => webhook)).toEqual([one, two]);
+  for (const [, at] of last) expect(at).toBeGreaterThanOrEqual(startedAt);
+  expect(await byWebhook(gateway, 'gateway_webhook_rejections_total')).toEqual([[two, 2]]);
+});
+
+test('a tenant that invents webhooks makes at most 50, and displaces none of another tenant', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
+  const urlOf = async (tenant: string) => {
+    const headers = bearer(await tokenOf({ tenant }));
+    return (await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, headers)).deliveryUrl;
+  };
+  const [honest, inventive] = await Promise.all([urlOf('honest'), urlOf('inventive')]);
+  await deliver(honest, { webhookId: idOf(1), body: {} });
+  for (let number = 2; number < 402; number += 1)
+    await deliver(inventive, { webhookId: idOf(number), body: { number } });
+  await deliver(honest, { webhookId: idOf(500), body: {} });
+  await deliver(inventive, { webhookId: idOf(1), body: 'no JSON' });
+  const webhooks = (await byWebhook(gateway, 'gateway_webhook_last_delivery_timestamp_seconds')).map(
+    ([id]) => id,
+  );
+  expect(webhooks).toHaveLength(52);
+  expect(webhooks).toEqual(expect.arrayContaining([idOf(1), idOf(500)]));
+  expect(await byWebhook(gateway, 'gateway_webhook_rejections_total')).toEqual([]);
+});
+
+/** `where` is the environment of the log. */
+const showsItsSize = async (where: Record<string, string>): Promise<void> => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken, ...where });
+  const startedAt = Date.now() / 1000;
+  for (const [tenant, count] of Object.entries({ acme: 3, globex: 2 })) {
+    const headers = bearer(await tokenOf({ tenant }));
+    const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, headers);
+    for (let number = 0; number < count; number += 1)
+      expect(await deliver(deliveryUrl, { body: { number } })).toBe(200);
+  }
+  await vi.waitFor(async () => {
+    const { sum } = await scrape(gateway.url);
+    expect([sum('gateway_log_deliveries'), sum('gateway_log_tenants')]).toEqual([5, 2]);
+    expect(sum('gateway_log_bytes')).toBeGreaterThan(500);
+    expect(sum('gateway_log_oldest_timestamp_seconds')).toBeGreaterThan(startedAt - 60);
+    expect(sum('gateway_log_oldest_timestamp_seconds')).toBeLessThan(Date.now() / 1000 + 1);
+  }, 120_000);
+};
+
+test('a log in a folder shows how much it holds, how large it is and how old', async () => {
+  await showsItsSize({ DATA_DIR: await temporaryDirectory() });
+});
+
+test('a log in Redis shows how much it holds, how large it is and how old', async (context) => {
+  await needRedis(context);
+  await showsItsSize({ REDIS_URL: (await startRedis()).url });
+});
+
+test('an empty log has no oldest delivery', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, DATA_DIR: await temporaryDirectory() });
+  const { sum, series } = await scrape(gateway.url);
+  expect([sum('gateway_log_deliveries'), sum('gateway_log_tenants')]).toEqual([0, 0]);
+  expect(sum('gateway_log_bytes')).toBeGreaterThan(0);
+  expect(series.has('gateway_log_oldest_timestamp_seconds')).toBe(false);
+});
+
+test('the build says which version runs', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const { series } = await scrape(gateway.url);
+  const name = `gateway_build_info{version="${version}",node="${process.versions.node}"}`;
+  expect(series.get(name)).toBe(1);
 });
 
 /** One of each kind of traffic, everything that a client may make up made up anew. */

@@ -53,7 +53,7 @@ test('small events in the cache of feeds take no more memory than it may have', 
   for (let number = 1; number <= count; number += 1) {
     const after = cursorAt(number - 1);
     const cursor = cursorAt(number);
-    const item = new Frame(cursor, [Buffer.alloc(250)]);
+    const item = new Frame({ cursor, receivedAt: Date.now() }, [Buffer.alloc(250)]);
     blocks += item.eventStreamBlock.length;
     const entry = { after, item, next: positionOf(cursor), bytes: item.memoryBytes };
     pages.publish(new Map([[after, entry]]), () => {});

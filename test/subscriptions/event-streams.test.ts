@@ -197,7 +197,10 @@ test('the client of graphql-sse subscribes, resumes, queries, and receives error
 });
 
 test('pings are sent while there are no events, and again after the connection was full', async () => {
-  const frames = Array.from({ length: 5 }, (_, n) => new Frame(`c${n}`, [Buffer.from('x'.repeat(1000))]));
+  const frames = Array.from(
+    { length: 5 },
+    (_, n) => new Frame({ cursor: `c${n}`, receivedAt: 0 }, [Buffer.from('x'.repeat(1000))]),
+  );
   const left: Frame[] = [];
   let wake = () => {};
   let isClosed = false;
@@ -208,6 +211,7 @@ test('pings are sent while there are no events, and again after the connection w
         wake = onWake;
         return {
           take: () => left.shift() ?? null,
+          lag: () => left.length,
           close: () => {
             isClosed = true;
           },

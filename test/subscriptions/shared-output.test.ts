@@ -202,7 +202,8 @@ test("a shared frame is byte for byte what graphql's own subscribe returns to ea
   const upstream = { requests: 0, computeUnits: 0, cached: 0 };
   const answers = createAnswers(1e6, () => false);
   const forEvent = () => ({ upstream, answer: new Answer(answers, null) });
-  const contextValue = { authorizationKey: () => '', ...forEvent(), forEvent };
+  const trace = { requestId: 'id', traceparent: null };
+  const contextValue = { authorizationKey: () => '', trace, ...forEvent(), forEvent };
   const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();
   const plugin = useSharedExecution(mask, {});
   plugin.onSubscribe?.({ setExecuteFn: shared.resolve } as never);

@@ -5,15 +5,6 @@ import { type FeedCache, FeedPages, type FeedPosition, positionOf, renderPage } 
 import type { ChangeNotifier } from './change-notifier.ts';
 import { BlockedReaders, Reader } from './reader.ts';
 
-/** Reports the readers of one feed to the metrics. */
-export type ReaderObserver = {
-  /**
-   * A feed has its first reader. `lags` returns one number for each reader: how many deliveries of its tenant's log it
-   * has not passed yet. The returned function says that the last reader has closed.
-   */
-  reading?(lags: () => readonly number[]): (() => void) | undefined;
-};
-
 type FeedOptions<Item> = Rendering<StoredDelivery, Item> & {
   readonly log: DeliveryLog;
   /** Must watch the same log. */
@@ -23,7 +14,6 @@ type FeedOptions<Item> = Rendering<StoredDelivery, Item> & {
   readonly cache: FeedCache;
   /** Maps an error that ends readers to the error that they throw. Default: the error itself. */
   readonly mapError?: ((error: unknown) => unknown) | undefined;
-  readonly observer?: ReaderObserver | undefined;
 };
 
 /** Limits of one page that a feed reads. */
@@ -80,6 +70,8 @@ export class Feed<Item> implements EventFeed<Item> {
 
   readonly #source = {
     entryAfter: (cursor: string) => this.#pages.entryAfter(cursor),
+    lagAt: (position: FeedPosition | null) =>
+      Math.max(0, this.#newest - (position?.sequence ?? this.#newest)),
     block: (reader: Reader<Item>, position: FeedPosition) => {
       this.#blocked.add(position, reader);
       if (position.cursor !== this.#tail?.cursor) void this.#read(position.cursor);
@@ -97,22 +89,11 @@ export class Feed<Item> implements EventFeed<Item> {
 
   #listen(): void {
     this.#reads = new AbortController();
-    const { changeNotifier, tenant, observer } = this.#options;
-    const unsubscribe = changeNotifier.subscribe(tenant, {
+    const { changeNotifier, tenant } = this.#options;
+    this.#stopListening = changeNotifier.subscribe(tenant, {
       onChange: () => this.#onChange(),
       onPoll: (head) => this.#onPoll(head),
     });
-    const unobserve = observer?.reading?.(() => this.#lags());
-    this.#stopListening = () => {
-      unsubscribe();
-      unobserve?.();
-    };
-  }
-
-  #lags(): number[] {
-    return Array.from(this.#readers, ({ position }) =>
-      Math.max(0, this.#newest - (position?.sequence ?? this.#newest)),
-    );
   }
 
   #onChange(): void {
@@ -209,7 +190,7 @@ export class Feed<Item> implements EventFeed<Item> {
   }
 }
 
-type Shared = 'log' | 'changeNotifier' | 'tenant' | 'cache' | 'observer' | 'filter' | 'mapError';
+type Shared = 'log' | 'changeNotifier' | 'tenant' | 'cache' | 'filter' | 'mapError';
 
 type SourceOptions = Pick<FeedOptions<unknown>, Shared> & {
   /** The cursor to resume after; null starts at the head of the log. */

@@ -4,6 +4,8 @@ import type { FeedEntry, FeedPosition } from './cache.ts';
 /** The feed as its readers see it. */
 type Source<Item> = {
   entryAfter(cursor: string): FeedEntry<Item> | undefined;
+  /** The number of deliveries after a position, as far as is known. */
+  lagAt(position: FeedPosition | null): number;
   /** Wakes the reader once an entry after its position may be available. */
   block(reader: Reader<Item>, position: FeedPosition): void;
   remove(reader: Reader<Item>): void;
@@ -41,6 +43,10 @@ export class Reader<Item> implements EventReader<Item> {
     }
     this.position = entry.next;
     return entry.item;
+  }
+
+  lag(): number {
+    return this.#source.lagAt(this.position);
   }
 
   close(): void {

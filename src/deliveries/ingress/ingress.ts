@@ -25,10 +25,16 @@ import {
 /** The outcome of a posted delivery: stored, duplicate, or the HTTP status by which it was refused. */
 type DeliveryOutcome = 'stored' | 'duplicate' | number;
 
+/** A webhook that a delivery names. A tenant can post to its own URL in any name. */
+export type DeliverySource = { readonly tenant: string; readonly webhookId: string };
+
 /** Reports deliveries to the metrics. */
 export type IngestObserver = {
-  /** A delivery was answered. The time since its headers arrived is in milliseconds. */
-  answered?(outcome: DeliveryOutcome, durationMs: number): void;
+  /**
+   * A delivery was answered. The time since its headers arrived is in milliseconds. `source` is null for one that was not
+   * posted to a tenant's URL, or that names no webhook.
+   */
+  answered?(outcome: DeliveryOutcome, durationMs: number, source: DeliverySource | null): void;
   /** A delivery was refused because there was no memory for its body. It is reported as answered too. */
   outOfMemory?(): void;
 };
@@ -93,25 +99,28 @@ export const createIngress = (parts: IngressParts): Ingress => {
     request.on('error', ignore);
     const startedAt = performance.now();
     let tenant: string | null = null;
-    const report = (outcome: DeliveryOutcome) =>
-      parts.observer?.answered?.(outcome, performance.now() - startedAt);
+    const report = (outcome: DeliveryOutcome, webhookId: string | null) => {
+      const source = tenant === null || webhookId === null ? null : { tenant, webhookId };
+      parts.observer?.answered?.(outcome, performance.now() - startedAt, source);
+    };
     try {
       // The URL comes first: a client without a valid one learns nothing else, not even the allowed methods.
       tenant = tenantOf(request, segments);
       if (tenant === null) throw new IngressError(404, 'not found');
       if (request.method !== 'POST')
         throw new IngressError(405, `expected POST, got ${request.method}`, { allow: 'POST' });
-      const duplicate = await receive(shared, tenant, request, parts.traceOf?.(response));
+      const { duplicate, webhookId } = await receive(shared, tenant, request, parts.traceOf?.(response));
       const { body, headers } = duplicate ? DUPLICATE : STORED;
       writeHead(response, 200, headers);
       response.end(body, 'latin1');
-      report(duplicate ? 'duplicate' : 'stored');
+      report(duplicate ? 'duplicate' : 'stored', webhookId);
     } catch (error) {
       const refusal = error instanceof IngressError ? error : new UnavailableError();
       sendError(request, response, refusal, writeHead);
-      report(refusal.status);
+      const sender = senderOf(parts, request);
+      report(refusal.status, sender.webhookId);
       if (refusal instanceof OutOfMemoryError) parts.observer?.outOfMemory?.();
-      if (tenant !== null) reportRefused(parts, tenant, request, refusal);
+      if (tenant !== null) reportRefused(parts, tenant, sender, refusal);
     }
   };
 };
@@ -131,13 +140,15 @@ const DUPLICATE = answerOf(true);
 
 type Shared = IngressParts & { readonly resources: BodyResources; readonly bodies: BodyParser };
 
-/** Resolves once the delivery is durable: whether it is a duplicate. */
+type Stored = { readonly duplicate: boolean; readonly webhookId: string | null };
+
+/** Resolves once the delivery is durable. */
 const receive = async (
   shared: Shared,
   tenant: string,
   request: IncomingMessage,
   trace: Trace | undefined,
-): Promise<boolean> => {
+): Promise<Stored> => {
   const body = await readRequestBody(request, tenant, { ...LIMITS, ...shared.limits }, shared.resources);
   try {
     return await store(shared, tenant, request, body, trace);
@@ -152,7 +163,7 @@ const store = async (
   request: IncomingMessage,
   body: RequestBody,
   trace: Trace | undefined,
-): Promise<boolean> => {
+): Promise<Stored> => {
   const headers = readHeaders(request.headers, signature?.header);
   if (signature && !isSigned(body, headers.signature, signature.secrets))
     throw new IngressError(401, 'expected a valid signature');
@@ -182,26 +193,25 @@ const store = async (
   const [result] = await log.append([delivery], trace);
   if (result === undefined) throw new LogUnavailableError('the log returned no result for a delivery');
   if (!result.duplicate) onStored?.(tenant, delivery.addresses, delivery.webhookId);
-  return result.duplicate;
+  return { duplicate: result.duplicate, webhookId };
 };
 
 /** A webhook's owner can see why its deliveries fail. */
 const reportRefused = (
-  { onRefused, now = Date.now, signature }: IngressParts,
+  { onRefused, now = Date.now }: IngressParts,
   tenant: string,
-  request: IncomingMessage,
-  { status, message }: IngressError,
+  { webhookId, attempt }: Sender,
+  { status, message: reason }: IngressError,
 ): void => {
-  const headers = readHeaders(request.headers, signature?.header);
-  const webhookId = headers.webhookId ?? webhookOf(request);
-  if (webhookId !== null)
-    onRefused?.(tenant, {
-      webhookId,
-      refusedAt: now(),
-      status,
-      reason: message,
-      attempt: headers.attempt,
-    });
+  if (webhookId !== null) onRefused?.(tenant, { webhookId, refusedAt: now(), status, reason, attempt });
+};
+
+type Sender = Pick<NewDelivery, 'webhookId' | 'attempt'>;
+
+/** What a request says of its sender, whether or not its body could be read. */
+const senderOf = ({ signature }: IngressParts, request: IncomingMessage): Sender => {
+  const { webhookId, attempt } = readHeaders(request.headers, signature?.header);
+  return { webhookId: webhookId ?? webhookOf(request), attempt };
 };
 
 const webhookOf = ({ url }: IncomingMessage): string | null => {

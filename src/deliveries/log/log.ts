@@ -106,6 +106,17 @@ export type Changes = {
   readonly heads: ReadonlyMap<string, number> | null;
 };
 
+/** What a log holds, of all tenants. */
+export type LogSize = {
+  /** The bytes of its files, or of its memory in Redis; null if the store does not tell. */
+  readonly bytes: number | null;
+  readonly deliveries: number;
+  /** The tenants that have a delivery in it. */
+  readonly tenants: number;
+  /** When the oldest delivery was received, or earlier while deliveries are being dropped; null in an empty log. */
+  readonly oldestAt: number | null;
+};
+
 /** Called with the tenants whose logs have grown; null stands for all tenants. */
 export type AppendListener = (tenants: Iterable<string> | null) => void;
 
@@ -142,6 +153,8 @@ export type DeliveryLog = {
    * for lost `onAppend` calls. The log can't compare with a mark that is null, too old or from before it was reopened.
    */
   changed(mark: string | null): Promise<Changes>;
+  /** Measures the log. It may take long where there are many tenants. */
+  size(): Promise<LogSize>;
   /** Drops what is beyond the retention. The log also does so on its own schedule. */
   trim(): Promise<void>;
   /**

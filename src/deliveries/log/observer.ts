@@ -1,7 +1,7 @@
 import type { Trace } from '../../lib/trace.ts';
 import { sizeOf } from './appends.ts';
 import { LogUnavailableError, UnstorableError } from './errors.ts';
-import type { AppendResult, DeliveryLog } from './log.ts';
+import type { AppendResult, DeliveryLog, LogSize } from './log.ts';
 
 type AppendedBatch = {
   /** The number of deliveries stored; duplicates don't count. */
@@ -20,6 +20,8 @@ export type LogTask = 'append' | 'read' | 'check';
 
 /** Reports the log's work and failures to metrics and the logger. */
 export type LogObserver = {
+  /** The log is open. `size` measures it, and rejects with LogUnavailableError or LogClosedError. */
+  opened?(size: () => Promise<LogSize>): void;
   /**
    * The bytes of bodies that wait to become durable have changed by this number: negative when they are durable or refused.
    */
@@ -58,6 +60,7 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
   };
   const reading = <Result>(answer: Promise<Result>) => reporting('read', answer, () => observer.read?.());
 
+  observer.opened?.(() => log.size());
   return {
     async append(batch, given) {
       const startedAt = performance.now();
@@ -90,6 +93,7 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
     head: (tenant) => log.head(tenant),
     check: () => reporting('check', log.check(), () => observer.checked?.()),
     changed: (mark) => log.changed(mark),
+    size: () => log.size(),
     trim: () => log.trim(),
     onAppend: (listener) => log.onAppend(listener),
     close: () => log.close(),

@@ -11,6 +11,7 @@ import type {
   DeliveryPage,
   DeliveryRange,
   LogOptions,
+  LogSize,
   NewDelivery,
   ReadOptions,
   StoredDelivery,
@@ -77,6 +78,7 @@ type Parts = {
 
 class RedisLog implements DeliveryLog {
   readonly #store: Store;
+  readonly #tenants: Tenants;
   readonly #limit: AppendLimit;
   readonly #appends: RedisAppendQueue;
   readonly #reader: RedisReader;
@@ -90,6 +92,7 @@ class RedisLog implements DeliveryLog {
     const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
     const trimmer = new RedisTrimmer({ store, tenants, retention });
     this.#store = store;
+    this.#tenants = tenants;
     this.#limit = new AppendLimit(options.maxWaitingBytes);
     this.#appends = new RedisAppendQueue({
       store,
@@ -141,6 +144,10 @@ class RedisLog implements DeliveryLog {
 
   changed(mark: string | null): Promise<Changes> {
     return this.#open(async () => this.#wakeUp.changed(mark));
+  }
+
+  size(): Promise<LogSize> {
+    return this.#open(() => this.#tenants.size());
   }
 
   trim(): Promise<void> {

@@ -4,6 +4,7 @@ import { messageOf } from '../../lib/values.ts';
 import { epochOf } from '../log/cursor.ts';
 import { LogUnavailableError } from '../log/errors.ts';
 import { describeFence, readFence } from '../log/fence.ts';
+import type { LogSize } from '../log/log.ts';
 import {
   isNear,
   isTimeDue,
@@ -17,6 +18,7 @@ import { FORMAT, isRefusal, SEED, type Store, TENANTS, TIME, TIME_JUMP, TRIM, te
 
 export const SEED_BYTES = 32;
 const ADDED_AT_ONCE = 1000;
+const MEASURED_AT_ONCE = 100;
 
 /** What is known of all tenants: the seed of their epochs, and when the retention has to look at each. */
 export class Tenants {
@@ -100,6 +102,38 @@ export class Tenants {
     const tenants = Array.isArray(reply) ? reply.map(String) : [];
     for (const tenant of tenants) this.#seen.add(tenant);
     return tenants;
+  }
+
+  /** Measures the logs of all tenants, a few of them at a time. */
+  async size(): Promise<LogSize> {
+    const total = { bytes: 0, deliveries: 0, tenants: 0, oldest: Number.POSITIVE_INFINITY, isWhole: true };
+    const measure = async (tenant: string, oldest: number): Promise<void> => {
+      const [stream] = tenantKeys(tenant).entries;
+      const [count, bytes] = await Promise.all([
+        this.#store.send(stream, 'XLEN', stream).then(Number),
+        this.#store.send(stream, 'MEMORY', 'USAGE', stream).then(Number, () => null),
+      ]);
+      if (bytes === null) total.isWhole = false;
+      total.bytes += bytes ?? 0;
+      if (count === 0) return;
+      total.deliveries += count;
+      total.tenants += 1;
+      if (oldest > 0) total.oldest = Math.min(total.oldest, oldest);
+    };
+    for (let from = 0; ; from += MEASURED_AT_ONCE) {
+      const to = from + MEASURED_AT_ONCE - 1;
+      const reply = await this.#store.send(TENANTS, 'ZRANGE', TENANTS, `${from}`, `${to}`, 'WITHSCORES');
+      const pairs = Array.isArray(reply) ? reply.map(String) : [];
+      const tenants = pairs.filter((_text, index) => index % 2 === 0);
+      await Promise.all(tenants.map((tenant, index) => measure(tenant, Number(pairs[2 * index + 1]))));
+      if (tenants.length < MEASURED_AT_ONCE) break;
+    }
+    return {
+      bytes: total.isWhole ? total.bytes : null,
+      deliveries: total.deliveries,
+      tenants: total.tenants,
+      oldestAt: Number.isFinite(total.oldest) ? total.oldest : null,
+    };
   }
 
   /** The oldest delivery of the tenant that is left was received then. */

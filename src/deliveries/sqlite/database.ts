@@ -140,6 +140,11 @@ export class LogFile {
     for (const suffix of SUFFIXES) this.#check(suffix);
   }
 
+  /** The bytes of all files. */
+  bytes(): number {
+    return SUFFIXES.reduce((sum, suffix) => sum + Number(statOf(this.#path + suffix)?.size ?? 0n), 0);
+  }
+
   /**
    * Throws LogDamagedError when the log must not be opened again by its path. The newest deliveries are in the `-wal` file
    * and belong to the first file: SQLite would write them into any other file in its place.

@@ -14,6 +14,7 @@ import type {
   DeliveryPage,
   DeliveryRange,
   LogOptions,
+  LogSize,
   NewDelivery,
   ReadOptions,
   StoredDelivery,
@@ -144,6 +145,10 @@ class SqliteLog implements DeliveryLog {
   async head(tenant: string): Promise<string> {
     if (this.#closing) throw new LogClosedError();
     return this.#cursors.cursor(tenant, this.#heads.get(tenant) ?? START);
+  }
+
+  size(): Promise<LogSize> {
+    return this.#read('size', null);
   }
 
   trim(): Promise<void> {

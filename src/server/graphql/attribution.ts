@@ -19,6 +19,14 @@ export type Attribution = {
   readonly document: string;
 };
 
+/** Who sent an operation, and which one it is. */
+export type Attributed = {
+  readonly attribution: Attribution;
+  readonly clientVersion: string | null;
+  /** A keyed hash of its tenant; null if that is unknown, or not to be told. */
+  readonly tenant: string | null;
+};
+
 /** A client as it names itself. A connection is that of one client. */
 export type ClientName = {
   readonly name: string;
@@ -54,6 +62,13 @@ type Options = {
 
 const OTHER = 'other';
 export const OTHER_CLIENT: ClientName = { name: OTHER, version: null };
+
+/** Of what no client has sent. */
+export const UNATTRIBUTED: Attributed = {
+  attribution: { client: OTHER, operation: OTHER, document: OTHER },
+  clientVersion: null,
+  tenant: null,
+};
 
 /** Trusted documents that have a label of their own: the first ones of their file. */
 const MAX_DOCUMENTS = 100;

@@ -5,7 +5,7 @@ import { Usage } from '../../upstream/client/request.ts';
 import { createTrace, onResponseClosed, traceOf } from '../http/exchange.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import { acceptedBy } from './answers/accept.ts';
-import { type Attribute, type Attribution, type ClientName, OTHER_CLIENT } from './attribution.ts';
+import { type Attribute, type Attributed, type ClientName, OTHER_CLIENT } from './attribution.ts';
 import { maskErrors, withRequestId } from './errors.ts';
 import type {
   OperationArgs,
@@ -20,16 +20,8 @@ type OperationType = 'query' | 'mutation' | 'subscription' | 'none';
 
 type Transport = 'http' | 'sse' | 'websocket';
 
-/** Who sent an operation, and which one it is. */
-export type AttributedOperation = {
-  readonly attribution: Attribution;
-  readonly clientVersion: string | null;
-  /** A keyed hash of its tenant; null if that is unknown, or not to be told. */
-  readonly tenant: string | null;
-};
-
 /** An operation that is about to run. */
-type StartedOperation = AttributedOperation & {
+type StartedOperation = Attributed & {
   readonly type: OperationType;
   readonly transport: Transport;
   readonly name: string | null;
@@ -38,7 +30,7 @@ type StartedOperation = AttributedOperation & {
 };
 
 /** A query or mutation that was answered, or a subscription that was started or rejected. */
-type AnsweredOperation = AttributedOperation & {
+type AnsweredOperation = Attributed & {
   readonly type: OperationType;
   readonly transport: Transport;
   /** The distinct codes of its errors in their order; empty on success. */
@@ -121,6 +113,7 @@ export const createOperations = (observer: OperationObserver, attribute: Attribu
     const attribution = attribute.of(client, document, operationName);
     const tenant = attribute.tenantOf(context.tenant);
     const clientVersion = client.version;
+    context.attributed = { attribution, clientVersion, tenant };
     context.trace =
       observer.started?.({
         attribution,

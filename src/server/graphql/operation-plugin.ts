@@ -5,7 +5,7 @@ import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory-budget.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { MaybePromise } from '../../lib/values.ts';
-import type { ClientName } from './attribution.ts';
+import type { Attributed, ClientName } from './attribution.ts';
 import type { PartedAnswer, PartWriter } from './part-writer.ts';
 
 /** What an operation runs with. */
@@ -107,6 +107,8 @@ export type ServerContext = Partial<Omit<HttpContext, 'operation'>> & {
   readonly socketClient?: ClientName;
   /** The trace of a WebSocket's operation. The trace of an HTTP request is read from `res`. */
   readonly trace?: Trace;
+  /** Who sent the operation, once it runs. */
+  attributed?: Attributed;
   /** The size of the WebSocket message that started the operation, in bytes. */
   readonly messageBytes?: number;
   readonly socketMemory?: SocketMemory;

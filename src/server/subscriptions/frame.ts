@@ -10,6 +10,7 @@ import { jsonParts, SerializedData, serializeAnswer } from '../../graph/answer/s
 import { ownBytes, totalLength } from '../../lib/buffers.ts';
 import type { SourceEvent } from '../../lib/event-source.ts';
 import type { Trace } from '../../lib/trace.ts';
+import type { Attributed } from '../graphql/attribution.ts';
 import type { MaskError } from '../graphql/errors.ts';
 import { MAX_ERRORS } from '../graphql/errors.ts';
 
@@ -24,13 +25,16 @@ const MAX_JOINED_BYTES = 65_536;
  */
 export class Frame {
   readonly cursor: string;
+  /** When the event arrived, in milliseconds since 1970. */
+  readonly receivedAt: number;
   /** The JSON. */
   readonly parts: readonly Buffer[];
   readonly #bytes: number;
   #eventStreamBlock: readonly Buffer[] | null = null;
 
-  constructor(cursor: string, parts: readonly Buffer[]) {
+  constructor({ cursor, receivedAt }: SourceEvent, parts: readonly Buffer[]) {
     this.cursor = cursor;
+    this.receivedAt = receivedAt;
     this.parts = parts.map(ownBytes);
     this.#bytes = totalLength(parts);
   }
@@ -67,7 +71,24 @@ type ExecutedEvent = {
   readonly trace: Trace;
 };
 
+/** A subscription that reads events. */
+export type Subscriber = {
+  readonly attributed: Attributed;
+  readonly requestId: string;
+  /** The number of deliveries that it has not passed yet. */
+  lag(): number;
+};
+
+/** What becomes of a subscriber. */
+export type SubscriberObserver = {
+  /** Its connection takes an event, this many milliseconds after it arrived. */
+  taken(ageMs: number): void;
+  closed(): void;
+};
+
 export type EventObserver = {
+  /** A subscriber begins to read. */
+  subscribed?(subscriber: Subscriber): SubscriberObserver | undefined;
   /**
    * An event is executed, once for all subscribers that share it; `executed` follows. `trace` is that of the operation of
    * the first of them. Returns the event's own.
@@ -108,7 +129,7 @@ export const createRender = (
       extensions: { upstream: context.upstream },
     };
     return new Frame(
-      event.cursor,
+      event,
       data instanceof SerializedData ? jsonParts(result, data) : [Buffer.from(JSON.stringify(result))],
     );
   };

@@ -8,7 +8,6 @@ import {
   validateSubscriptionArgs,
   visit,
 } from 'graphql';
-import type { Context } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
 import {
   type EventFeed,
@@ -17,9 +16,16 @@ import {
   isEventSource,
   type SourceEvent,
 } from '../../lib/event-source.ts';
+import { type Attributed, UNATTRIBUTED } from '../graphql/attribution.ts';
 import type { MaskError } from '../graphql/errors.ts';
-import type { OperationPlugin } from '../graphql/operation-plugin.ts';
-import { createRender, type EventObserver, type Frame } from './frame.ts';
+import type { OperationContext, OperationPlugin } from '../graphql/operation-plugin.ts';
+import {
+  createRender,
+  type EventObserver,
+  type Frame,
+  type Subscriber,
+  type SubscriberObserver,
+} from './frame.ts';
 
 /** A subscription that is ready to begin. */
 export type Subscription = {
@@ -56,12 +62,18 @@ export const useSharedExecution = (mask: MaskError, observer: EventObserver): Op
     after: string | null,
     wake: () => void,
   ): EventReader<Frame> => {
-    const { authorizationKey, billingKey } = operation.contextValue as Context;
+    const {
+      authorizationKey,
+      billingKey,
+      trace,
+      attributed = UNATTRIBUTED,
+    } = operation.contextValue as OperationContext;
     const { tokenCount: tokens = 0, loc } = operation.document;
     const key = JSON.stringify([authorizationKey(), source.key, operationKey(operation)]);
     try {
       const release = documents.open({ client: billingKey, document: loc?.source.body ?? key, tokens, key });
-      return new CountedReader(feedOf(key, operation, source).read(after ?? source.after, wake), release);
+      const reader = feedOf(key, operation, source).read(after ?? source.after, wake);
+      return new CountedReader(reader, release, { attributed, requestId: trace.requestId, observer });
     } catch (error) {
       return new FailedReader(error);
     }
@@ -86,24 +98,39 @@ export const useSharedExecution = (mask: MaskError, observer: EventObserver): Op
   return { onSubscribe: ({ setExecuteFn }) => setExecuteFn(subscribe) };
 };
 
-/** A reader whose document counts as open until the reader is closed. */
-class CountedReader implements EventReader<Frame> {
+type Origin = Omit<Subscriber, 'lag'> & { readonly observer: EventObserver };
+
+/** A reader that is observed, and whose document counts as open, until the reader is closed. */
+class CountedReader implements EventReader<Frame>, Subscriber {
+  readonly attributed: Attributed;
+  readonly requestId: string;
   readonly #reader: EventReader<Frame>;
   readonly #release: () => void;
+  readonly #observer: SubscriberObserver | undefined;
 
   /** `release` is called at each `close`. */
-  constructor(reader: EventReader<Frame>, release: () => void) {
+  constructor(reader: EventReader<Frame>, release: () => void, origin: Origin) {
     this.#reader = reader;
     this.#release = release;
+    this.attributed = origin.attributed;
+    this.requestId = origin.requestId;
+    this.#observer = origin.observer.subscribed?.(this);
   }
 
   take(): Frame | null {
-    return this.#reader.take();
+    const frame = this.#reader.take();
+    if (frame !== null) this.#observer?.taken(Date.now() - frame.receivedAt);
+    return frame;
+  }
+
+  lag(): number {
+    return this.#reader.lag();
   }
 
   close(): void {
     this.#release();
     this.#reader.close();
+    this.#observer?.closed();
   }
 }
 
@@ -117,6 +144,10 @@ class FailedReader implements EventReader<Frame> {
 
   take(): Frame | null {
     throw this.#error;
+  }
+
+  lag(): number {
+    return 0;
   }
 
   close(): void {}

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import {
   CursorExpiredError,
   InvalidCursorError,
+  LogClosedError,
   LogUnavailableError,
 } from '../../../src/deliveries/log/errors.ts';
 import {
@@ -40,6 +42,22 @@ describeEachStore(({ newPlace, openLog }) => {
       { ...empty, sequence: 2, cursor: second?.cursor },
     ]);
     expect(hasMore).toBe(false);
+  });
+
+  test('says how many deliveries of how many tenants it holds, how large it is, and how old', async () => {
+    const log = await openLog({ retentionCount: 2, now: Date.now });
+    expect(await log.size()).toMatchObject({ deliveries: 0, tenants: 0, oldestAt: null });
+    const at = Date.now() - 60_000;
+    await log.append([1, 2, 3].map((number) => delivery(number, { receivedAt: at + 1000 * number })));
+    await log.append([delivery(1, { tenant: 'another', receivedAt: at + 9000, body: randomBytes(100_000) })]);
+    await log.trim();
+    const { bytes, oldestAt, ...counts } = await log.size();
+    expect(counts).toEqual({ deliveries: 3, tenants: 2 });
+    expect(bytes).toBeGreaterThan(100_000);
+    // The first of three is dropped.
+    expect(oldestAt).toBe(at + 2000);
+    await log.close();
+    await expect(log.size()).rejects.toThrow(LogClosedError);
   });
 
   test('a duplicate gets the position of the first delivery, with any attempt, in one batch or later', async () => {

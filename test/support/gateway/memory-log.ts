@@ -190,6 +190,18 @@ export const openMemoryLog: typeof openSqliteLog = async (options): Promise<Deli
       checkOpen();
       return growth.since(mark);
     },
+    size: async () => {
+      checkOpen();
+      const deliveries = [...tenants.values()].flatMap(({ entries }) =>
+        entries.map(({ delivery }) => delivery),
+      );
+      return {
+        bytes: deliveries.reduce((bytes, { body }) => bytes + body.byteLength, 0),
+        deliveries: deliveries.length,
+        tenants: [...tenants.values()].filter(({ entries }) => entries.length > 0).length,
+        oldestAt: deliveries.length > 0 ? Math.min(...deliveries.map(({ receivedAt }) => receivedAt)) : null,
+      };
+    },
     trim: () => trimming.trim(),
     onAppend: (listener) => listeners.add(listener),
     close: async () => {

@@ -67,7 +67,7 @@ export class LogThreads {
     return this.#unlessDamaged(() => this.#writer.call(name, params, { transfer }));
   }
 
-  read<Name extends 'page' | 'get' | 'check'>(
+  read<Name extends 'page' | 'get' | 'check' | 'size'>(
     name: Name,
     params: ReaderMethods[Name]['params'],
     signal?: AbortSignal,

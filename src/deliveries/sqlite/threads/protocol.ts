@@ -10,7 +10,7 @@ import {
   ReadAbortedError,
   UnstorableError,
 } from '../../log/errors.ts';
-import type { Changes, DeliveryRange, StoredDelivery } from '../../log/log.ts';
+import type { Changes, DeliveryRange, LogSize, StoredDelivery } from '../../log/log.ts';
 import type { KeptTime } from '../../log/retention.ts';
 import type { Trim } from '../retention.ts';
 import type { PackedDeliveries, PackedPage, PackedPlacements } from './packing.ts';
@@ -37,6 +37,7 @@ export type ReaderMethods = {
     result: StoredDelivery | null;
   };
   check: { params: null; result: null };
+  size: { params: null; result: LogSize };
   open: { params: null; result: null };
   verify: { params: null; result: null };
   close: { params: null; result: null };

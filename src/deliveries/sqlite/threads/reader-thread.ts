@@ -4,7 +4,7 @@ import { createRoundRobinScheduler, type Steps } from '../../../lib/fair-slices.
 import { messageOf } from '../../../lib/values.ts';
 import { areDifferent, Cursors } from '../../log/cursor.ts';
 import { LogOpenError } from '../../log/errors.ts';
-import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../../log/log.ts';
+import type { DeliveryPage, DeliveryRange, LogSize, StoredDelivery } from '../../log/log.ts';
 import { type PageSource, readPage } from '../../log/page.ts';
 import { epochSeed, givenEpochs, LogFile, openForReading, verify } from '../database.ts';
 import { Fingerprints, fingerprintIn, type Row, Rows, storedDelivery } from '../rows.ts';
@@ -25,6 +25,7 @@ export class SqliteReader {
   readonly #fingerprints: Fingerprints;
   readonly #search: SqliteSearch;
   readonly #probe;
+  readonly #size;
 
   /** Throws LogOpenError. */
   constructor(path: string) {
@@ -36,6 +37,10 @@ export class SqliteReader {
       this.#fingerprints = new Fingerprints(this.#database);
       this.#search = new SqliteSearch(new SegmentSearch(this.#database), new TailSearch(this.#database));
       this.#probe = this.#database.prepare('SELECT 1 FROM delivery ORDER BY id DESC LIMIT 1');
+      this.#size = this.#database.prepare(
+        `SELECT count(*) AS tenants, ifnull(sum(head - floor), 0) AS deliveries, min(oldest) AS oldest
+         FROM tenant WHERE head > floor`,
+      );
     } catch (error) {
       this.#database.close();
       throw new LogOpenError(path, messageOf(error), error);
@@ -46,6 +51,16 @@ export class SqliteReader {
   checkReadable(): void {
     this.file.check();
     this.#probe.get();
+  }
+
+  size(): LogSize {
+    const { deliveries, tenants, oldest } = this.#size.get() ?? {};
+    return {
+      bytes: this.file.bytes(),
+      deliveries: Number(deliveries),
+      tenants: Number(tenants),
+      oldestAt: typeof oldest === 'bigint' ? Number(oldest) : null,
+    };
   }
 
   /** Returns null when the log does not hold the delivery, or no longer. Throws InvalidCursorError. */
@@ -112,6 +127,7 @@ export const serveLog = (port: MessagePort, path: string): void => {
       database.withConnection((reader) => reader.checkReadable());
       return null;
     },
+    size: () => database.withConnection((reader) => reader.size()),
     open: () => {
       database.reopen();
       return null;
