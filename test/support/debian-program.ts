@@ -42,6 +42,13 @@ export const PROMETHEUS: Wanted = {
   packages: ['prometheus'],
 };
 
+export const JQ: Wanted = {
+  name: 'jq',
+  path: 'usr/bin/jq',
+  version: '--version',
+  packages: ['jq', 'libjq1', 'libonig5'],
+};
+
 /**
  * Finds the real program: one that is installed, else Debian's package, unpacked once into node_modules/.cache. Resolves
  * with the reason if it can't be had.
