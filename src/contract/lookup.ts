@@ -95,13 +95,14 @@ export const findWallet = async (judged: Judged, lookup: Lookup): Promise<Where>
   throw new Skipped(`no wallet with ${wanted} was found: name one with --wallet and --chain`);
 };
 
+const isOfWallets = ({ path, chains }: Lookup): boolean => path.includes('{address}') && chains === 'many';
+
 /** Where a lookup has data, or else a wallet without any, for what needs none. */
 export const findAny = async (judged: Judged, lookup: Lookup): Promise<Where> => {
   try {
     return await lookup.find(judged);
   } catch (problem) {
-    const [place] =
-      problem instanceof Skipped && lookup.chains === 'many' ? await placesOf(judged, lookup) : [];
+    const [place] = problem instanceof Skipped && isOfWallets(lookup) ? await placesOf(judged, lookup) : [];
     if (place === undefined) throw problem;
     return place;
   }
