@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openSandbox } from '../support/sandbox.ts';
+import { said, startBendingProxy } from './support/bending-proxy.ts';
 import { judge, remarks } from './support/judge.ts';
 
 /** One suite judges every source of the service, and any other server. */
@@ -12,4 +13,14 @@ test('the sandbox keeps the contract in every point', async () => {
       /^note: .* decodes calls and events .*inputs\[\]\.value: expected a text, or a list of texts/,
     ),
   ]);
+});
+
+test('blocks that come while it is judged make no difference, and are delivered', async () => {
+  await using sandbox = await openSandbox({ now: Date.now, blockMs: 100 });
+  sandbox.startClock();
+  await using proxy = await startBendingProxy(sandbox.url);
+  // The events are those of blocks.
+  proxy.bend({ request: ({ path }) => (path.endsWith('/test') ? said(404, 'Not found') : undefined) });
+  const results = await judge({ url: proxy.url });
+  expect(remarks(results).filter((remark) => !remark.startsWith('note'))).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { startIndexed } from '../../../src/service/indexed/indexed.ts';
 import { folderOf } from '../../support/folder.ts';
 import { type Anvil, startAnvil } from '../indexed/support/anvil.ts';
 import { accountsOf, deploy, sendTransaction } from '../indexed/support/contracts.ts';
+import { said, startBendingProxy } from './support/bending-proxy.ts';
 import { judge, remarks } from './support/judge.ts';
 
 /** The points that judge the sandbox and any other server judge the index of a chain of one's own. */
@@ -43,16 +44,13 @@ const skippedIn = (results: readonly Result[]): readonly string[] => [
 const WITHOUT_DATA = ['GET /v1/evm/balances/{address}/stablecoins', 'GET /v1/evm/defi/positions/{address}'];
 const HOLDERS = 'GET /v1/evm/token-holders/{chain_id}/{address}';
 
-test.each([
-  ['whole', 0, WITHOUT_DATA],
-  // Without all movements of a token nobody knows who holds it.
-  ['late', 12, [...WITHOUT_DATA.slice(0, 1), HOLDERS, ...WITHOUT_DATA.slice(1)]],
-])('a %s index of a chain keeps the contract in every point', async (_, startBlock, skipped) => {
-  await using anvil = await startAnvil();
+/** A populated chain, and the service over its index, which is complete from a block on. */
+const startOver = async (startBlock: number) => {
+  await using started = new AsyncDisposableStack();
+  const anvil = started.use(await startAnvil());
   const { wallets, coin } = await populate(anvil);
-  await using folder = await folderOf({
-    'prices.json': JSON.stringify({ 31337: { native: 3_120.5, [coin.address]: 1.0002 } }),
-  });
+  const prices = { 31337: { native: 3_120.5, [coin.address]: 1.0002 } };
+  const folder = started.use(await folderOf({ 'prices.json': JSON.stringify(prices) }));
   const service = await startIndexed({
     chains: [{ id: 31_337, url: anvil.url, startBlock }],
     directory: folder.path('index'),
@@ -66,8 +64,7 @@ test.each([
     signatureSecret: null,
     log: () => {},
   });
-  await using stopped = new AsyncDisposableStack();
-  stopped.defer(() => service.stop());
+  started.defer(() => service.stop());
   service.follow();
   const head = await anvil.head();
   const indexed = async (): Promise<unknown> => {
@@ -76,11 +73,39 @@ test.each([
     return [index?.indexedFrom, index?.indexedTo];
   };
   await expect.poll(indexed).toEqual([startBlock, head]);
+  const running = started.move();
+  return { url: service.url, wallets, coin, [Symbol.asyncDispose]: () => running.disposeAsync() };
+};
 
-  const results = await judge({ url: service.url, wallets });
-  expect(skippedIn(results)).toEqual(skipped);
+test.each([
+  ['whole', 0, WITHOUT_DATA],
+  // Without all movements of a token nobody knows who holds it.
+  ['late', 12, [...WITHOUT_DATA, HOLDERS]],
+])('a %s index of a chain keeps the contract in every point', async (_, startBlock, skipped) => {
+  await using service = await startOver(startBlock);
+  const { url, wallets } = service;
+  const results = await judge({ url, wallets });
+  expect(skippedIn(results).toSorted()).toEqual(skipped.toSorted());
   expect(remarks(results.filter(({ status }) => status !== 'skipped'))).toEqual([
     // Its tokens have no logos, and no pools that are known.
     expect.stringMatching(/^note: .*tells logos and pools .*: expected token_metadata or pool with metadata/),
   ]);
+});
+
+test('what happens on the chain is delivered as the contract says', async () => {
+  await using service = await startOver(0);
+  const { wallets, coin } = service;
+  await using proxy = await startBendingProxy(service.url);
+  // The events are those of blocks.
+  proxy.bend({ request: ({ path }) => (path.endsWith('/test') ? said(404, 'Not found') : undefined) });
+  const judging = judge({ url: proxy.url, wallets, only: ({ expects }) => expects.startsWith('delivers') });
+  let isJudging = true;
+  const judged = judging.finally(() => {
+    isJudging = false;
+  });
+  while (isJudging) {
+    await coin.mine('transfer', [wallets[1], 1n]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(remarks(await judged)).toEqual([]);
 });
