@@ -30,8 +30,8 @@ export const openInRedis = async (
   { connection, writer, minReplicas }: Redis,
 ): Promise<OpenedLog> => {
   const { config, log: logger } = startup;
-  const { retentionHours, retentionCount } = config.deliveries;
-  const retention = { retentionHours, retentionCount };
+  const { retentionHours, retentionCount, retentionTotal } = config.deliveries;
+  const retention = { retentionHours, retentionCount, retentionTotal };
   try {
     // Before the gateway puts anything into this Redis.
     await checkRedisLog(connection);

@@ -130,6 +130,7 @@ const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) 
       : (deliveries.signature.header ?? 'the one whose name ends in webhook-signature'),
   DELIVERY_RETENTION_HOURS: ({ deliveries }) => deliveries.retentionHours,
   DELIVERY_RETENTION_COUNT: ({ deliveries }) => deliveries.retentionCount,
+  DELIVERY_RETENTION_TOTAL: ({ deliveries }) => deliveries.retentionTotal,
   DATA_DIR: ({ deliveries, redis }) => (redis === null ? deliveries.dataDir : NOT_WITH_REDIS),
   REDIS_URL: ({ redis }) => redis?.urls.map(shown) ?? null,
   REDIS_CACHE_URL: ({ redis }) => (redis === null ? NOT_WITHOUT_REDIS : redis.cacheUrls.map(shown)),

@@ -58,6 +58,8 @@ export type Config = {
     } | null;
     readonly retentionHours: number;
     readonly retentionCount: number;
+    /** Of all tenants together; null for no limit. */
+    readonly retentionTotal: number | null;
     readonly dataDir: string;
   };
   /** Where many gateways keep what they share; null when this one is alone. */
@@ -216,6 +218,11 @@ export const readConfig = (env: Environment): Config => {
       },
       retentionHours: integer('DELIVERY_RETENTION_HOURS', 168, 1, 876_000),
       retentionCount: integer('DELIVERY_RETENTION_COUNT', 1_000_000, 1, 1_000_000_000),
+      retentionTotal: read(
+        'DELIVERY_RETENTION_TOTAL',
+        integerIn(1, 1_000_000_000_000),
+        'an integer from 1 to 1000000000000',
+      ),
       dataDir: dataDirOf(env),
     },
     redis: readRedis(env, read, problems),

@@ -83,6 +83,7 @@ const EXAMPLES: { readonly [name in Variable]: readonly string[] } = {
   DELIVERY_SIGNATURE_HEADER: ['X-Signature', 'x-signature'],
   DELIVERY_RETENTION_HOURS: ['24'],
   DELIVERY_RETENTION_COUNT: ['5000'],
+  DELIVERY_RETENTION_TOTAL: ['70000'],
   DATA_DIR: ['/nowhere/data'],
   REDIS_URL: [`redis://user:${SECRET}@redis.example.com:6379/1`, 'redis://(access)@redis.example.com:6379/1'],
   REDIS_CACHE_URL: [

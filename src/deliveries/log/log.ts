@@ -172,6 +172,8 @@ export type LogOptions = {
   readonly retentionHours: number;
   /** Each tenant keeps at most this many deliveries, the newest. */
   readonly retentionCount: number;
+  /** All tenants together keep about this many, but each at least its newest. Default: no limit. */
+  readonly retentionTotal?: number | null | undefined;
   readonly retentionObserver?: RetentionObserver | undefined;
   /** Default: the clock of the store, which is the system's for a log in a folder. */
   readonly now?: (() => number) | undefined;

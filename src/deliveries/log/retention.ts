@@ -3,8 +3,45 @@ import { createKeyedQueue } from '../../lib/tasks.ts';
 import { messageOf } from '../../lib/values.ts';
 import { LogDamagedError, LogUnavailableError } from './errors.ts';
 
-/** How much of each tenant's log is kept. Deliveries beyond either limit are dropped, the oldest first. */
-export type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
+/** How much is kept. Deliveries beyond a limit are dropped, the oldest of their tenant first. */
+export type Retention = {
+  readonly maxAgeMs: number;
+  /** Of each tenant. */
+  readonly maxCount: number;
+  /** Of all tenants together; Infinity for no limit. */
+  readonly maxTotal: number;
+};
+
+const HOUR_MS = 3_600_000;
+
+type Settings = {
+  readonly retentionHours: number;
+  readonly retentionCount: number;
+  readonly retentionTotal?: number | null | undefined;
+};
+
+export const retentionOf = ({ retentionHours, retentionCount, retentionTotal }: Settings): Retention => ({
+  maxAgeMs: retentionHours * HOUR_MS,
+  maxCount: retentionCount,
+  maxTotal: retentionTotal ?? Number.POSITIVE_INFINITY,
+});
+
+/**
+ * How many deliveries each tenant may keep so that all together keep at most `total` (max-min fairness): only those above
+ * an equal share lose any, so no tenant pushes out another's that has less. At least 1. `counts` has how many tenants have
+ * each number of deliveries.
+ */
+export const fairShare = (counts: ReadonlyMap<number, number>, total: number): number => {
+  let left = total;
+  let tenants = counts.values().reduce((sum, some) => sum + some, 0);
+  for (const [count, some] of [...counts].sort(([one], [other]) => one - other)) {
+    const share = Math.floor(left / tenants);
+    if (count > share) return Math.max(1, share);
+    left -= count * some;
+    tenants -= some;
+  }
+  return Number.POSITIVE_INFINITY;
+};
 
 /** Reports why the log's own trimming fails or waits. */
 export type RetentionObserver = {

@@ -16,7 +16,7 @@ import type {
   ReadOptions,
   StoredDelivery,
 } from '../log/log.ts';
-import { startTrimming } from '../log/retention.ts';
+import { retentionOf, startTrimming } from '../log/retention.ts';
 import { packBatch, RedisAppendQueue } from './append-queue.ts';
 import { entryOf } from './entry.ts';
 import { RedisReader } from './reader.ts';
@@ -46,7 +46,6 @@ export type RedisLogOptions = LogOptions & {
   readonly onLost?: (() => void) | undefined;
 };
 
-const HOUR_MS = 3_600_000;
 const REPLICAS_WAIT_MS = 1000;
 
 /**
@@ -88,9 +87,8 @@ class RedisLog implements DeliveryLog {
   #closing: Promise<void> | null = null;
 
   constructor(options: RedisLogOptions, { store, tenants, replication, time, wakeUp }: Parts) {
-    const { retentionHours, retentionCount, now } = options;
-    const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
-    const trimmer = new RedisTrimmer({ store, tenants, retention });
+    const { now } = options;
+    const trimmer = new RedisTrimmer({ store, tenants, retention: retentionOf(options) });
     this.#store = store;
     this.#tenants = tenants;
     this.#limit = new AppendLimit(options.maxWaitingBytes);

@@ -155,6 +155,7 @@ export type SharedSettings = {
   readonly secret: string;
   readonly retentionHours: number;
   readonly retentionCount: number;
+  readonly retentionTotal: number | null;
 };
 
 /**
@@ -163,11 +164,12 @@ export type SharedSettings = {
  */
 export const shareSettings = async (
   redis: RedisConnection,
-  { secret, retentionHours, retentionCount }: SharedSettings,
+  { secret, retentionHours, retentionCount, retentionTotal }: SharedSettings,
 ): Promise<string[]> => {
   const own = {
     DELIVERY_RETENTION_HOURS: String(retentionHours),
     DELIVERY_RETENTION_COUNT: String(retentionCount),
+    DELIVERY_RETENTION_TOTAL: retentionTotal === null ? 'none' : String(retentionTotal),
     DELIVERY_SECRET: hash('sha256', `settings:${secret}`).slice(0, 16),
   };
   const names = Object.keys(own);

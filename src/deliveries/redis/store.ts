@@ -174,6 +174,8 @@ export const FORMAT = 'gateway:format';
 export const TIME = 'gateway:time';
 /** A jump of that clock which is not confirmed yet: the expected time, the clock, and for how long it has gone on evenly. */
 export const TIME_JUMP = 'gateway:time-jump';
+/** Is there while a gateway counts the deliveries of all tenants, and for a while after. */
+export const TOTAL = 'gateway:total';
 /** All tenants, each with a time before which none of its deliveries was stored; 0 where that is not known. */
 export const TENANTS = 'gateway:tenants';
 

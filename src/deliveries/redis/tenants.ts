@@ -6,6 +6,7 @@ import { LogUnavailableError } from '../log/errors.ts';
 import { describeFence, readFence } from '../log/fence.ts';
 import type { LogSize } from '../log/log.ts';
 import {
+  fairShare,
   isNear,
   isTimeDue,
   type Jump,
@@ -14,7 +15,18 @@ import {
   RetentionClock,
   type RetentionObserver,
 } from '../log/retention.ts';
-import { FORMAT, isRefusal, SEED, type Store, TENANTS, TIME, TIME_JUMP, TRIM, tenantKeys } from './store.ts';
+import {
+  FORMAT,
+  isRefusal,
+  SEED,
+  type Store,
+  TENANTS,
+  TIME,
+  TIME_JUMP,
+  TOTAL,
+  TRIM,
+  tenantKeys,
+} from './store.ts';
 
 export const SEED_BYTES = 32;
 const ADDED_AT_ONCE = 1000;
@@ -184,6 +196,12 @@ type Options = {
 const DROPPED_AT_ONCE = 256;
 const TENANTS_AT_ONCE = 100;
 
+/** Counting takes Redis about 10 µs a tenant, so it gets a thirtieth of its time at most. */
+const COUNTING_PAUSE_PER_TENANT_MS = 0.3;
+const MIN_COUNTING_PAUSE_MS = 2000;
+/** A gateway that ends while it counts lets another one begin after this time. */
+const MAX_COUNTING_MS = 60_000;
+
 /** The logs of some tenants could not be trimmed; all others were. The message names some of them. */
 class TenantsNotTrimmedError extends Error {
   constructor(failures: ReadonlyMap<string, unknown>) {
@@ -220,9 +238,11 @@ export class RedisTrimmer {
     const { tenants, retention } = this.#options;
     const tooOld = now - retention.maxAgeMs;
     await this.#seeAll();
+    const shares = await this.#shares();
     const failures = new Map<string, unknown>();
     for (const tenant of this.#overfull)
       if (await this.#hasTrimmed(tenant, now, failures)) this.#overfull.delete(tenant);
+    for (const [tenant, share] of shares) await this.#hasTrimmed(tenant, now, failures, share);
     // Each of them leaves the front of the set, unless it fails.
     for (let failed = 0; ; ) {
       const due = await tenants.due(tooOld, failed, TENANTS_AT_ONCE);
@@ -230,6 +250,41 @@ export class RedisTrimmer {
       if (due.length < TENANTS_AT_ONCE) break;
     }
     if (failures.size > 0) throw new TenantsNotTrimmedError(failures);
+  }
+
+  /**
+   * What tenants may keep that have more than their share, where all together have more than their limit. Of all gateways, one
+   * looks at a time, and less often the more tenants there are.
+   */
+  async #shares(): Promise<ReadonlyMap<string, number>> {
+    const { store, tenants, retention } = this.#options;
+    const { maxCount, maxTotal } = retention;
+    if (maxTotal === Number.POSITIVE_INFINITY) return new Map();
+    const leased = await store.send(TOTAL, 'SET', TOTAL, '', 'NX', 'PX', String(MAX_COUNTING_MS));
+    if (leased === null) return new Map();
+    const counts = new Map<string, number>();
+    for (let offset = 0; ; offset += TENANTS_AT_ONCE) {
+      const some = await tenants.due(null, offset, TENANTS_AT_ONCE);
+      await Promise.all(some.map(async (tenant) => counts.set(tenant, await this.#countOf(tenant))));
+      if (some.length < TENANTS_AT_ONCE) break;
+    }
+    const pauseMs = Math.max(MIN_COUNTING_PAUSE_MS, counts.size * COUNTING_PAUSE_PER_TENANT_MS);
+    await store.send(TOTAL, 'PEXPIRE', TOTAL, String(Math.ceil(pauseMs)));
+    const sizes = Map.groupBy(counts.values(), (count) => count);
+    const share = fairShare(new Map([...sizes].map(([count, all]) => [count, all.length])), maxTotal);
+    const least = Math.min(maxCount, share);
+    return new Map([...counts].filter(([, count]) => count > least).map(([tenant]) => [tenant, least]));
+  }
+
+  async #countOf(tenant: string): Promise<number> {
+    const [, key] = tenantKeys(tenant).entries;
+    const reply = await this.#options.store.send(key, 'HMGET', key, 'head', 'floor').catch((error) => {
+      // The next append or read of this tenant mends it.
+      if (isRefusal(error)) return [];
+      throw error;
+    });
+    const [head, floor] = Array.isArray(reply) ? reply : [];
+    return Math.max(0, Number(head ?? 0) - Number(floor ?? 0));
   }
 
   async #seeAll(): Promise<void> {
@@ -241,9 +296,14 @@ export class RedisTrimmer {
   }
 
   /** Adds the tenant to `failures` when Redis refuses to trim its log. Rejects when Redis can't be reached. */
-  async #hasTrimmed(tenant: string, now: number, failures: Map<string, unknown>): Promise<boolean> {
+  async #hasTrimmed(
+    tenant: string,
+    now: number,
+    failures: Map<string, unknown>,
+    maxCount = this.#options.retention.maxCount,
+  ): Promise<boolean> {
     try {
-      await this.#trimTenant(tenant, now);
+      await this.#trimTenant(tenant, now, maxCount);
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
@@ -252,11 +312,11 @@ export class RedisTrimmer {
     }
   }
 
-  async #trimTenant(tenant: string, now: number): Promise<void> {
+  async #trimTenant(tenant: string, now: number, maxCount: number): Promise<void> {
     const { store, tenants, retention } = this.#options;
     const { prefix, entries } = tenantKeys(tenant);
     const tooOld = now - retention.maxAgeMs;
-    const limits = [retention.maxCount, now, retention.maxAgeMs, DROPPED_AT_ONCE];
+    const limits = [maxCount, now, retention.maxAgeMs, DROPPED_AT_ONCE];
     const args = [prefix, ...limits.map(String)];
     for (;;) {
       const [hasMore, storedAt, mended] = await store.run(TRIM, entries, args);

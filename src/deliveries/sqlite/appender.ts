@@ -21,12 +21,15 @@ import { Indexer } from './indexer.ts';
 import { keptTime, SqliteTrimmer } from './retention.ts';
 import { Fingerprints } from './rows.ts';
 import { maxTermsOf } from './segment-builder.ts';
+import { Shrinker } from './shrinker.ts';
 import type { Placement, UnpackedDelivery } from './threads/packing.ts';
 import { type Head, isRowFault } from './threads/protocol.ts';
 
 type TenantState = {
   readonly id: number;
   head: number;
+  /** The head when the transaction began. */
+  readonly before: number;
   readonly floor: number;
   /** Deliveries up to this sequence are in segments, or trimmed. */
   readonly segmented: number;
@@ -75,9 +78,9 @@ class Appender {
   }
 
   #finish(tenants: ReadonlyMap<string, TenantState>): void {
-    for (const { id, head, floor } of tenants.values()) {
+    for (const { id, head, floor, before } of tenants.values()) {
       this.#raiseHead.run(head, id);
-      this.#trimmer.observeCount(id, head - floor);
+      this.#trimmer.observeCount(id, head - floor, head - before);
     }
     this.#indexer.step();
   }
@@ -153,7 +156,13 @@ class Appender {
     const row = this.#tenant.get(name) ?? this.#addTenant.get(name);
     if (row === undefined) throw new UnstorableError(`the log has room for ${MAX_TENANT} tenants`);
     const { id, head, floor, segmented } = row;
-    const tenant = { id: Number(id), head: Number(head), floor: Number(floor), segmented: Number(segmented) };
+    const tenant = {
+      id: Number(id),
+      head: Number(head),
+      before: Number(head),
+      floor: Number(floor),
+      segmented: Number(segmented),
+    };
     tenants.set(name, tenant);
     return tenant;
   }
@@ -184,6 +193,7 @@ export class WriteStore {
   readonly indexer: Indexer;
   readonly appender: Appender;
   readonly trimmer: SqliteTrimmer;
+  readonly shrinker: Shrinker;
   readonly file: LogFile;
   readonly database: DatabaseSync;
   readonly #path: string;
@@ -201,7 +211,8 @@ export class WriteStore {
       this.indexer = new Indexer(this.database);
       this.trimmer = new SqliteTrimmer(this.database, this.indexer);
       this.appender = new Appender(this.database, this.indexer, this.trimmer);
-      this.file = new LogFile(path);
+      this.shrinker = new Shrinker(this.database);
+      this.file = new LogFile(path, this.database);
     } catch (error) {
       this.database.close();
       throw new LogOpenError(path, messageOf(error), error);

@@ -22,6 +22,9 @@ const CHECKPOINT_PAGES = 4000;
  */
 export const openForWriting = (path: string, create: boolean): DatabaseSync =>
   open(path, create, (database) => {
+    // A file can shrink only if that is said before its first table. In any other file this would write the header.
+    if (Number(database.prepare('PRAGMA page_count').get()?.page_count) === 0)
+      database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
        PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = 67108864;
@@ -127,11 +130,15 @@ const SUFFIXES = ['', '-wal', '-shm'];
  */
 export class LogFile {
   readonly #path: string;
+  readonly #pages;
   readonly #known = new Map<string, BigIntStats>();
 
   /** Must be made right after SQLite has opened the log: the files at `path` are taken to be the log's. */
-  constructor(path: string) {
+  constructor(path: string, database: DatabaseSync) {
     this.#path = path;
+    this.#pages = database.prepare(
+      'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
+    );
     this.check();
   }
 
@@ -165,11 +172,18 @@ export class LogFile {
       if (found === undefined) throw new LogDamagedError(`${path} is gone`);
       if (found.ino !== known.ino || found.dev !== known.dev)
         throw new LogDamagedError(`another file is in the place of ${path}`);
-      // The log's own file never shrinks; the two beside it may.
-      if (suffix === '' && found.size < known.size)
+      // The two files beside the log's own become smaller at any time.
+      if (suffix === '' && found.size < known.size && !this.#isWhole(found.size))
         throw new LogDamagedError(`${path} was cut from ${known.size} to ${found.size} bytes`);
     }
     if (found !== undefined) this.#known.set(suffix, found);
+  }
+
+  /** Whether the log's own file has all pages that are not in the `-wal` file: then it is the log that has shrunk. */
+  #isWhole(size: bigint): boolean {
+    const wal = statOf(`${this.#path}-wal`)?.size ?? 0n;
+    const bytes = this.#pages.get()?.bytes;
+    return typeof bytes === 'bigint' && size + wal >= bytes;
   }
 }
 

@@ -20,7 +20,7 @@ import type {
   StoredDelivery,
 } from '../log/log.ts';
 import type { LogObserver } from '../log/observer.ts';
-import { RetentionClock, startTrimming } from '../log/retention.ts';
+import { RetentionClock, retentionOf, startTrimming } from '../log/retention.ts';
 import { lockDirectory } from './database.ts';
 import { LogThreads, type StartThread, startThread } from './threads/log-threads.ts';
 import { type Placement, packDeliveries, unpackPage, unpackPlacements } from './threads/packing.ts';
@@ -34,8 +34,6 @@ export type SqliteLogOptions = LogOptions & {
   /** Default: starts worker threads of this process. */
   readonly startThread?: StartThread | undefined;
 };
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Opens the log in `dataDir`, and begins to trim it. Rejects with LogOpenError when the directory can't be made or written,
@@ -157,8 +155,8 @@ class SqliteLog implements DeliveryLog {
 
   async #trimOnce(): Promise<void> {
     if (this.#closing) throw new LogClosedError();
-    const { retentionHours, retentionCount, now = Date.now } = this.#options;
-    const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
+    const { now = Date.now } = this.#options;
+    const retention = retentionOf(this.#options);
     await this.#threads.write('trim', { retention, time: this.#clock.read(now()) });
   }
 

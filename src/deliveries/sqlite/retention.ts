@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Extent, fingerprintOf } from '../log/cursor.ts';
-import { isNear, isTimeDue, type KeptTime, type Retention } from '../log/retention.ts';
+import { fairShare, isNear, isTimeDue, type KeptTime, type Retention } from '../log/retention.ts';
 import type { Indexer } from './indexer.ts';
 
 export type Trim = {
@@ -13,8 +13,12 @@ export type Trim = {
 const STEP_MS = 2;
 const DELIVERIES_AT_ONCE = 16;
 const POSTINGS_AT_ONCE = 64;
+const TENANTS_AT_ONCE = 256;
 /** Leaves nothing. */
-const ALL: Trim = { retention: { maxAgeMs: 0, maxCount: 0 }, time: { now: 0, jump: null } };
+const ALL: Trim = {
+  retention: { maxAgeMs: 0, maxCount: 0, maxTotal: 0 },
+  time: { now: 0, jump: null },
+};
 const MAX_KNOWN_OVERFULL = 1000;
 
 /** Parameter: the time before which a delivery is too old. Exported for its test. */
@@ -52,6 +56,7 @@ export class SqliteTrimmer {
   readonly #rememberTrimmed;
   readonly #setOldest;
   readonly #time;
+  readonly #shares: Shares;
   readonly #overfull = new Set<number>();
   /** Whether tenants that `#overfull` lacks may have too many deliveries, as after the limit was lowered. */
   #hasMoreOverfull = true;
@@ -75,6 +80,7 @@ export class SqliteTrimmer {
     this.#rememberTrimmed = database.prepare('INSERT OR REPLACE INTO trimmed VALUES (?, ?, ?)');
     this.#setOldest = database.prepare('UPDATE tenant SET oldest = ? WHERE id = ?');
     this.#time = new TimeKeeper(database);
+    this.#shares = new Shares(database);
   }
 
   /** Records when the tenant's only delivery was received. Must run in a transaction. */
@@ -82,8 +88,9 @@ export class SqliteTrimmer {
     this.#setOldest.run(received, tenant);
   }
 
-  /** Records that the tenant now has `count` deliveries. */
-  observeCount(tenant: number, count: number): void {
+  /** Records that the tenant now has `count` deliveries, `added` of them new. */
+  observeCount(tenant: number, count: number, added: number): void {
+    this.#shares.grew(added);
     if (count <= this.#maxCount) return;
     if (this.#overfull.size < MAX_KNOWN_OVERFULL) this.#overfull.add(tenant);
     else this.#hasMoreOverfull = true;
@@ -91,13 +98,17 @@ export class SqliteTrimmer {
 
   /** Whether there is anything to drop or to keep. Needs no transaction, so to ask costs no commit. */
   isDue(trim: Trim): boolean {
-    return this.#time.isDue(trim.time) || this.#next(trim) !== null;
+    return this.#time.isDue(trim.time) || this.#shares.isCounting(trim) || this.#next(trim) !== null;
   }
 
   /** Drops for a few milliseconds. Must run in a transaction. */
   step(trim: Trim): void {
     if (this.#time.isDue(trim.time)) this.#time.keep(trim.time);
     const end = performance.now() + STEP_MS;
+    while (this.#shares.isCounting(trim)) {
+      this.#shares.count(trim);
+      if (performance.now() >= end) return;
+    }
     do {
       const tenant = this.#next(trim);
       if (tenant === null) return;
@@ -117,7 +128,9 @@ export class SqliteTrimmer {
     this.#time.keep(time);
   }
 
-  #next({ retention: { maxAgeMs, maxCount }, time: { now } }: Trim): number | null {
+  #next(trim: Trim): number | null {
+    const { retention, time } = trim;
+    const maxCount = this.#shares.maxCount(trim);
     if (maxCount !== this.#maxCount) this.#hasMoreOverfull = true;
     this.#maxCount = maxCount;
     if (this.#overfull.size === 0 && this.#hasMoreOverfull) {
@@ -127,17 +140,20 @@ export class SqliteTrimmer {
     }
     const [overfull] = this.#overfull;
     if (overfull !== undefined) return overfull;
-    const old = this.#tooOld.get(now - maxAgeMs);
+    const old = this.#tooOld.get(time.now - retention.maxAgeMs);
     return old === undefined ? null : Number(old.id);
   }
 
   /** Drops a few deliveries and a few posting lists. When there is nothing left to drop, the tenant is no longer due. */
-  #trim(tenant: number, { retention, time: { now } }: Trim): void {
+  #trim(tenant: number, trim: Trim): void {
+    const { retention, time } = trim;
+    const now = time.now;
+    const maxCount = this.#shares.maxCount(trim);
     const extent = this.#extentOf(tenant);
     const rows = this.#oldestOf(tenant, extent);
     // Everything after the first delivery that stays is kept, even if it is older: the clock may have gone back.
     const firstKept = rows.findIndex(
-      (row) => row.sequence > extent.head - retention.maxCount && ageOf(row, now) >= now - retention.maxAgeMs,
+      (row) => row.sequence > extent.head - maxCount && ageOf(row, now) >= now - retention.maxAgeMs,
     );
     const dropped = firstKept === -1 ? rows : rows.slice(0, firstKept);
     for (const { sequence, identity, stored } of dropped) {
@@ -145,6 +161,7 @@ export class SqliteTrimmer {
       this.#dropDelivery.run(tenant, sequence);
       if (stored !== null) this.#dropStored.run(tenant, sequence);
     }
+    this.#shares.grew(-dropped.length);
     const last = dropped.at(-1);
     if (last !== undefined) {
       this.#raiseFloor.run(last.sequence, tenant);
@@ -170,6 +187,53 @@ export class SqliteTrimmer {
   #extentOf(tenant: number): Extent {
     const row = this.#extent.get(tenant);
     return { head: Number(row?.head), floor: Number(row?.floor) };
+  }
+}
+
+/** How many deliveries each tenant may keep, where all together have more than their limit. */
+class Shares {
+  readonly #counts;
+  #total: number;
+  /** A trim counts the tenants once. */
+  #trim: Trim | null = null;
+  #after = 0;
+  #found = new Map<number, number>();
+  /** Null while the tenants are counted. */
+  #share: number | null = null;
+
+  constructor(database: DatabaseSync) {
+    this.#counts = database.prepare(
+      `SELECT id, head - floor AS count FROM tenant WHERE id > ? ORDER BY id LIMIT ${TENANTS_AT_ONCE}`,
+    );
+    this.#total = Number(database.prepare('SELECT sum(head - floor) AS total FROM tenant').get()?.total ?? 0);
+  }
+
+  grew(by: number): void {
+    this.#total += by;
+  }
+
+  /** Whether the tenants have to be counted before `maxCount` knows their share. */
+  isCounting(trim: Trim): boolean {
+    if (this.#total <= trim.retention.maxTotal) return false;
+    return this.#trim !== trim || this.#share === null;
+  }
+
+  /** Counts some tenants. */
+  count(trim: Trim): void {
+    if (this.#trim !== trim) [this.#trim, this.#after, this.#found, this.#share] = [trim, 0, new Map(), null];
+    const rows = this.#counts.all(this.#after);
+    for (const row of rows) {
+      const count = Number(row.count);
+      if (count > 0) this.#found.set(count, (this.#found.get(count) ?? 0) + 1);
+      this.#after = Number(row.id);
+    }
+    if (rows.length < TENANTS_AT_ONCE) this.#share = fairShare(this.#found, trim.retention.maxTotal);
+  }
+
+  maxCount(trim: Trim): number {
+    const { maxCount, maxTotal } = trim.retention;
+    if (this.#total <= maxTotal || this.#trim !== trim) return maxCount;
+    return Math.min(maxCount, this.#share ?? maxCount);
   }
 }
 

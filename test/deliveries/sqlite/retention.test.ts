@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
 import {
   address,
   appendNumbers,
@@ -7,7 +9,7 @@ import {
   TENANT,
   temporaryDirectory,
 } from '../support/builders.ts';
-import { changeFile, openFile } from '../support/stored.ts';
+import { changeFile, openFile, storeMany } from '../support/stored.ts';
 
 test('an address is not found once its delivery was trimmed', async () => {
   const dataDir = await temporaryDirectory();
@@ -46,4 +48,42 @@ test('with malformed rows of one tenant, the log opens, and retention drops what
     ['malformed', [4, 5]],
   ] as const)
     expect((await log.read(tenant, { limit: 9 })).deliveries.map(({ sequence }) => sequence)).toEqual(left);
+});
+
+test('the file shrinks when most of it is dropped, while deliveries are stored and read; one of an earlier format does not', async () => {
+  const sizesOf = async (prepare: string, atMost: number) => {
+    const dataDir = await temporaryDirectory();
+    storeMany(dataDir, { tenants: 1, each: 150_000, receivedAt: 1_000_000 }).close();
+    changeFile(dataDir, prepare);
+    const size = () => statSync(join(dataDir, 'deliveries.db')).size;
+    const full = size();
+    const damaged: unknown[] = [];
+    const log = await openLog({
+      dataDir,
+      retentionCount: 100,
+      observer: { damaged: (error) => damaged.push(error) },
+    });
+    let isTrimmed = false;
+    const trimmed = log.trim().then(() => {
+      isTrimmed = true;
+    });
+    for (let number = 1_000_000; !isTrimmed; number += 1) {
+      const [stored] = await log.append([delivery(number, { tenant: 't1' })]);
+      expect((await log.get('t1', stored?.cursor ?? ''))?.sequence).toBe(stored?.sequence);
+    }
+    await trimmed;
+    expect(damaged).toEqual([]);
+    const { deliveries } = await log.read('t1', { limit: 1000, take: 'newest' });
+    expect(deliveries.length).toBeGreaterThanOrEqual(100);
+    // While the log is open: a reader may delay what cuts the file.
+    await vi.waitFor(() => expect(size()).toBeLessThanOrEqual(full * atMost), 60_000);
+    const shrunk = size();
+    await log.close();
+    await (await openLog({ dataDir })).close();
+    return { full, shrunk };
+  };
+  const { full } = await sizesOf('SELECT 1', 1 / 3);
+  expect(full).toBeGreaterThan(8_000_000);
+  const earlier = await sizesOf('PRAGMA auto_vacuum = NONE; VACUUM', 1);
+  expect(earlier.shrunk).toBeGreaterThan(earlier.full * 0.9);
 });

@@ -16,6 +16,7 @@ type OpenOptions = {
   readonly place?: string;
   readonly retentionHours?: number;
   readonly retentionCount?: number;
+  readonly retentionTotal?: number;
   readonly now?: () => number;
   /** Default: in step with `now`. */
   readonly monotonic?: () => number;

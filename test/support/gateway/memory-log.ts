@@ -21,11 +21,15 @@ import {
   type StoredDelivery,
 } from '../../../src/deliveries/log/log.ts';
 import { type Found, readPage, type SequenceRange, sequencesIn } from '../../../src/deliveries/log/page.ts';
-import { type KeptTime, RetentionClock, startTrimming } from '../../../src/deliveries/log/retention.ts';
+import {
+  fairShare,
+  type KeptTime,
+  RetentionClock,
+  retentionOf,
+  startTrimming,
+} from '../../../src/deliveries/log/retention.ts';
 import type { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 import { monotonicClock } from '../../../src/lib/deadlines.ts';
-
-const HOUR_MS = 3_600_000;
 
 type Entry = { readonly delivery: StoredDelivery; readonly identity: string; readonly place: Place };
 
@@ -88,7 +92,8 @@ export const forgetMemoryLog = (dataDir: string): void => void contents.delete(d
  * nothing survives the process.
  */
 export const openMemoryLog: typeof openSqliteLog = async (options): Promise<DeliveryLog> => {
-  const { dataDir, retentionHours, retentionCount, now = Date.now, retentionObserver = {} } = options;
+  const { dataDir, now = Date.now, retentionObserver = {} } = options;
+  const { maxAgeMs, maxCount, maxTotal } = retentionOf(options);
   const content = contents.get(dataDir) ?? new Content();
   contents.set(dataDir, content);
   const { cursors, tenants } = content;
@@ -134,9 +139,11 @@ export const openMemoryLog: typeof openSqliteLog = async (options): Promise<Deli
   const trimOnce = async () => {
     checkOpen();
     content.time = clock.read(now());
-    const oldest = content.time.now - retentionHours * HOUR_MS;
+    const oldest = content.time.now - maxAgeMs;
+    const counts = Map.groupBy(tenants.values(), ({ entries }) => entries.length);
+    const share = fairShare(new Map([...counts].map(([count, logs]) => [count, logs.length])), maxTotal);
     for (const log of tenants.values()) {
-      const last = log.head.sequence - retentionCount;
+      const last = log.head.sequence - Math.min(maxCount, share);
       log.trim(({ place, delivery }) => place.sequence > last && delivery.receivedAt >= oldest);
     }
   };

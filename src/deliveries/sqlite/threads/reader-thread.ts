@@ -31,7 +31,7 @@ export class SqliteReader {
   constructor(path: string) {
     this.#database = openForReading(path);
     try {
-      this.file = new LogFile(path);
+      this.file = new LogFile(path, this.#database);
       this.#cursors = new Cursors(epochSeed(this.#database), givenEpochs(this.#database));
       this.#rows = new Rows(this.#database);
       this.#fingerprints = new Fingerprints(this.#database);

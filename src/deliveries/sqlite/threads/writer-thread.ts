@@ -62,8 +62,8 @@ export class Writer {
   }
 
   /**
-   * Applies the retention, then builds the segments that are due, in short steps. Waiting deliveries are committed between
-   * the steps.
+   * Applies the retention, builds the segments that are due, and shrinks the file, in short steps. Waiting deliveries are
+   * committed between the steps.
    */
   async trim(trim: Trim): Promise<void> {
     await this.#inSteps(
@@ -74,6 +74,11 @@ export class Writer {
       ({ indexer }) => indexer.isBehind,
       ({ indexer }) => indexer.catchUp(),
     );
+    await this.#inSteps(
+      ({ shrinker }) => shrinker.isDue,
+      ({ shrinker }) => shrinker.step(),
+    );
+    if (!this.#closed) this.#store.withConnection(({ shrinker }) => shrinker.finish());
   }
 
   /** `isDue` runs outside a transaction, so that it costs no commit. */
