@@ -127,9 +127,11 @@ const judge = async (settings: Settings, { write, writeError, signal }: CommandI
   const { results, spent } = startRun({ ...settings, signal });
   const counts = { ok: 0, differs: 0, note: 0, skipped: 0 };
   let operation = '';
+  const incomplete = new Set<string>();
   try {
     for await (const result of results) {
       counts[result.status] += 1;
+      if (result.status === 'skipped') incomplete.add(result.point.operation);
       if (!json && result.point.operation !== operation) write(`\n${result.point.operation}\n`);
       operation = result.point.operation;
       write(json ? jsonOf(result) : lineOf(result));
@@ -138,6 +140,8 @@ const judge = async (settings: Settings, { write, writeError, signal }: CommandI
     const counted = STATUSES.map((status) => `${counts[status]} ${status}`).join(', ');
     const by = spent.isStated ? '' : ' by the documented prices, as the service states none';
     tell(`\n${counted}. ${spent.computeUnits} compute units spent${by}, in ${spent.requests} requests.\n`);
+    if (incomplete.size > 0)
+      tell(`Not judged in full:\n${[...incomplete].map((each) => `  ${each}\n`).join('')}`);
   }
   return counts.differs > 0 ? 1 : 0;
 };

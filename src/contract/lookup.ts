@@ -69,6 +69,16 @@ export const largest = async (judged: Judged, lookup: Lookup): Promise<readonly 
 /** The places that a lookup of wallets is asked for at most, to find one with data. */
 const MAX_TRIED = 6;
 
+/** The id of a chain that the lookup covers. @throws Skipped when there is none. */
+export const someChain = async (
+  { chains }: Judged,
+  { support }: Pick<Lookup, 'support'>,
+): Promise<number> => {
+  const found = (await chains.all()).find(({ supports }) => support === null || supports.has(support));
+  if (found === undefined) throw new Skipped('no chain supports it');
+  return found.id;
+};
+
 /**
  * The places of known wallets where a lookup of wallets may have data.
  * @throws Skipped when there are none.
@@ -76,8 +86,10 @@ const MAX_TRIED = 6;
 export const placesOf = async (judged: Judged, { support }: Lookup): Promise<readonly Where[]> => {
   const places = await judged.wallets.places(support ?? '');
   const covered = places.filter(({ chain }) => support === null || chain.supports.has(support));
-  if (covered.length === 0)
+  if (covered.length === 0) {
+    await someChain(judged, { support });
     throw new Skipped('the chains of the wallets do not support it: choose another one with --chain');
+  }
   return covered
     .slice(0, MAX_TRIED)
     .map(({ wallet, chain }) => ({ path: { address: wallet }, query: { chain_ids: String(chain.id) } }));

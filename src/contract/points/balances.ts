@@ -1,5 +1,5 @@
 import type { ChainLookup } from '../chains.ts';
-import { expecting, type Finding, itemsOf, membersOf, note, Skipped, shown } from '../finding.ts';
+import { expecting, type Finding, itemsOf, membersOf, Skipped, shown } from '../finding.ts';
 import { ask, findWallet, items, type Lookup, largest } from '../lookup.ts';
 import { bodyOf, type Judged, type Point, refusal } from '../point.ts';
 import { nameOf } from '../service.ts';
@@ -290,18 +290,5 @@ export const balancePoints: readonly Point[] = [
     const { query } = await balances.find(judged);
     const found = items(balances, await ask(judged, balances, { path: { address: UNUSED }, query }));
     return expecting(found.length === 0, 'no balances', `${found.length}`);
-  }),
-  point(balances, 'costs a compute unit for each default chain without chain_ids', async (judged) => {
-    const { path } = await balances.find(judged);
-    const { length } = await judged.chains.tagged('default', 'balances');
-    const asked = { path, query: { limit: '1' }, chains: length };
-    const { headers, status } = await judged.service.ask(balances, { ...asked, again: true });
-    const cost = headers['x-compute-units-cost'];
-    if (cost === undefined) return [note('the header x-compute-units-cost', 'none')];
-    return expecting(
-      status === 200 && Number(cost) === length,
-      `${length} compute units for ${length} chains`,
-      cost,
-    );
   }),
 ];

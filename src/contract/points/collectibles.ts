@@ -1,4 +1,4 @@
-import { expecting, type Finding, membersOf, note, Skipped } from '../finding.ts';
+import { expecting, type Finding, membersOf } from '../finding.ts';
 import { ask, findWallet, items, type Lookup, largest } from '../lookup.ts';
 import type { Judged, Point } from '../point.ts';
 import { nameOf } from '../service.ts';
@@ -153,19 +153,6 @@ export const collectiblePoints: readonly Point[] = [
     const found = await largest(judged, collectibles);
     const early = found.find(({ explanations }) => (explanations ?? null) !== null);
     return expecting(early === undefined, 'no explanations', early?.explanations, 'note');
-  }),
-  point('costs a compute unit for each default chain without chain_ids', async (judged) => {
-    const { path } = await collectibles.find(judged);
-    const defaults = await judged.chains.tagged('default', 'collectibles');
-    if (defaults.length === 0) throw new Skipped('no chain that supports collectibles has the tag default');
-    const chains = defaults.length;
-    const asked = { path, query: { limit: '1' }, chains };
-    const answer = await judged.service.ask(collectibles, { ...asked, again: true });
-    items(collectibles, answer);
-    const cost = answer.headers['x-compute-units-cost'];
-    return cost === undefined
-      ? [note('the header x-compute-units-cost', 'none')]
-      : expecting(Number(cost) === chains, `${chains} compute units for ${chains} chains`, cost);
   }),
   point('says whose entries they are', async (judged) => {
     const where = await collectibles.find(judged);

@@ -1,5 +1,5 @@
 import { expecting, membersOf, note, Skipped, shown } from '../finding.ts';
-import { ask, findAny, items, type Lookup, largest } from '../lookup.ts';
+import { ask, findAny, items, type Lookup, largest, someChain } from '../lookup.ts';
 import { bodyOf, type Judged, type Point, refusal, summary } from '../point.ts';
 import { nameOf } from '../service.ts';
 import { judge } from '../shape.ts';
@@ -19,6 +19,7 @@ export const pointsOfEvery = (lookup: Lookup): readonly Point[] =>
     ...(lookup.list?.limit == null ? [] : limits(lookup, lookup.list.limit)),
     ...(lookup.list?.pages === true ? pages(lookup) : []),
     fields(lookup),
+    ...(isPricedByChain(lookup) ? [defaultsPrice(lookup)] : []),
     price(lookup),
   ].map(([expects, check]) => ({ operation: nameOf(lookup), expects, source: lookup.source, check }));
 
@@ -32,13 +33,6 @@ const nowhere = ({ path, chains }: Lookup, chainId: number) => ({
     ...(path.endsWith('/search/tokens') && { query: 'usd' }),
   },
 });
-
-/** A chain that the lookup covers. */
-const someChain = async ({ chains }: Judged, { support }: Lookup): Promise<number> => {
-  const found = (await chains.all()).find(({ supports }) => support === null || supports.has(support));
-  if (found === undefined) throw new Skipped('no chain supports it');
-  return found.id;
-};
 
 const needsKey = (lookup: Lookup): Named => [
   'answers 401 without a key and with a wrong one',
@@ -257,6 +251,26 @@ const fields = (lookup: Lookup): Named => [
     const most = lookup.list?.limit?.most;
     const query = most === undefined ? {} : { limit: String(most) };
     return judge(lookup.answer, bodyOf(await ask(judged, lookup, await lookup.find(judged), query)));
+  },
+];
+
+/** A compute unit a chain. What DeFi positions cost without chain ids is documented in two ways. */
+const isPricedByChain = ({ chains, price: priceOf }: Lookup): boolean =>
+  chains === 'many' && priceOf(1) === 1 && priceOf(2) === 2;
+
+/** Without chain ids the bill grows with the service's chains, which surprises most. */
+const defaultsPrice = (lookup: Lookup): Named => [
+  'costs a compute unit for each default chain without chain_ids',
+  async ({ chains, service }) => {
+    const { length } = lookup.support === null ? [] : await chains.tagged('default', lookup.support);
+    if (length === 0) throw new Skipped('no chain that supports it has the tag default');
+    const asked = { path: { address: UNUSED }, query: { limit: '1' }, chains: length };
+    const answer = await service.ask(lookup, asked);
+    bodyOf(answer);
+    const cost = answer.headers['x-compute-units-cost'];
+    return cost === undefined
+      ? [note('the header x-compute-units-cost', 'none')]
+      : expecting(Number(cost) === length, `${length} compute units for ${length} chains`, cost);
   },
 ];
 
