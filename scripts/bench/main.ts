@@ -1,12 +1,14 @@
 import process from 'node:process';
 import { failWithUsage } from '../command-line.ts';
 import { measureFanout, measureGateways } from './fanout.ts';
+import { measureIndexing } from './indexing.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
 import { measureWalletEvents } from './wallet-events.ts';
 
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  index: measureIndexing,
   ingest: measureIngest,
   fanout: measureFanout,
   gateways: measureGateways,

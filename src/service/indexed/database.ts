@@ -121,9 +121,9 @@ const SCHEMA = `
     PRIMARY KEY (account, slot, standard, token, token_id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX holders ON holdings (slot, token, amount DESC, account)
-    WHERE standard = 0 AND amount > x'80';
+    WHERE +standard = 0 AND amount > x'80';
   CREATE INDEX collectibles ON holdings (account, slot, time, standard, token, token_id)
-    WHERE standard > 0 AND amount > x'80'`;
+    WHERE +standard > 0 AND amount > x'80'`;
 
 /** A chain has room for 2^36 blocks of 2^20 transactions each. */
 const BLOCK_BITS = 36n;

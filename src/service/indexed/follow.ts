@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BlockListener, ChainStatus } from '../source.ts';
+import type { Balances } from './balances.ts';
 import type { BlockRef, FetchedBlock } from './node/answers.ts';
 import type { EvmNode } from './node/node.ts';
 import { backoffMs } from './node/rpc.ts';
 import { type ParsedBlock, parseBlock } from './parse.ts';
 import { Prefetch } from './prefetch.ts';
-import type { Balances, Index } from './store.ts';
+import type { Index } from './store.ts';
 
 /** Writes a line. One whose details have a `problem` is a warning. */
 export type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;

@@ -18,53 +18,83 @@ export type Holding = {
   readonly tokenId: bigint;
 };
 
-/** What the transfers of a block change of a holding. */
-export type Change = Holding & {
+/** What the transfers of some blocks change of a holding. Times are in milliseconds since 1970. */
+type Change = Holding & {
   amount: bigint;
   receipts: number;
   sends: number;
+  firstReceipt: number | null;
+  lastReceipt: number | null;
   /** Whether the first of them sends: what was sent was there before. */
-  readonly opensWithSend: boolean;
+  opensWithSend: boolean;
+  /** The last block that was added to it, counted in the order in which they are added. */
+  block: number;
 };
 
-/**
- * The changes of holdings by transfers, one for each holding. Transfers of nothing change nothing: anyone can make a token log
- * them for any account. The zero address has no NFTs, but a sum of each ERC-20, which is the negative of its supply.
- */
-export const changesOf = (effects: Iterable<Effect>): readonly Change[] => {
-  const changes = new Map<string, Change>();
-  const changeOf = (
-    account: Hex,
-    standard: Holding['standard'],
-    token: Hex,
-    tokenId: bigint,
-    opensWithSend: boolean,
-  ): Change => {
-    const key = standard === 0 ? account + token : `${account}${token}${standard}/${tokenId}`;
-    const known = changes.get(key);
-    if (known !== undefined) return known;
-    const change = { account, standard, token, tokenId, amount: 0n, receipts: 0, sends: 0, opensWithSend };
-    changes.set(key, change);
-    return change;
-  };
-  for (const effect of effects) {
-    if (effect.kind !== 'transfer' || effect.asset === 'native' || effect.token === null) continue;
-    const { from, to, token, value } = effect;
-    const standard = STANDARDS[effect.asset];
-    if (value === 0n) continue;
-    if (from !== ZERO_ADDRESS || standard === 0) {
-      const sent = changeOf(from, standard, token, effect.tokenId ?? 0n, true);
-      sent.amount -= value;
-      sent.sends += 1;
-    }
-    if (to !== ZERO_ADDRESS || standard === 0) {
-      const received = changeOf(to, standard, token, effect.tokenId ?? 0n, false);
-      received.amount += value;
-      received.receipts += 1;
+/** Where blocks are added: above or below all others. */
+export type End = 'above' | 'below';
+
+/** The changes of one chain by blocks that are added at one end. */
+class Changes {
+  readonly slot: number;
+  readonly end: End;
+  readonly #changes = new Map<string, Change>();
+  #blocks = 0;
+
+  constructor(slot: number, end: End) {
+    this.slot = slot;
+    this.end = end;
+  }
+
+  /**
+   * Adds what the transfers of a block change. Transfers of nothing change nothing: anyone can make a token log them for any
+   * account. The zero address has no NFTs, but a sum of each ERC-20, which is the negative of its supply.
+   */
+  add(effects: Iterable<Effect>, time: number): void {
+    this.#blocks += 1;
+    for (const effect of effects) {
+      if (effect.kind !== 'transfer' || effect.asset === 'native' || effect.token === null) continue;
+      const { from, to, token, value, tokenId } = effect;
+      const standard = STANDARDS[effect.asset];
+      if (value === 0n) continue;
+      if (from !== ZERO_ADDRESS || standard === 0) {
+        const sent = this.#of(from, standard, token, tokenId ?? 0n, true);
+        sent.amount -= value;
+        sent.sends += 1;
+      }
+      if (to !== ZERO_ADDRESS || standard === 0) {
+        const received = this.#of(to, standard, token, tokenId ?? 0n, false);
+        received.amount += value;
+        received.receipts += 1;
+        received.firstReceipt = Math.min(received.firstReceipt ?? time, time);
+        received.lastReceipt = Math.max(received.lastReceipt ?? time, time);
+      }
     }
   }
-  return [...changes.values()];
-};
+
+  /** In the order of the table: neighbours are in one page of the file. */
+  sorted(): readonly Change[] {
+    return [...this.#changes.keys()].sort().flatMap((key) => this.#changes.get(key) ?? []);
+  }
+
+  #of(account: Hex, standard: Holding['standard'], token: Hex, tokenId: bigint, sends: boolean): Change {
+    const key = standard === 0 ? account + token : `${account}${token}${standard}/${tokenId}`;
+    const block = this.#blocks;
+    const known = this.#changes.get(key);
+    if (known === undefined) {
+      const change: Change = {
+        ...{ account, standard, token, tokenId, amount: 0n, receipts: 0, sends: 0 },
+        ...{ firstReceipt: null, lastReceipt: null, opensWithSend: sends, block },
+      };
+      this.#changes.set(key, change);
+      return change;
+    }
+    // The first transfer of a block below all others is the first of all.
+    if (this.end === 'below' && known.block !== block) known.opensWithSend = sends;
+    known.block = block;
+    return known;
+  }
+}
 
 type Row = {
   readonly amount: bigint;
@@ -75,12 +105,16 @@ type Row = {
 
 const KEY = 'account = ? AND slot = ? AND standard = ? AND token = ? AND token_id = ?';
 
-/** Keeps the table `holdings`. Its writes must run in a transaction. */
+/**
+ * Keeps the table `holdings`. Its writes must run in a transaction. What blocks change is written by `flush`, which must be the
+ * last part of it: an account that moves a token in several blocks is written once.
+ */
 export class Ledger {
   readonly #select;
   readonly #insert;
   readonly #update;
   readonly #delete;
+  #pending: Changes | null = null;
 
   constructor(database: DatabaseSync) {
     this.#select = database.prepare(`SELECT amount, time, receipts, sends FROM holdings WHERE ${KEY}`);
@@ -93,41 +127,38 @@ export class Ledger {
 
   /** The sum of a holding; 0 without one. */
   amount(slot: number, holding: Holding): bigint {
+    this.flush();
     return this.#row(keyOf(slot, holding))?.amount ?? 0n;
   }
 
-  /** Adds the changes of a block above or below all others, at a time in milliseconds since 1970. */
-  apply(slot: number, where: 'above' | 'below', time: number, changes: readonly Change[]): void {
-    for (const change of changes) {
-      const key = keyOf(slot, change);
-      const row = this.#row(key);
-      const received = change.receipts === 0 ? null : time;
-      const isFirst = row === undefined || where === 'below';
-      const opening = isFirst ? openingOf(change) : 0n;
-      if (row === undefined)
-        this.#insert.run(
-          ...key,
-          amountBytes(change.amount + opening),
-          received,
-          change.receipts,
-          change.sends,
-        );
-      else
-        this.#store(key, {
-          amount: row.amount + change.amount + opening - (isFirst ? openingIn(change, row) : 0n),
-          time: chosen(change.standard, row.time, received),
-          receipts: row.receipts + change.receipts,
-          sends: row.sends + change.sends,
-        });
-    }
+  /** Adds the effects of a block at a time in milliseconds since 1970. */
+  add(slot: number, end: End, effects: Iterable<Effect>, time: number): void {
+    if (this.#pending?.slot !== slot || this.#pending.end !== end) this.flush();
+    this.#pending ??= new Changes(slot, end);
+    this.#pending.add(effects, time);
+  }
+
+  flush(): void {
+    const pending = this.#pending;
+    if (pending === null) return;
+    this.#pending = null;
+    for (const change of pending.sorted()) this.#apply(pending.slot, pending.end, change);
+  }
+
+  /** Forgets what was not written, where it is not to be. */
+  clear(): void {
+    this.#pending = null;
   }
 
   /**
-   * Takes back the changes of the newest block. `lastReceipt` finds when an NFT was last received in the blocks that are left:
+   * Takes back the effects of the newest block. `lastReceipt` finds when an NFT was last received in the blocks that are left:
    * it is asked only for those that were.
    */
-  revert(slot: number, changes: readonly Change[], lastReceipt: (holding: Holding) => number | null): void {
-    for (const change of changes) {
+  revert(slot: number, effects: Iterable<Effect>, lastReceipt: (holding: Holding) => number | null): void {
+    this.flush();
+    const changes = new Changes(slot, 'above');
+    changes.add(effects, 0);
+    for (const change of changes.sorted()) {
       const key = keyOf(slot, change);
       const row = this.#row(key);
       if (row === undefined)
@@ -143,6 +174,23 @@ export class Ledger {
       const time = receipts === 0 ? null : isLast ? lastReceipt(change) : row.time;
       this.#store(key, { amount: row.amount - change.amount, time, receipts, sends });
     }
+  }
+
+  #apply(slot: number, end: End, change: Change): void {
+    const key = keyOf(slot, change);
+    const row = this.#row(key);
+    const opening = openingOf(change);
+    const amount = change.amount + opening;
+    const received = change.standard === 0 ? change.firstReceipt : change.lastReceipt;
+    if (row === undefined)
+      this.#insert.run(...key, amountBytes(amount), received, change.receipts, change.sends);
+    else
+      this.#store(key, {
+        amount: row.amount + (end === 'below' ? amount - openingIn(change, row) : change.amount),
+        time: chosen(change.standard, row.time, received),
+        receipts: row.receipts + change.receipts,
+        sends: row.sends + change.sends,
+      });
   }
 
   #row(key: Key): Row | undefined {

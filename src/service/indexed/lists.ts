@@ -156,7 +156,7 @@ const prepare = (database: DatabaseSync) => ({
   ),
   collectibles: database.prepare(
     `SELECT token, token_id, standard, amount, time FROM holdings INDEXED BY collectibles
-     WHERE account = ? AND slot = ? AND standard > 0 AND amount > x'80' AND (time, standard, token, token_id) < (?, ?, ?, ?)
+     WHERE account = ? AND slot = ? AND +standard > 0 AND amount > x'80' AND (time, standard, token, token_id) < (?, ?, ?, ?)
      ORDER BY time DESC, standard DESC, token DESC, token_id DESC LIMIT ?`,
   ),
   coins: database.prepare(
@@ -170,4 +170,4 @@ const prepare = (database: DatabaseSync) => ({
 /** The zero address is no holder. */
 const HOLDERS = `
   SELECT account, amount, time, sends FROM holdings INDEXED BY holders
-  WHERE slot = ? AND token = ? AND standard = 0 AND amount > x'80' AND account <> zeroblob(20)`;
+  WHERE slot = ? AND token = ? AND +standard = 0 AND amount > x'80' AND account <> zeroblob(20)`;

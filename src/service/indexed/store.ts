@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { ZERO_ADDRESS } from '../evm/address.ts';
-import type { BalanceChange, Block, Chain, Effect, Hex, Transaction, Transfer } from '../types.ts';
+import type { Block, Chain, Effect, Hex, Transaction, Transfer } from '../types.ts';
+import { type Balances, withBalances } from './balances.ts';
 import {
   blockId,
   blockOf,
@@ -12,16 +12,9 @@ import {
   transactionId,
 } from './database.ts';
 import { bytesOf, decodeTransaction, encodeTransaction, hexOf } from './encoding.ts';
-import { changesOf, type Holding, Ledger, STANDARDS } from './ledger.ts';
+import { type End, type Holding, Ledger, STANDARDS } from './ledger.ts';
 import type { BlockRef } from './node/answers.ts';
 import { effectsOf, type ParsedBlock, type ParsedTransaction, partiesOf } from './parse.ts';
-
-/** What a node says of balances at the end of a block, for the accounts that webhooks watch. */
-export type Balances = {
-  watches(account: Hex): boolean;
-  /** What the account has after the block of what the transfer moves; null when the node was not asked. */
-  after(account: Hex, moved: Transfer): bigint | null;
-};
 
 type Range = {
   /** The first block that is to be indexed. */
@@ -51,6 +44,9 @@ export class Index {
   readonly #isMultiToken;
   readonly #ledger: Ledger;
   readonly #statements: ReturnType<typeof prepare>;
+  #isOpen = false;
+  /** Rows of `by_address` that are written at the end of the transaction, with the hex digits of their addresses. */
+  readonly #addresses: { readonly address: Hex; readonly id: bigint }[] = [];
 
   constructor({ database, chains, isMultiToken, onRebuild }: Options) {
     this.#database = database;
@@ -84,8 +80,22 @@ export class Index {
     return this.#chain(chainId).slot;
   }
 
-  /** Runs `work` in a transaction of which the changes within it are parts. */
-  readonly transaction = <Result>(work: () => Result): Result => inTransaction(this.#database, work);
+  /** Runs `work` in a transaction of which the changes within it are parts. They are written sooner than one by one. */
+  readonly transaction = <Result>(work: () => Result): Result => {
+    if (this.#isOpen) return work();
+    this.#isOpen = true;
+    try {
+      return inTransaction(this.#database, () => {
+        const result = work();
+        this.#flush();
+        return result;
+      });
+    } finally {
+      this.#isOpen = false;
+      this.#ledger.clear();
+      this.#addresses.length = 0;
+    }
+  };
 
   /**
    * Adds the next block above the head, or the first one of a chain, and tells of it in the same transaction. `start` is the
@@ -107,7 +117,7 @@ export class Index {
           `expected block ${head.number + 1} of chain ${chain.id} on ${head.hash}, got ${block.number} on ${block.parentHash}`,
         );
       const effects = this.#add(slot, block, 'above');
-      const told = this.#withBalances(slot, effects, known);
+      const told = withBalances(effects, known, (account, transfer) => this.#sum(slot, account, transfer));
       const transactions = block.transactions.map((transaction, at) =>
         transactionOf(chain, block, transaction, told[at] ?? []),
       );
@@ -179,9 +189,9 @@ export class Index {
   }
 
   /** Stores a block. Returns the effects of each of its transactions. */
-  #add(slot: number, block: ParsedBlock, where: 'above' | 'below'): readonly (readonly Effect[])[] {
+  #add(slot: number, block: ParsedBlock, end: End): readonly (readonly Effect[])[] {
     const { chainId, number, hash, parentHash, time, transactions } = block;
-    const { addBlock, addTransaction, addAddress } = this.#statements;
+    const { addBlock, addTransaction } = this.#statements;
     const id = blockId(slot, number);
     addBlock.run(id, bytesOf(hash), bytesOf(parentHash), time);
     const effects = transactions.map((transaction) =>
@@ -190,15 +200,27 @@ export class Index {
     for (const [at, transaction] of transactions.entries()) {
       const key = transactionId(id, transaction.index);
       addTransaction.run(key, encodeTransaction(transaction));
-      for (const party of partiesOf(transaction, effects[at] ?? [])) addAddress.run(bytesOf(party), key);
+      for (const address of partiesOf(transaction, effects[at] ?? []))
+        this.#addresses.push({ address, id: key });
     }
-    this.#ledger.apply(slot, where, time, changesOf(effects.flat()));
+    this.#ledger.add(slot, end, effects.flat(), time);
     return effects;
+  }
+
+  /** Writes what waits for it, in the order of the tables: neighbours are in one page of the file. */
+  #flush(): void {
+    this.#addresses.sort((one, other) =>
+      one.address < other.address ? -1 : one.address > other.address ? 1 : 0,
+    );
+    for (const { address, id } of this.#addresses) this.#statements.addAddress.run(bytesOf(address), id);
+    this.#addresses.length = 0;
+    this.#ledger.flush();
   }
 
   /** Removes the head of a chain with all that is derived from it. */
   #remove(slot: number, number: number): void {
     const { bodies, dropAddress, dropTransactions, dropBlock } = this.#statements;
+    this.#flush();
     const id = blockId(slot, number);
     const within = [transactionId(id, 0), transactionId(id + 1n, 0)] as const;
     const effects: Effect[] = [];
@@ -211,7 +233,7 @@ export class Index {
     }
     dropTransactions.run(...within);
     dropBlock.run(id);
-    this.#ledger.revert(slot, changesOf(effects), (holding) => this.#lastReceipt(slot, holding));
+    this.#ledger.revert(slot, effects, (holding) => this.#lastReceipt(slot, holding));
   }
 
   /** When an NFT was last received, in milliseconds since 1970; null when it never was. The holder's list is read for it. */
@@ -232,39 +254,6 @@ export class Index {
       if (isReceived) return Number(time);
     }
     return null;
-  }
-
-  /**
-   * The effects of a block with the balances of the accounts that are watched, walked back from those after the block, which is
-   * stored already.
-   */
-  #withBalances(
-    slot: number,
-    effects: readonly (readonly Effect[])[],
-    known: Balances,
-  ): readonly (readonly Effect[])[] {
-    /** The balances before the effects that are still to be walked back. */
-    const balances = new Map<string, bigint | null>();
-    const changeOf = (account: Hex, transfer: Transfer, change: bigint): BalanceChange | null => {
-      if (account === ZERO_ADDRESS || !known.watches(account)) return null;
-      // There is one of it, also where the index does not know who had it.
-      if (transfer.asset === 'erc721')
-        return change > 0n ? { before: 0n, after: 1n } : { before: 1n, after: 0n };
-      const key = `${account} ${transfer.asset} ${transfer.token} ${transfer.tokenId}`;
-      const after = balances.get(key) ?? known.after(account, transfer) ?? this.#sum(slot, account, transfer);
-      if (after === null) return null;
-      balances.set(key, after - change);
-      return { before: after - change, after };
-    };
-    const walked = effects.toReversed().map((list) =>
-      list.toReversed().map((effect): Effect => {
-        if (effect.kind !== 'transfer') return effect;
-        const to = changeOf(effect.to, effect, effect.value);
-        const from = changeOf(effect.from, effect, -effect.value);
-        return to === null && from === null ? effect : { ...effect, balances: { from, to } };
-      }),
-    );
-    return walked.map((list) => list.toReversed()).toReversed();
   }
 
   /** What the index itself knows that an account has; null for the native asset, and where it lacks older blocks. */

@@ -1,10 +1,10 @@
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import type { Hex, Transfer } from '../types.ts';
+import type { Balances } from './balances.ts';
 import { isStateMissing } from './node/calls.ts';
 import { RpcError } from './node/errors.ts';
 import type { EvmNode } from './node/node.ts';
 import { effectsOf, type ParsedBlock } from './parse.ts';
-import type { Balances } from './store.ts';
 
 const balanceOfCoin = parseFunction('function balanceOf(address account) returns (uint256)');
 const balanceOfItem = parseFunction('function balanceOf(address account, uint256 id) returns (uint256)');

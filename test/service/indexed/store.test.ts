@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Balances } from '../../../src/service/indexed/balances.ts';
 import type { ParsedBlock } from '../../../src/service/indexed/parse.ts';
-import type { Balances, Index } from '../../../src/service/indexed/store.ts';
+import type { Index } from '../../../src/service/indexed/store.ts';
 import type { Block, Hex, Transfer } from '../../../src/service/types.ts';
 import { runs } from '../../support/runs.ts';
 import { ZERO } from './support/blocks.ts';
@@ -47,8 +48,8 @@ const history = fc.record({
   start: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
   steps: fc.array(
     fc.oneof(
-      fc.constant({ do: 'append' as const }),
-      fc.record({ do: fc.constant('prepend' as const), count: fc.integer({ min: 1, max: 3 }) }),
+      /** Blocks that are added at both ends, in one transaction. */
+      fc.record({ do: fc.constant('add' as const), above: fc.nat(3), below: fc.nat(3), more: fc.nat(1) }),
       /** Blocks that are unwound, and other ones on what is left, which are unwound again. */
       fc.record({
         do: fc.constant('reorg' as const),
@@ -76,8 +77,12 @@ function* detours(index: Index, chainId: number, { contents, start, steps }: His
   };
   for (const step of steps) {
     const range = index.range(chainId);
-    if (step.do === 'append') append(blocks[next()]);
-    else if (step.do === 'prepend') index.prepend(below(step.count));
+    if (step.do === 'add')
+      index.transaction(() => {
+        for (let count = 0; count < step.above; count += 1) append(blocks[next()]);
+        index.prepend(below(step.below));
+        for (let count = 0; count < step.more; count += 1) append(blocks[next()]);
+      });
     else if (step.do === 'reset') index.reset(chainId, ignore);
     else if (range !== null) {
       const to = Math.max(range.lowest.number, range.head.number - step.depth);

@@ -1,0 +1,129 @@
+// Fetches and indexes the blocks of a node, and reads from the index: takes a Task, answers with figures.
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { IndexedData } from '../../../src/service/indexed/data.ts';
+import { openDatabase } from '../../../src/service/indexed/database.ts';
+import { createNode } from '../../../src/service/indexed/node/node.ts';
+import { effectsOf, parseBlock } from '../../../src/service/indexed/parse.ts';
+import { Prefetch } from '../../../src/service/indexed/prefetch.ts';
+import { Index } from '../../../src/service/indexed/store.ts';
+import type { Chain, Hex } from '../../../src/service/types.ts';
+import { Times, type TimesSummary } from '../../harness/figures.ts';
+import { answerParent } from '../../harness/processes.ts';
+import { busyAccounts, CHAIN_ID, popularCoins, quietAccounts } from './chain.ts';
+
+export type Task =
+  | { readonly do: 'open'; readonly url: string }
+  /** Handles the next blocks, which `index` stores and `parse` forgets. */
+  | { readonly do: 'parse' | 'index'; readonly blocks: number }
+  | { readonly do: 'look up'; readonly times: number }
+  | { readonly do: 'measure' };
+
+export type Handled = { readonly transactions: number; readonly ms: number; readonly cpuMs: number };
+export type LookedUp = Readonly<Record<string, TimesSummary>>;
+export type Measured = { readonly bytes: number; readonly tables: Readonly<Record<string, number>> };
+
+const CHAIN: Chain = {
+  ...{ id: CHAIN_ID, name: 'made_up', tags: ['default'], webhooks: true, unsupported: [] },
+  native: { symbol: 'ETH', name: 'Ether', decimals: 18 },
+};
+const METADATA = {
+  contract: () => ({ standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 }) as const,
+  token: (_: number, address: Hex) =>
+    ({ chain: CHAIN, address, standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 }) as const,
+  tokens: () => [],
+};
+const NODE = { balances: async () => [1n], calls: async () => [] };
+/** As many blocks as are added in one transaction while a chain is caught up with. */
+const BATCH_BLOCKS = 32;
+
+const directory = mkdtempSync(join(tmpdir(), 'bench-indexing-'));
+process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+const path = join(directory, 'index.db');
+const database = openDatabase(path);
+const index = new Index({ database, chains: [CHAIN] });
+const data = new IndexedData({
+  database,
+  index,
+  chains: [CHAIN],
+  nodes: new Map([[CHAIN_ID, NODE]]),
+  metadata: METADATA,
+});
+
+let node: ReturnType<typeof createNode> | undefined;
+let next = 0;
+
+const handle = async (task: 'parse' | 'index', blocks: number): Promise<Handled> => {
+  const prefetch = new Prefetch(async (number) => {
+    const fetched = await node?.block(number);
+    if (fetched === null || fetched === undefined) throw new Error(`expected block ${number}, got none`);
+    return fetched;
+  });
+  let [at, transactions] = [next, 0];
+  const last = at + blocks - 1;
+  const [started, cpu] = [performance.now(), process.cpuUsage()];
+  while (at <= last) {
+    const fetched = await prefetch.take(at, last, BATCH_BLOCKS);
+    const parsed = fetched.map((block) => parseBlock(CHAIN_ID, block));
+    transactions += parsed.reduce((sum, block) => sum + block.transactions.length, 0);
+    at += parsed.length;
+    if (task === 'parse') for (const block of parsed) block.transactions.map((each) => effectsOf(each));
+    else
+      index.transaction(() => {
+        for (const block of parsed)
+          index.append(block, () => {}, { watches: () => false, after: () => null });
+      });
+  }
+  if (task === 'index') next = at;
+  const { user, system } = process.cpuUsage(cpu);
+  return { transactions, ms: performance.now() - started, cpuMs: (user + system) / 1000 };
+};
+
+const chains = new Set([CHAIN_ID]);
+const LOOKUPS: Readonly<Record<string, (account: Hex, coin: Hex) => unknown>> = {
+  '100 transactions': (account) => data.transactions(account, chains, 100, null),
+  '200 transactions with effects': (account) =>
+    data.transactions(account, chains, 200, null).transactions.map(({ transaction }) => transaction.effects),
+  '1,000 balances': (account) => data.balances(account, chains, { after: null, limit: 1_000 }),
+  '250 collectibles': (account) => data.holdings(account, chains, { after: null, limit: 250 }),
+  '500 holders': (_, coin) => data.holders(CHAIN_ID, coin, { after: null, limit: 500 }),
+  'a supply': (_, coin) => data.supply(CHAIN_ID, coin),
+};
+
+const lookUp = async (times: number): Promise<LookedUp> => {
+  const results: Record<string, TimesSummary> = {};
+  for (const [name, look] of Object.entries(LOOKUPS))
+    for (const [kind, accounts] of Object.entries({ busy: busyAccounts, quiet: quietAccounts })) {
+      const summary = new Times();
+      for (let at = 0; at < times; at += 1) {
+        const [account = '0x', coin = '0x'] = [
+          accounts[at % accounts.length],
+          popularCoins[at % popularCoins.length],
+        ];
+        const started = performance.now();
+        await look(account, coin);
+        summary.add(performance.now() - started);
+      }
+      results[`${name}, ${kind}`] = summary.summary();
+    }
+  return results;
+};
+
+const measure = (): Measured => {
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const rows = database.prepare('SELECT name, sum(pgsize) AS bytes FROM dbstat GROUP BY name').all();
+  return {
+    bytes: statSync(path).size,
+    tables: Object.fromEntries(rows.map(({ name, bytes }) => [String(name), Number(bytes)])),
+  };
+};
+
+answerParent((task: Task) => {
+  if (task.do === 'look up') return lookUp(task.times);
+  if (task.do === 'measure') return measure();
+  if (task.do !== 'open') return handle(task.do, task.blocks);
+  node = createNode({ url: task.url, chainId: CHAIN_ID });
+  return true;
+});
