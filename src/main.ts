@@ -80,8 +80,10 @@ const runOnLog = async (command: LogCommand): Promise<void> => {
   process.umask(0o077);
   // Loaded here: a start needs none of it.
   const { runLogCommand } = await import('./cli/log.ts');
+  // A reader that has seen enough, such as `head`, closes it.
+  process.stdout.once('error', () => process.exit(1));
   await runLogCommand(command, process.env, {
-    result: (text) => process.stdout.write(text),
+    result: (text) => new Promise((resolve) => process.stdout.write(text, () => resolve())),
     progress: (text) => process.stderr.write(text),
   });
 };

@@ -2,7 +2,7 @@ import { readLogPlace } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { type KeptSecrets, keepSecrets, readKeptSecrets } from '../deliveries/ingress/delivery-url.ts';
 import { LogTransferError } from '../deliveries/log/copy.ts';
-import type { WholeLog } from '../deliveries/log/whole-log.ts';
+import type { TenantReader, WholeLog } from '../deliveries/log/whole-log.ts';
 import { shown } from './report.ts';
 
 /** Where a log is: a folder, or URLs of Redis. */
@@ -66,6 +66,16 @@ export const openPlace = async (
     readSecrets: () => secrets.readKeptSecrets(redis),
     keepSecrets: (kept) => secrets.keepSecrets(redis, kept),
   };
+};
+
+/** Opens the log at a place to read deliveries of tenants, while gateways may use it; `opened` closes it. Rejects as `openPlace`. */
+export const openReader = async (place: LogPlace, opened: AsyncDisposableStack): Promise<TenantReader> => {
+  if (place.redis !== null)
+    return (await openPlace(place, { creates: false, besideGateways: true }, opened)).log;
+  const { readWholeSqliteLog } = await import('../deliveries/sqlite/whole-log.ts');
+  const log = await readWholeSqliteLog(place.dataDir);
+  opened.defer(() => log.close());
+  return log;
 };
 
 /** Nobody waits for an answer, and a busy Redis may take long. */

@@ -7,14 +7,16 @@ import {
 } from '../deliveries/ingress/delivery-url.ts';
 import { copyLog, LogTransferError, reopenLog } from '../deliveries/log/copy.ts';
 import { LogOpenError, LogUnavailableError } from '../deliveries/log/errors.ts';
+import { describeFence } from '../deliveries/log/fence.ts';
+import type { TenantLog, TenantReader, WholeDelivery } from '../deliveries/log/whole-log.ts';
 import { messageOf } from '../lib/values.ts';
-import { type OpenedPlace, openPlace, placeOf } from './log-places.ts';
+import { type OpenedPlace, openPlace, openReader, placeOf } from './log-places.ts';
 import { type LogCommand, LogCommandError } from './options.ts';
 
 /** Where a command writes. */
 export type Output = {
   /** What it was asked for. */
-  readonly result: (text: string) => void;
+  readonly result: (text: string) => Promise<void>;
   /** How far it is. */
   readonly progress: (text: string) => void;
 };
@@ -49,13 +51,15 @@ const run = async (
 ): Promise<void> => {
   if (command.name === 'copy') return copy(command, env, output, opened);
   if (command.name === 'backup' || command.name === 'restore') return backUpOrRestore(command, env, output);
+  if (command.name === 'export') return exportTenant(command, env, output, opened);
+  if (command.name === 'delete') return deleteTenant(command, env, output, opened);
   const { log } = await openPlace(
     placeOf(command.log, env),
     { creates: false, besideGateways: true },
     opened,
   );
   await reopenLog(log, command.isForced);
-  output.result(`Gateways can use ${log.name} again.\n`);
+  await output.result(`Gateways can use ${log.name} again.\n`);
 };
 
 const copy = async (
@@ -83,7 +87,7 @@ const copy = async (
   } finally {
     clearInterval(timer);
   }
-  output.result(
+  await output.result(
     `Copied ${figures()}.\n${written.log.name} is complete: start the gateways there. ${read.log.name} takes no more deliveries.\n`,
   );
 };
@@ -118,12 +122,12 @@ const backUpOrRestore = async (
   const { backUp, restore } = await import('../deliveries/sqlite/backup.ts');
   if (name === 'backup') {
     const { bytes } = await backUp(dataDir, file, await readKeptSecrets(dataDir));
-    result(`Backed up ${dataDir} to ${file}: ${(bytes / 1e6).toFixed(1)} MB.\n`);
+    await result(`Backed up ${dataDir} to ${file}: ${(bytes / 1e6).toFixed(1)} MB.\n`);
   } else {
     const { deliveries } = await restore(file, dataDir, ({ secret = null, identity = null }) =>
       keepTheSame(dataDir, { secret, identity }),
     );
-    result(
+    await result(
       `Restored ${deliveries} deliveries of ${file} to ${dataDir}. Subscribers with older cursors are told CURSOR_EXPIRED.\n`,
     );
   }
@@ -133,4 +137,82 @@ const backUpOrRestore = async (
 const keepTheSame = async (dataDir: string, secrets: KeptSecrets): Promise<void> => {
   expectSameSecrets(dataDir, await readKeptSecrets(dataDir), 'the backup', secrets);
   await keepSecrets(dataDir, secrets);
+};
+
+/** The tenant as it is written in its delivery URL, and its place: by default that of the gateway with this environment. */
+const tenantAndPlace = (
+  { tenant, log }: { readonly tenant: string; readonly log: string | null },
+  env: Environment,
+) => {
+  const place = placeOf(log ?? (env.REDIS_URL ? 'REDIS_URL' : 'DATA_DIR'), env);
+  try {
+    return { name: decodeURIComponent(tenant), place };
+  } catch {
+    throw new LogTransferError(`Expected a tenant as its delivery URL has it, got ${tenant}`);
+  }
+};
+
+const exportTenant = async (
+  command: Extract<LogCommand, { name: 'export' }>,
+  env: Environment,
+  { result, progress }: Output,
+  opened: AsyncDisposableStack,
+): Promise<void> => {
+  const { name, place } = tenantAndPlace(command, env);
+  const log = await openReader(place, opened);
+  const { head, floor } = await logOf(log, name);
+  let count = 0;
+  // What is stored meanwhile is not exported, so this ends.
+  for (let after = floor; after < head; ) {
+    const deliveries = (await log.deliveries(name, after)).filter(({ sequence }) => sequence <= head);
+    if (deliveries.length === 0) break;
+    await result(deliveries.map(lineOf).join(''));
+    count += deliveries.length;
+    after = deliveries.at(-1)?.sequence ?? head;
+  }
+  progress(`Exported ${count} deliveries of ${log.name}.\n`);
+};
+
+const logOf = async (log: TenantReader, tenant: string): Promise<TenantLog> => {
+  const found = await log.tenant(tenant);
+  if (found === null)
+    throw new LogTransferError(`${log.name}: expected a tenant that has had deliveries, got ${tenant}`);
+  return found;
+};
+
+const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** A body is text with exactly its bytes, so no number loses digits; in Base64 where it is no UTF-8. */
+const bodyOf = (body: Uint8Array): { readonly body: string } | { readonly bodyBase64: string } => {
+  try {
+    return { body: text.decode(body) };
+  } catch {
+    return { bodyBase64: Buffer.from(body).toString('base64') };
+  }
+};
+
+const lineOf = ({ body, receivedAt, dispatchedAt, storedAt: _, ...delivery }: WholeDelivery): string => {
+  const times = {
+    receivedAt: new Date(receivedAt).toISOString(),
+    dispatchedAt: dispatchedAt === null ? null : new Date(dispatchedAt).toISOString(),
+  };
+  return `${JSON.stringify({ ...delivery, ...times, ...bodyOf(body) })}\n`;
+};
+
+const deleteTenant = async (
+  command: Extract<LogCommand, { name: 'delete' }>,
+  env: Environment,
+  { result }: Output,
+  opened: AsyncDisposableStack,
+): Promise<void> => {
+  const { name, place } = tenantAndPlace(command, env);
+  const { log } = await openPlace(place, { creates: false, besideGateways: true }, opened);
+  const fence = await log.fence();
+  if (fence !== null) throw new LogTransferError(`${log.name}: ${describeFence(fence)}`);
+  await logOf(log, name);
+  const dropped = await log.drop(name);
+  await log.flush();
+  await result(
+    `Deleted ${dropped} deliveries of ${log.name}. Subscribers that had not read them are told CURSOR_EXPIRED.\n`,
+  );
 };

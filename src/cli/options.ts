@@ -10,7 +10,9 @@ export type LogCommand =
   | { readonly name: 'copy'; readonly from: string; readonly to: string }
   | { readonly name: 'reopen'; readonly log: string; readonly isForced: boolean }
   | { readonly name: 'backup'; readonly file: string }
-  | { readonly name: 'restore'; readonly file: string };
+  | { readonly name: 'restore'; readonly file: string }
+  | { readonly name: 'export'; readonly tenant: string; readonly log: string | null }
+  | { readonly name: 'delete'; readonly tenant: string; readonly log: string | null };
 
 /** What the gateway's program is asked to do. */
 export type Command = 'start' | 'check' | 'help' | 'version' | LogCommand;
@@ -45,6 +47,8 @@ Commands for the delivery log. FROM, TO and LOG are a folder, a URL of Redis, or
   log reopen LOG [--force]  makes a log usable again whose copy is given up
   log backup FILE           writes the log of DATA_DIR and its secrets to a new file, while a gateway may run
   log restore FILE          makes a log of a backup in DATA_DIR, which must have none
+  log export TENANT [LOG]   prints the deliveries of a tenant as JSON lines, while gateways may run
+  log delete TENANT [LOG]   deletes them; in a folder no gateway may run meanwhile
 
 Another command has options of its own:
 
@@ -101,6 +105,8 @@ const readLogCommand = (args: readonly string[]): Command => {
     !values.force
   )
     return { name, file: first };
+  if ((name === 'export' || name === 'delete') && first !== undefined && places.length <= 2 && !values.force)
+    return { name, tenant: first, log: second ?? null };
   throw new UsageError(
     `Expected a command for the log and its arguments, as --help lists them, got: log ${args.join(' ')}`,
   );

@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { HOUR_MS, openLog } from '../deliveries/support/builders.ts';
+import { HOUR_MS, openLog, WEBHOOK } from '../deliveries/support/builders.ts';
 import { changeFile, openFile, storeMany } from '../deliveries/support/stored.ts';
+import { deliverUntilStored } from '../support/clients/deliver.ts';
 import { sleep } from '../support/clients/queries.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { folderOf } from '../support/folder.ts';
@@ -345,4 +346,98 @@ test('what is no backup is not restored, and Redis is backed up in its own ways'
     'in the ways of Redis',
   );
   expect(await readdir(folder.path('.'))).toEqual(['data', 'log', 'other']);
+});
+
+test("one tenant's deliveries are exported as JSON lines while gateways run, and deleted", async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  const folder = await newFolder();
+  const data = folder.path('data');
+  for (const place of [{ DATA_DIR: data }, { REDIS_URL: redis.url }]) {
+    const gateway = await startGatewayOn(place);
+    const path = await deliveryPathOf(gateway.url);
+    const head = await headOf(gateway.url);
+    const bodies = ['{"n": 12345678901234567890.50}', '[{"text":"line\\nbreak é"}]'];
+    for (const body of bodies)
+      await deliverUntilStored(gateway.url + path, {
+        body,
+        webhookId: WEBHOOK,
+        type: 'activities',
+        chainId: 8453,
+      });
+
+    const exported = await runLogCommand(['export', 'default'], place);
+    expect(exported).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Exported 2 deliveries of /) });
+    const lines = exported.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      {
+        ...{
+          tenant: 'default',
+          sequence: 1,
+          webhookId: WEBHOOK,
+          type: 'activities',
+          chainId: 8453,
+          attempt: 0,
+        },
+        ...{
+          receivedAt: expect.stringMatching(/Z$/),
+          dispatchedAt: '2026-01-02T03:04:05.678Z',
+          addresses: [],
+        },
+        body: bodies[0],
+      },
+      { sequence: 2, body: bodies[1] },
+    ]);
+    expect(await runLogCommand(['export', 'nobody'], place)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('expected a tenant that has had deliveries, got nobody'),
+    });
+
+    // A gateway on a folder holds it in memory as well; one on Redis holds nothing.
+    const inFolder = 'DATA_DIR' in place;
+    if (inFolder) {
+      expect(await runLogCommand(['delete', 'default'], place)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('the delivery log is in use by another process'),
+      });
+      await gateway.end('SIGTERM');
+    }
+    expect(await runLogCommand(['delete', 'default'], place)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Deleted 2 deliveries of /),
+    });
+    if (inFolder)
+      for (const name of await readdir(data))
+        expect((await readFile(join(data, name))).includes('12345678901234567890')).toBe(false);
+    const after = inFolder ? await startGatewayOn(place) : gateway;
+    await using subscriber = subscribe(after.url, { after: head });
+    await subscriber.ended;
+    expect(subscriber.faults).toMatchObject([{ extensions: { code: 'CURSOR_EXPIRED', reason: 'trimmed' } }]);
+    // What is delivered again is stored again, under a number of its own.
+    await deliverUntilStored(after.url + path, { body: bodies[0] });
+    expect((await runLogCommand(['export', 'default'], place)).stdout).toMatch(/^.*"sequence":3,.*\n$/);
+    await after.end('SIGTERM');
+  }
+});
+
+test('the deletion of one tenant leaves all others as they are', async () => {
+  const folder = await newFolder();
+  const data = folder.path('data');
+  await storeLog(data);
+  const before = contentOf(data);
+  expect(await runLogCommand(['delete', 't5', data])).toMatchObject({ code: 0 });
+  const after = contentOf(data);
+  expect(after.deliveries).toEqual(before.deliveries.filter(({ name }) => name !== 't5'));
+  expect(after.tenants.filter(({ name }) => name !== 't5')).toEqual(
+    before.tenants.filter(({ name }) => name !== 't5'),
+  );
+  const [deleted] = after.tenants.filter(({ name }) => name === 't5');
+  expect(deleted).toMatchObject({ head: EACH, floor: EACH });
+  // A tenant is written as in its delivery URL.
+  const encoded = encodeURIComponent('a {b}:c/ä');
+  expect(await runLogCommand(['export', encoded, data])).toMatchObject({ code: 0, stdout: '' });
 });

@@ -19,13 +19,22 @@ export type WholeDelivery = NewDelivery & {
   readonly storedAt: number | null;
 };
 
+/** What can be read of a log while gateways use it. */
+export type TenantReader = {
+  /** Where it is, without access: a path, or the URLs of Redis. */
+  readonly name: string;
+  /** Null where the tenant never had a delivery. */
+  tenant(tenant: string): Promise<TenantLog | null>;
+  /** The deliveries after a sequence, in their order: a few of them, at least one unless there are none. */
+  deliveries(tenant: string, after: number): Promise<readonly WholeDelivery[]>;
+  close(): Promise<void>;
+};
+
 /**
  * All of a stored log, for work on it that no gateway does: copies, exports, deletions. Calls reject with
  * LogUnavailableError or LogOpenError when the store fails.
  */
-export type WholeLog = {
-  /** Where it is, without access: a path, or the URLs of Redis. */
-  readonly name: string;
+export type WholeLog = TenantReader & {
   /** What its cursors are made with; null where there is no log. */
   seed(): Promise<Buffer | null>;
   fence(): Promise<Fence | null>;
@@ -35,16 +44,12 @@ export type WholeLog = {
   create(seed: Buffer, fence: Fence): Promise<void>;
   /** Every tenant that has ever had a delivery. */
   tenants(): AsyncIterable<string>;
-  /** Null where the tenant never had a delivery. */
-  tenant(tenant: string): Promise<TenantLog | null>;
   /** As `tenant`. From then on no gateway appends to the tenant's log, not even one that began before the log was fenced. */
   hold(tenant: string): Promise<TenantLog | null>;
   /** Undoes `hold` and `begin`, which hold a tenant. */
   release(tenant: string): Promise<void>;
   /** Makes the tenant's log empty, with all of this one trimmed up to its floor. What it had is dropped. */
   begin(tenant: string, log: TenantLog): Promise<void>;
-  /** The deliveries after a sequence, in their order: a few of them, at least one unless there are none. */
-  deliveries(tenant: string, after: number): Promise<readonly WholeDelivery[]>;
   /**
    * Appends deliveries if the head is `after`, so that a repeated call appends nothing. They have the next sequences without
    * a gap. Resolves with the head.
@@ -57,7 +62,6 @@ export type WholeLog = {
   keepTime(time: KeptTime): Promise<void>;
   /** Makes everything durable that was appended. */
   flush(): Promise<void>;
-  close(): Promise<void>;
 };
 
 /** Returns the fingerprint of a delivery, which its cursors have. */

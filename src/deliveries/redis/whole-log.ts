@@ -161,7 +161,7 @@ class WholeRedisLog implements WholeLog {
       const args = [prefix, '0', '0', '0', String(DROPPED_AT_ONCE)];
       hasMore = (await this.#store.write(TRIM, entries, args))[0] === 1;
     }
-    return before.head - before.floor;
+    return ((await this.tenant(tenant))?.floor ?? before.head) - before.floor;
   }
 
   time(): Promise<KeptTime | null> {

@@ -134,6 +134,15 @@ export const checkFormat = (database: DatabaseSync): void => {
     );
 };
 
+/** Throws for a file of any other format. */
+export const checkCurrent = (database: DatabaseSync): void => {
+  checkFormat(database);
+  if (formatOf(database) < FORMAT)
+    throw new Error(
+      `expected a log in format ${FORMAT}, got format ${formatOf(database)}: start the gateway once, which upgrades it`,
+    );
+};
+
 /** Upgrades a file of an earlier format in one transaction: a gateway that is killed meanwhile leaves it as it was. */
 export const upgrade = (database: DatabaseSync): void => {
   for (let format = formatOf(database); format < FORMAT; format += 1)

@@ -7,9 +7,18 @@ import { epochOf, identityPrefix, UNKNOWN } from '../log/cursor.ts';
 import { LogOpenError } from '../log/errors.ts';
 import { type Fence, writeFence } from '../log/fence.ts';
 import type { KeptTime } from '../log/retention.ts';
-import type { TenantLog, WholeDelivery, WholeLog } from '../log/whole-log.ts';
+import type { TenantLog, TenantReader, WholeDelivery, WholeLog } from '../log/whole-log.ts';
 import { type CopiedRow, WriteStore } from './appender.ts';
-import { epochSeed, fenceOf, inTransaction, lockDirectory, MAX_SEQUENCE, MAX_TENANT } from './database.ts';
+import {
+  epochSeed,
+  fenceOf,
+  inTransaction,
+  lockDirectory,
+  MAX_SEQUENCE,
+  MAX_TENANT,
+  openBeside,
+} from './database.ts';
+import { checkCurrent } from './format.ts';
 import { type Row, storedDelivery, writeAddresses } from './rows.ts';
 
 /** What one call of `deliveries` reads at most. A body may have megabytes. */
@@ -37,21 +46,31 @@ export const openWholeSqliteLog = async (dataDir: string, create: boolean): Prom
   }
 };
 
-class WholeSqliteLog implements WholeLog {
+/**
+ * Opens the log in a folder to read tenants' deliveries, while a gateway may use it. Rejects with LogOpenError, also for a log in
+ * an earlier format.
+ */
+export const readWholeSqliteLog = async (dataDir: string): Promise<TenantReader> => {
+  const path = join(dataDir, 'deliveries.db');
+  const database = openBeside(path);
+  try {
+    checkCurrent(database);
+    return new SqliteTenantReader(dataDir, database);
+  } catch (error) {
+    database.close();
+    throw new LogOpenError(path, messageOf(error), error);
+  }
+};
+
+class SqliteTenantReader implements TenantReader {
   readonly name: string;
-  readonly #store: WriteStore;
   readonly #database: DatabaseSync;
-  readonly #unlock: () => void;
   readonly #tenant;
   readonly #rows;
 
-  constructor(name: string, store: WriteStore, unlock: () => void) {
+  constructor(name: string, database: DatabaseSync) {
     this.name = name;
-    this.#store = store;
-    this.#database = store.database;
-    this.#unlock = unlock;
-    // A copy that a power cut shortens goes on from there: it need not be synced before `flush`.
-    this.#database.exec('PRAGMA synchronous = NORMAL');
+    this.#database = database;
     this.#tenant = this.#database.prepare(
       `SELECT id, head, floor, epoch,
          (SELECT fingerprint FROM trimmed WHERE trimmed.tenant = tenant.id AND sequence = floor) AS trimmed
@@ -62,6 +81,56 @@ class WholeSqliteLog implements WholeLog {
        WHERE delivery.id > (?1 << 40 | ?2) AND delivery.id <= (?1 << 40 | ${MAX_SEQUENCE})
        ORDER BY delivery.id LIMIT ${DELIVERIES_AT_ONCE}`,
     );
+  }
+
+  async tenant(tenant: string): Promise<TenantLog | null> {
+    const row = this.#tenant.get(tenant);
+    if (row === undefined) return null;
+    const { head, floor, epoch, trimmed } = row;
+    return {
+      head: Number(head),
+      floor: Number(floor),
+      epoch: epoch instanceof Uint8Array ? Buffer.from(epoch) : epochOf(epochSeed(this.#database), tenant),
+      trimmed: Number(trimmed ?? UNKNOWN),
+    };
+  }
+
+  async deliveries(tenant: string, after: number): Promise<readonly WholeDelivery[]> {
+    const id = this.#tenant.get(tenant)?.id ?? 0;
+    const deliveries: WholeDelivery[] = [];
+    let bytes = 0;
+    for (const row of this.#rows.iterate(id, after)) {
+      const delivery = deliveryOf(tenant, row);
+      deliveries.push(delivery);
+      bytes += delivery.body.byteLength;
+      if (bytes >= BYTES_AT_ONCE) break;
+    }
+    return deliveries;
+  }
+
+  /** The tenant's id; null where it never had a delivery. */
+  idOf(tenant: string): number | null {
+    const id = this.#tenant.get(tenant)?.id;
+    return id === undefined ? null : Number(id);
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+  }
+}
+
+class WholeSqliteLog extends SqliteTenantReader implements WholeLog {
+  readonly #store: WriteStore;
+  readonly #database: DatabaseSync;
+  readonly #unlock: () => void;
+
+  constructor(name: string, store: WriteStore, unlock: () => void) {
+    super(name, store.database);
+    this.#store = store;
+    this.#database = store.database;
+    this.#unlock = unlock;
+    // A copy that a power cut shortens goes on from there: it need not be synced before `flush`. What is deleted is overwritten.
+    this.#database.exec('PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON');
   }
 
   async seed(): Promise<Buffer> {
@@ -89,18 +158,6 @@ class WholeSqliteLog implements WholeLog {
     for (let row = next.get(0); row !== undefined; row = next.get(row.id ?? 0)) yield String(row.name);
   }
 
-  async tenant(tenant: string): Promise<TenantLog | null> {
-    const row = this.#tenant.get(tenant);
-    if (row === undefined) return null;
-    const { head, floor, epoch, trimmed } = row;
-    return {
-      head: Number(head),
-      floor: Number(floor),
-      epoch: epoch instanceof Uint8Array ? Buffer.from(epoch) : epochOf(epochSeed(this.#database), tenant),
-      trimmed: Number(trimmed ?? UNKNOWN),
-    };
-  }
-
   /** The lock of the folder holds all tenants. */
   hold(tenant: string): Promise<TenantLog | null> {
     return this.tenant(tenant);
@@ -111,8 +168,7 @@ class WholeSqliteLog implements WholeLog {
   async begin(tenant: string, { floor, epoch, trimmed }: TenantLog): Promise<void> {
     await this.drop(tenant);
     this.#transaction(() => {
-      const known = this.#tenant.get(tenant)?.id;
-      const id = known ?? this.#addTenant(tenant);
+      const id = this.idOf(tenant) ?? this.#addTenant(tenant);
       this.#run(
         'UPDATE tenant SET head = ?2, floor = ?2, indexed = ?2, identified = ?2 WHERE id = ?1',
         id,
@@ -134,31 +190,17 @@ class WholeSqliteLog implements WholeLog {
     return id;
   }
 
-  async deliveries(tenant: string, after: number): Promise<readonly WholeDelivery[]> {
-    const id = this.#tenant.get(tenant)?.id ?? 0;
-    const deliveries: WholeDelivery[] = [];
-    let bytes = 0;
-    for (const row of this.#rows.iterate(id, after)) {
-      const delivery = deliveryOf(tenant, row);
-      deliveries.push(delivery);
-      bytes += delivery.body.byteLength;
-      if (bytes >= BYTES_AT_ONCE) break;
-    }
-    return deliveries;
-  }
-
   async append(tenant: string, after: number, deliveries: readonly WholeDelivery[]): Promise<number> {
-    return this.#transaction(() => {
-      const head = Number(this.#tenant.get(tenant)?.head);
-      return head === after ? this.#store.appender.copy(tenant, deliveries.map(rowOf)) : head;
-    });
+    const head = (await this.tenant(tenant))?.head ?? 0;
+    if (head !== after) return head;
+    return this.#transaction(() => this.#store.appender.copy(tenant, deliveries.map(rowOf)));
   }
 
   async drop(tenant: string): Promise<number> {
-    const row = this.#tenant.get(tenant);
-    if (row === undefined) return 0;
-    while (this.#transaction(() => this.#store.trimmer.dropSome(Number(row.id))));
-    return Number(row.head) - Number(row.floor);
+    const [id, log] = [this.idOf(tenant), await this.tenant(tenant)];
+    if (id === null || log === null) return 0;
+    while (this.#transaction(() => this.#store.trimmer.dropSome(id)));
+    return log.head - log.floor;
   }
 
   async time(): Promise<KeptTime | null> {
@@ -171,11 +213,12 @@ class WholeSqliteLog implements WholeLog {
 
   async flush(): Promise<void> {
     while (this.#store.indexer.isBehind) this.#transaction(() => this.#store.indexer.catchUp());
+    while (this.#store.shrinker.isDue) this.#transaction(() => this.#store.shrinker.step());
     this.#durably('UPDATE log SET fence = fence');
   }
 
-  async close(): Promise<void> {
-    this.#store.close();
+  override async close(): Promise<void> {
+    await super.close();
     this.#unlock();
   }
 
