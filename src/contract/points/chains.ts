@@ -3,12 +3,21 @@ import { expecting } from '../finding.ts';
 import { ask, items, type Lookup } from '../lookup.ts';
 import type { Point } from '../point.ts';
 import { nameOf } from '../service.ts';
-import { flag, integer, is, judge, listOf, openSet, record, text, time } from '../shape.ts';
+import { flag, integer, is, judge, listOf, observed, openSet, record, text, time } from '../shape.ts';
 
-/** How far a service's index of a chain is: only this project's own service says so. */
-const index = record(
-  { head: integer, headTime: time, indexedFrom: integer, indexedTo: integer, behind: integer },
-  { problem: text },
+/** How far a service's index of a chain is, which no document has: only this project's own service says so. */
+const index = observed(
+  record(
+    {},
+    {
+      head: integer,
+      headTime: time,
+      indexedFrom: integer,
+      indexedTo: integer,
+      behind: integer,
+      problem: text,
+    },
+  ),
 );
 
 const support = record({ supported: flag });

@@ -44,6 +44,18 @@ const skippedIn = (results: readonly Result[]): readonly string[] => [
 const WITHOUT_DATA = ['GET /v1/evm/balances/{address}/stablecoins', 'GET /v1/evm/defi/positions/{address}'];
 const HOLDERS = 'GET /v1/evm/token-holders/{chain_id}/{address}';
 
+const SETTINGS = {
+  abiDirectory: null,
+  metadata: null,
+  prices: null,
+  host: '127.0.0.1',
+  port: 0,
+  apiKey: 'sandbox',
+  keyHeader: 'X-Service-Api-Key',
+  signatureSecret: null,
+  log: () => {},
+};
+
 /** A populated chain, and the service over its index, which is complete from a block on. */
 const startOver = async (startBlock: number) => {
   await using started = new AsyncDisposableStack();
@@ -52,17 +64,10 @@ const startOver = async (startBlock: number) => {
   const prices = { 31337: { native: 3_120.5, [coin.address]: 1.0002 } };
   const folder = started.use(await folderOf({ 'prices.json': JSON.stringify(prices) }));
   const service = await startIndexed({
+    ...SETTINGS,
     chains: [{ id: 31_337, url: anvil.url, startBlock }],
     directory: folder.path('index'),
-    abiDirectory: null,
-    metadata: null,
     prices: folder.path('prices.json'),
-    host: '127.0.0.1',
-    port: 0,
-    apiKey: 'sandbox',
-    keyHeader: 'X-Service-Api-Key',
-    signatureSecret: null,
-    log: () => {},
   });
   started.defer(() => service.stop());
   service.follow();
@@ -108,4 +113,17 @@ test('what happens on the chain is delivered as the contract says', async () => 
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   expect(remarks(await judged)).toEqual([]);
+});
+
+test('an index whose node does not answer keeps the contract as far as that can be judged', async () => {
+  await using folder = await folderOf({});
+  const chains = [{ id: 31_337, url: 'http://127.0.0.1:9', startBlock: null }];
+  const service = await startIndexed({ ...SETTINGS, chains, directory: folder.path('index') });
+  await using stopped = new AsyncDisposableStack();
+  stopped.defer(() => service.stop());
+  service.follow();
+  const results = await judge({ url: service.url });
+  expect(remarks(results.filter(({ status }) => status !== 'skipped'))).toEqual([]);
+  const judgedInPart = results.filter(({ status }) => status === 'ok').map(({ point }) => point.operation);
+  expect(judgedInPart).toEqual(expect.arrayContaining(['GET /v1/evm/supported-chains', HOLDERS]));
 });
