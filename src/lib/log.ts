@@ -9,7 +9,10 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 /** The fields of a line. Never a key, a token, a secret or a delivery URL, which contains its token. */
 type LogFields = Readonly<Record<string, unknown>>;
 
-export type Log = Readonly<Record<LogLevel, (msg: string, fields?: LogFields) => void>>;
+export type Log = Readonly<Record<LogLevel, (msg: string, fields?: LogFields) => void>> & {
+  /** Whether lines of the level are written. */
+  writes(level: LogLevel): boolean;
+};
 
 /** Writes an event as one line, with the time in ISO 8601: a JSON object, or text with the fields as JSON at its end. */
 const FORMATS: Readonly<Record<LogFormat, (level: LogLevel, msg: string, fields?: LogFields) => string>> = {
@@ -24,9 +27,8 @@ export const createLog = (
   write: (line: string) => void,
   format: LogFormat = 'json',
 ): Log => {
+  const writes = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(threshold);
   const at = (level: LogLevel): Log[LogLevel] =>
-    LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(threshold)
-      ? () => {}
-      : (msg, fields) => write(`${FORMATS[format](level, msg, fields)}\n`);
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+    writes(level) ? (msg, fields) => write(`${FORMATS[format](level, msg, fields)}\n`) : () => {};
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), writes };
 };

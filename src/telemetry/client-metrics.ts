@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '../lib/values.ts';
 import type { Attribution } from '../server/graphql/attribution.ts';
 import type { OperationObserver } from '../server/graphql/observe.ts';
-import type { Usage } from '../upstream/client/request.ts';
 import type { Sink } from './combine.ts';
 import { createOnce } from './tallies.ts';
 import type { Metrics } from './upstream-metrics.ts';
 
 /** Who spends what: operations, errors, time and compute units by client, operation and tenant. */
 
+const labelNames = ['client', 'operation', 'document'] as const;
+
 export const createClientMetrics = ({ tallies, counter }: Metrics): Sink<OperationObserver> => {
-  const labelNames = ['client', 'operation', 'document'] as const;
   const operations = tallies.counter({
     name: 'gateway_client_operations_total',
     help: 'Operations answered, by client (one of CLIENT_NAMES, or other), operation and document (the name and the beginning of the SHA-256 of a trusted document; OPERATION_LABELS; or other) and outcome: ok, failed, abandoned (the client disconnected first).',
@@ -27,11 +27,6 @@ export const createClientMetrics = ({ tallies, counter }: Metrics): Sink<Operati
     labelNames: [...labelNames],
     buckets: [0.005, 0.025, 0.1, 0.25, 1, 2.5, 10],
   });
-  const computeUnits = tallies.counter({
-    name: 'gateway_client_compute_units_total',
-    help: 'Compute units that upstream billed for the requests that they started, by client, operation and document.',
-    labelNames: [...labelNames],
-  });
   const accuracy = tallies
     .histogram({
       name: 'gateway_compute_unit_estimate_ratio',
@@ -46,39 +41,62 @@ export const createClientMetrics = ({ tallies, counter }: Metrics): Sink<Operati
     failed: operations.add({ ...attribution, outcome: 'failed' }),
     abandoned: operations.add({ ...attribution, outcome: 'abandoned' }),
     duration: duration.add({ ...attribution }),
-    computeUnits: computeUnits.add({ ...attribution }),
   }));
 
   return {
-    answered({ attribution, codes: [first], abandoned, durationMs, upstream, estimate }) {
+    answered({ attributed: { attribution }, codes: [first], abandoned, durationMs, upstream, estimate }) {
       const tally = tallyOf(attribution);
       const outcome = abandoned ? 'abandoned' : first === undefined ? 'ok' : 'failed';
       tally[outcome].value += 1;
       if (outcome === 'failed') errors.inc({ client: attribution.client, code: first ?? 'OK' });
       if (durationMs !== null) tally.duration.observe(durationMs / 1000);
-      if (upstream === null) return;
-      countBilled(upstream, (billed) => {
-        tally.computeUnits.value += billed;
-      });
-      if (estimate !== null && estimate > 0 && outcome === 'ok')
+      if (upstream !== null && estimate !== null && estimate > 0 && outcome === 'ok')
         accuracy.observe(upstream.computeUnits / estimate);
     },
   };
 };
 
-/** Counts what has been billed so far, and what will be for requests that have not ended. */
-export const countBilled = (
-  usage: Pick<Usage, 'billed' | 'onChange'>,
-  count: (computeUnits: number) => void,
-): void => {
-  let counted = 0;
-  const countNew = () => {
-    const computeUnits = usage.billed - counted;
-    counted = usage.billed;
-    if (computeUnits > 0) count(computeUnits);
+/** Counts compute units as they are billed, also for requests that outlive their operation. */
+export const createCostMetrics = ({ tallies, counter }: Metrics): Sink<OperationObserver> => {
+  const byType = tallies.counter({
+    name: 'gateway_operation_compute_units_total',
+    help: 'Compute units that upstream billed for the requests that operations started, by type; those of a request that outlives its operation once it ends.',
+    labelNames: ['type'],
+  });
+  const byClient = tallies.counter({
+    name: 'gateway_client_compute_units_total',
+    help: 'The same by client, operation and document.',
+    labelNames: [...labelNames],
+  });
+  const tenants = new Tenants();
+  counter({
+    name: 'gateway_tenant_compute_units_total',
+    help: `The same by tenant (a keyed hash) where TENANT_METRICS is on: those ${MAX_SHOWN} that have spent most of late.`,
+    labelNames: ['tenant'],
+    collect() {
+      this.reset();
+      for (const [tenant, computeUnits] of tenants.top()) this.inc({ tenant }, computeUnits);
+    },
+  });
+  const ofType = createOnce((type: string) => byType.add({ type }));
+  const ofClient = createOnce((attribution: Attribution) => byClient.add({ ...attribution }));
+  return {
+    answered({ type, attributed: { attribution, tenant }, upstream }) {
+      if (upstream === null) return;
+      const [typed, attributed] = [ofType(type), ofClient(attribution)];
+      let counted = 0;
+      const countNew = () => {
+        const computeUnits = upstream.billed - counted;
+        if (computeUnits <= 0) return;
+        counted = upstream.billed;
+        typed.value += computeUnits;
+        attributed.value += computeUnits;
+        if (tenant !== null) tenants.add(tenant, computeUnits);
+      };
+      countNew();
+      upstream.onChange(countNew);
+    },
   };
-  countNew();
-  usage.onChange(countNew);
 };
 
 /** Tenants that are remembered, and the ones that a scrape shows: those that have spent most lately. */
@@ -105,26 +123,20 @@ class Spending {
 }
 
 /** A tenant counts from the first compute units that upstream bills it: clients can invent tenants, but not those. */
-export const createTenantMetrics = ({ counter }: Metrics): Sink<OperationObserver> => {
-  const tenants = new LRUCache<string, Spending>(atMostEntries(MAX_TENANTS));
-  counter({
-    name: 'gateway_tenant_compute_units_total',
-    help: `Compute units that upstream billed, by tenant (a keyed hash) where TENANT_METRICS is on: those ${MAX_SHOWN} that have spent most of late.`,
-    labelNames: ['tenant'],
-    collect() {
-      this.reset();
-      const top = [...tenants].sort(([, one], [, other]) => other.recent() - one.recent());
-      for (const [tenant, { computeUnits }] of top.slice(0, MAX_SHOWN)) this.inc({ tenant }, computeUnits);
-    },
-  });
-  return {
-    answered({ tenant, upstream }) {
-      if (tenant === null || upstream === null) return;
-      countBilled(upstream, (computeUnits) => {
-        const spending = tenants.get(tenant) ?? new Spending();
-        spending.add(computeUnits);
-        tenants.set(tenant, spending);
-      });
-    },
-  };
-};
+class Tenants {
+  readonly #spendings = new LRUCache<string, Spending>(atMostEntries(MAX_TENANTS));
+
+  add(tenant: string, computeUnits: number): void {
+    const spending = this.#spendings.get(tenant) ?? new Spending();
+    spending.add(computeUnits);
+    this.#spendings.set(tenant, spending);
+  }
+
+  /** Those that have spent most of late, with all that they have spent. */
+  top(): (readonly [tenant: string, computeUnits: number])[] {
+    return [...this.#spendings]
+      .sort(([, one], [, other]) => other.recent() - one.recent())
+      .slice(0, MAX_SHOWN)
+      .map(([tenant, { computeUnits }]) => [tenant, computeUnits] as const);
+  }
+}

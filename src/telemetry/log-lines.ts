@@ -7,6 +7,7 @@ import type { Log, LogLevel } from '../lib/log.ts';
 import type { Trace } from '../lib/trace.ts';
 import { messageOf, stackOf } from '../lib/values.ts';
 import type { RedisObserver } from '../redis/connection.ts';
+import type { Attributed } from '../server/graphql/attribution.ts';
 import type { OperationObserver } from '../server/graphql/observe.ts';
 import type { ConnectionObserver } from '../server/http/unsent-limit.ts';
 import type { SharedObserver } from '../shared/run.ts';
@@ -22,16 +23,15 @@ import type { Sink } from './combine.ts';
 /** Logs one line per operation: `debug` on success, and on failure a level that reflects whose fault it is. */
 export const createOperationLines = (log: Log): Sink<OperationObserver> => ({
   answered(operation) {
-    const { type, transport, attribution, clientVersion, tenant, codes, abandoned, unexpectedErrors } =
-      operation;
+    const { attributed, type, transport, codes, abandoned, unexpectedErrors } = operation;
     const { durationMs, upstream, estimate, unchanged, trace } = operation;
+    const level = levelOf(codes, abandoned, upstream !== null);
+    if (!log.writes(level)) return;
     const failed = codes.length > 0;
-    log[levelOf(codes, abandoned, upstream !== null)](failed ? 'operation failed' : 'operation answered', {
+    log[level](failed ? 'operation failed' : 'operation answered', {
       type,
       transport,
-      ...attribution,
-      ...(clientVersion !== null && { clientVersion }),
-      ...(tenant !== null && { tenant }),
+      ...sourceOf(attributed),
       ...(failed && { codes }),
       ...(abandoned && { abandoned }),
       ...(unexpectedErrors.length > 0 && { errors: unexpectedErrors.slice(0, MAX_STACKS).map(stackOf) }),
@@ -42,6 +42,13 @@ export const createOperationLines = (log: Log): Sink<OperationObserver> => ({
       ...idsOf(trace),
     });
   },
+});
+
+/** The fields that say who sent an operation, and which one it is. */
+export const sourceOf = ({ attribution, clientVersion, tenant }: Attributed) => ({
+  ...attribution,
+  ...(clientVersion !== null && { clientVersion }),
+  ...(tenant !== null && { tenant }),
 });
 
 /** One bug can cause an error for each item of a page. */

@@ -4,8 +4,8 @@ import type { HttpObserver } from '../server/http/exchange.ts';
 import type { ConnectionObserver } from '../server/http/unsent-limit.ts';
 import type { EventObserver } from '../server/subscriptions/frame.ts';
 import type { SocketObserver } from '../server/websocket/connection.ts';
-import { countBilled } from './client-metrics.ts';
 import type { Sink } from './combine.ts';
+import { createOnce } from './tallies.ts';
 import { inSnakeCase, type Metrics } from './upstream-metrics.ts';
 
 /** Says which versions of the gateway and of Node run. */
@@ -18,8 +18,8 @@ export const createBuildInfo = ({ gauge }: Metrics, version: string): void => {
   info.set({ version, node: process.versions.node }, 1);
 };
 
-export const createHttpMetrics = ({ counter, gauge }: Metrics): Sink<HttpObserver> => {
-  const requests = counter({
+export const createHttpMetrics = ({ gauge, tallies }: Metrics): Sink<HttpObserver> => {
+  const requests = tallies.counter({
     name: 'gateway_http_requests_total',
     help: 'HTTP requests, by route and class of status (none: the client disconnected first).',
     labelNames: ['route', 'status'],
@@ -28,11 +28,14 @@ export const createHttpMetrics = ({ counter, gauge }: Metrics): Sink<HttpObserve
     name: 'gateway_http_requests_in_flight',
     help: 'HTTP requests under way, including event streams.',
   });
+  const countOf = createOnce((route: string) =>
+    createOnce((kind: number) => requests.add({ route, status: kind === 0 ? 'none' : `${kind}xx` })),
+  );
   return {
     started: () => inFlight.inc(),
     ended(route, status) {
       inFlight.dec();
-      requests.inc({ route, status: status === null ? 'none' : `${Math.floor(status / 100)}xx` });
+      countOf(route)(Math.floor((status ?? 0) / 100)).value += 1;
     },
   };
 };
@@ -81,22 +84,17 @@ export const createConnectionMetrics = ({ counter }: Metrics): Sink<ConnectionOb
   return { cut: (reason) => cuts.inc({ reason: inSnakeCase(reason) }) };
 };
 
-export const createOperationMetrics = ({ counter, gauge, histogram }: Metrics): Sink<OperationObserver> => {
-  const operations = counter({
+export const createOperationMetrics = ({ counter, gauge, tallies }: Metrics): Sink<OperationObserver> => {
+  const operations = tallies.counter({
     name: 'gateway_operations_total',
     help: 'Operations answered, by type (none: rejected before it was known), transport, and the code of their first error (OK: no error; ABANDONED: the client completed the operation or disconnected first). A subscription counts when it starts or is rejected.',
     labelNames: ['type', 'transport', 'code'],
   });
-  const duration = histogram({
+  const duration = tallies.histogram({
     name: 'gateway_operation_duration_seconds',
     help: 'Time that operations ran, by type and transport; for subscriptions, until the first event could be sent.',
     labelNames: ['type', 'transport'],
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-  });
-  const cost = counter({
-    name: 'gateway_operation_compute_units_total',
-    help: 'Compute units that upstream billed for the requests that operations started, by type; those of a request that outlives its operation once it ends.',
-    labelNames: ['type'],
   });
   const unchangedAnswers = counter({
     name: 'gateway_unchanged_answers_total',
@@ -108,11 +106,18 @@ export const createOperationMetrics = ({ counter, gauge, histogram }: Metrics): 
     help: 'Open subscriptions as server-sent events.',
   });
 
+  const countOf = createOnce((type: string) =>
+    createOnce((transport: string) =>
+      createOnce((code: string) => operations.add({ type, transport, code })),
+    ),
+  );
+  const durationOf = createOnce((type: string) =>
+    createOnce((transport: string) => duration.add({ type, transport })),
+  );
   return {
-    answered({ type, transport, codes: [first = 'OK'], abandoned, durationMs, upstream, unchanged }) {
-      operations.inc({ type, transport, code: abandoned ? 'ABANDONED' : first });
-      if (durationMs !== null) duration.observe({ type, transport }, durationMs / 1000);
-      if (upstream !== null) countBilled(upstream, (computeUnits) => cost.inc({ type }, computeUnits));
+    answered({ type, transport, codes: [first = 'OK'], abandoned, durationMs, unchanged }) {
+      countOf(type)(transport)(abandoned ? 'ABANDONED' : first).value += 1;
+      if (durationMs !== null) durationOf(type)(transport).observe(durationMs / 1000);
       if (unchanged !== null) unchangedAnswers.inc({ compared: unchanged });
     },
     streaming() {

@@ -38,14 +38,18 @@ export const createDescribeOperation = (): DescribeOperation => {
 
 /** The span of an operation while it runs. A subscription's ends when its first event can be sent. */
 export const createOperationSpans = (spans: Spans, describe: DescribeOperation): Sink<OperationObserver> => ({
-  started: ({ type, transport, name, document, trace, ...source }) =>
+  started: ({ attributed, type, transport, name, document, trace }) =>
     spans.begin(trace, type, {
-      attributes: { ...describe(type, name, document), 'gateway.transport': transport, ...sourceOf(source) },
+      attributes: {
+        ...describe(type, name, document),
+        'gateway.transport': transport,
+        ...sourceOf(attributed),
+      },
     }),
-  answered({ codes, abandoned, durationMs, upstream, estimate, trace, ...source }) {
+  answered({ attributed, codes, abandoned, durationMs, upstream, estimate, trace }) {
     const failure = { ...(codes.length > 0 && { 'gateway.error.codes': [...codes] }) };
     // It was rejected before it ran: the span of its request says so.
-    if (durationMs === null) return spans.annotate(trace, { ...failure, ...sourceOf(source) });
+    if (durationMs === null) return spans.annotate(trace, { ...failure, ...sourceOf(attributed) });
     spans.end(trace, {
       attributes: {
         ...failure,

@@ -1,6 +1,7 @@
 import type { Log } from '../lib/log.ts';
 import type { EventObserver, Subscriber } from '../server/subscriptions/frame.ts';
 import type { Sink } from './combine.ts';
+import { sourceOf } from './log-lines.ts';
 import { createOnce } from './tallies.ts';
 import type { Metrics } from './upstream-metrics.ts';
 
@@ -106,9 +107,4 @@ export const createSubscriberMetrics = (
 
 const highest = (one: number, other: number): number => Math.max(one, other);
 
-const fieldsOf = ({ attributed: { attribution, clientVersion, tenant }, requestId }: Subscriber) => ({
-  ...attribution,
-  ...(clientVersion !== null && { clientVersion }),
-  ...(tenant !== null && { tenant }),
-  requestId,
-});
+const fieldsOf = ({ attributed, requestId }: Subscriber) => ({ ...sourceOf(attributed), requestId });

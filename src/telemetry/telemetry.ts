@@ -16,7 +16,7 @@ import type { SocketObserver } from '../server/websocket/connection.ts';
 import type { SharedObserver } from '../shared/run.ts';
 import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
-import { createClientMetrics, createTenantMetrics } from './client-metrics.ts';
+import { createClientMetrics, createCostMetrics } from './client-metrics.ts';
 import { combine } from './combine.ts';
 import { createIngestMetrics, createLogMetrics, createRetentionMetrics } from './delivery-metrics.ts';
 import {
@@ -87,7 +87,7 @@ export const createTelemetry = ({
     operations: combine<OperationObserver>(
       createOperationMetrics(metrics),
       createClientMetrics(metrics),
-      createTenantMetrics(metrics),
+      createCostMetrics(metrics),
       createOperationLines(log),
       traces?.operations,
     ),

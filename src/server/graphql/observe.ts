@@ -21,7 +21,8 @@ type OperationType = 'query' | 'mutation' | 'subscription' | 'none';
 type Transport = 'http' | 'sse' | 'websocket';
 
 /** An operation that is about to run. */
-type StartedOperation = Attributed & {
+type StartedOperation = {
+  readonly attributed: Attributed;
   readonly type: OperationType;
   readonly transport: Transport;
   readonly name: string | null;
@@ -30,7 +31,8 @@ type StartedOperation = Attributed & {
 };
 
 /** A query or mutation that was answered, or a subscription that was started or rejected. */
-type AnsweredOperation = Attributed & {
+type AnsweredOperation = {
+  readonly attributed: Attributed;
   readonly type: OperationType;
   readonly transport: Transport;
   /** The distinct codes of its errors in their order; empty on success. */
@@ -83,9 +85,11 @@ export const createOperations = (observer: OperationObserver, attribute: Attribu
   const rejected: Operations['rejected'] = (transport, thrown, trace, client) => {
     const { errors, unexpectedErrors } = maskErrors(thrown);
     observer.answered?.({
-      attribution: attribute.of(client, null, null),
-      clientVersion: client.version,
-      tenant: null,
+      attributed: {
+        attribution: attribute.of(client, null, null),
+        clientVersion: client.version,
+        tenant: null,
+      },
       type: 'none',
       transport,
       codes: codesOf(errors),
@@ -110,21 +114,15 @@ export const createOperations = (observer: OperationObserver, attribute: Attribu
     const type = operation?.operation ?? 'none';
     const name = operation?.name?.value ?? null;
     const client = clientOf(context);
-    const attribution = attribute.of(client, document, operationName);
-    const tenant = attribute.tenantOf(context.tenant);
-    const clientVersion = client.version;
-    context.attributed = { attribution, clientVersion, tenant };
+    const attributed: Attributed = {
+      attribution: attribute.of(client, document, operationName),
+      clientVersion: client.version,
+      tenant: attribute.tenantOf(context.tenant),
+    };
+    context.attributed = attributed;
     context.trace =
-      observer.started?.({
-        attribution,
-        clientVersion,
-        tenant,
-        type,
-        transport,
-        name,
-        document,
-        trace: context.trace,
-      }) ?? context.trace;
+      observer.started?.({ attributed, type, transport, name, document, trace: context.trace }) ??
+      context.trace;
     return (thrown: readonly GraphQLError[] | undefined): GraphQLError[] => {
       context.isReported = true;
       const { errors, unexpectedErrors } = maskErrors(thrown ?? []);
@@ -132,9 +130,7 @@ export const createOperations = (observer: OperationObserver, attribute: Attribu
       const durationMs = performance.now() - startedAt;
       const abandoned = context.clientSignal?.aborted ?? false;
       observer.answered?.({
-        attribution,
-        clientVersion,
-        tenant,
+        attributed,
         type,
         transport,
         codes: codesOf(errors),
@@ -186,9 +182,13 @@ const transportOf = ({ req }: OperationContext): Transport => {
   return acceptedBy(req).prefersEvents ? 'sse' : 'http';
 };
 
-const codesOf = (errors: readonly GraphQLError[]): ErrorCode[] => [
-  ...new Set(errors.map(({ extensions: { code } }) => (isErrorCode(code) ? code : 'INTERNAL_SERVER_ERROR'))),
-];
+const codesOf = (errors: readonly GraphQLError[]): readonly ErrorCode[] =>
+  errors.length === 0
+    ? NO_CODES
+    : [...new Set(errors.map(({ extensions: { code } }) => (isErrorCode(code) ? code : UNEXPECTED)))];
+
+const NO_CODES: readonly ErrorCode[] = [];
+const UNEXPECTED: ErrorCode = 'INTERNAL_SERVER_ERROR';
 
 const withIds = (errors: GraphQLError[], transport: Transport, trace: Trace): GraphQLError[] =>
   transport === 'websocket' ? errors.map((error) => withRequestId(error, trace)) : errors;
