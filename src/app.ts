@@ -91,12 +91,12 @@ const start = async (parts: Parts): Promise<App> => {
   const upstream = await startUpstream(startup, cacheBudget, deliveries);
   const server = await startServer(startup, upstream, deliveries, trusted);
 
-  const { gatewayKey, sandbox } = upstream;
+  const { gatewayKey } = upstream;
   const stopping = new AbortController();
   return {
     url: server.url,
     async checkKey() {
-      if (gatewayKey === null || sandbox !== null || config.auth.mode === 'key') return;
+      if (gatewayKey === null || config.upstream.url === null || config.auth.mode === 'key') return;
       const gateway = await authenticateAnyone(gatewayKey)({ get: () => null });
       await reportOnKey((signal) => server.requestKeyVerification(gateway, signal), log, stopping.signal);
     },

@@ -1,7 +1,8 @@
 import process from 'node:process';
+import type { IndexService } from './app/index-service.ts';
 import type { App } from './app.ts';
 import { describeConfiguration, describeFailure, HELP, type LogCommand, readCommand } from './cli/options.ts';
-import { readConfig } from './config/config.ts';
+import { type Config, readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
 import { readVersion } from './config/version.ts';
 import { SHUTDOWN_MS } from './lib/deadlines.ts';
@@ -34,10 +35,13 @@ const start = async (): Promise<void> => {
   log.info('listening', { url: app.url, version: readVersion() });
   void app.checkKey();
   if (config.upstream.url === null && config.console.isOn)
-    process.stdout.write(
-      `The console is at ${app.url}, over the sandbox, whose data is simulated. docs/sandbox.md lists its wallets.\n`,
-    );
+    process.stdout.write(`The console is at ${app.url}, over ${describeSource(config)}\n`);
 };
+
+const describeSource = ({ indexed }: Config): string =>
+  indexed === null
+    ? 'the sandbox, whose data is simulated. docs/sandbox.md lists its wallets.'
+    : `the index of ${indexed.chains.length === 1 ? 'chain' : 'the chains'} ${indexed.chains.map(({ id }) => id).join(', ')}.`;
 
 const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> => {
   log.info('stopping', { signal });
@@ -49,6 +53,33 @@ const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> =
   if (signal === 'SIGTERM') await app.beginShutdown();
   await app.stop();
   clearTimeout(overdue);
+  log.info('stopped');
+  process.exit(0);
+};
+
+/** Serves an index of chains, without a gateway. */
+const serve = async (): Promise<void> => {
+  process.umask(0o077);
+  const log = createLog('info', (line) => process.stderr.write(line), formatOf([]));
+  const { startIndexService } = await import('./app/index-service.ts');
+  const service = await startIndexService(process.env, log);
+  let isStopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (isStopping) return;
+      isStopping = true;
+      void stopService(service, log, signal);
+    });
+  log.info('listening', { url: service.url });
+};
+
+const stopService = async (service: IndexService, log: Log, signal: NodeJS.Signals): Promise<void> => {
+  log.info('stopping', { signal });
+  setTimeout(() => {
+    log.error('shutdown timed out');
+    process.exit(1);
+  }, SHUTDOWN_MS + OVERDUE_MS).unref();
+  await service.stop();
   log.info('stopped');
   process.exit(0);
 };
@@ -70,6 +101,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   if (args[0] === 'contract') return judge(args.slice(1));
   const command = readCommand(args);
   if (command === 'start') return start();
+  if (command === 'service') return serve();
   if (typeof command === 'object') return runOnLog(command);
   if (command === 'check') {
     process.stdout.write(await describeConfiguration(process.env));

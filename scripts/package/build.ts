@@ -19,6 +19,7 @@ const TO = join(ROOT, 'dist');
 /** The program, and those of its threads. */
 const PROGRAMS = [
   'main.ts',
+  'service/indexed/index-thread.ts',
   'deliveries/sqlite/threads/writer-thread.ts',
   'deliveries/sqlite/threads/reader-thread.ts',
   'server/browsers/console-assets-worker.ts',

@@ -237,6 +237,8 @@ export const startServer = async (
       mode === 'jwt' ? { tenant: 'demo' } : await authenticate({ get: () => sandbox.apiKey });
     sandbox.start((webhookId) => deliveryUrls.urlOf(publicUrl.get(), tenant, webhookId));
   }
+  // The deliveries of blocks that came meanwhile find a gateway that listens.
+  upstream.index?.follow();
   return {
     url,
     health,

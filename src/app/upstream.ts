@@ -1,7 +1,10 @@
+import { createHmac } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { ContextParts } from '../context.ts';
 import { type ChainSource, createChainSource, readChainsOf } from '../lookups/chains/chains.ts';
+import { type Chain, KNOWN_CHAINS } from '../lookups/chains/known-chains.ts';
 import { lookups } from '../lookups/registry.ts';
+import type { IndexedConfig } from '../service/indexed/config.ts';
 import type { Sandbox } from '../service/simulated/sandbox.ts';
 import type { Invalidations } from '../shared/invalidations.ts';
 import type { SharedLimits } from '../shared/limits.ts';
@@ -15,12 +18,15 @@ import { createBackgroundScope, createWebhookClient } from '../webhooks/client.t
 import { DeliveredAddresses } from '../webhooks/delivered-addresses.ts';
 import { createAddressLookup, SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
 import type { Deliveries } from './deliveries.ts';
+import type { IndexThread } from './index-thread.ts';
 import type { Startup } from './startup.ts';
 
 /** Upstream, as the gateway uses it. */
 export type Upstream = ContextParts['upstream'] & {
-  /** Null when UPSTREAM_URL is set. */
+  /** Null when UPSTREAM_URL or CHAINS is set. */
   readonly sandbox: Sandbox | null;
+  /** Null unless CHAINS is set. */
+  readonly index: IndexThread | null;
   /** The gateway's own key; null when each client sends its own. */
   readonly gatewayKey: string | null;
   readonly sharedLimits: SharedLimits | null;
@@ -30,7 +36,7 @@ export type Upstream = ContextParts['upstream'] & {
 };
 
 /**
- * Creates the upstream client. Without UPSTREAM_URL it starts the sandbox first. Pages are cached within `cacheBudget`, and
+ * Creates the upstream client. Without UPSTREAM_URL it starts an index of CHAINS, or else the sandbox, first. Pages are cached within `cacheBudget`, and
  * shared with other gateways under names that the identity of the deliveries makes.
  */
 export const startUpstream = async (
@@ -40,10 +46,7 @@ export const startUpstream = async (
 ): Promise<Upstream> => {
   const { config, now, readPath, readsChains, telemetry, opened } = startup;
   const { identity: secret } = deliveries;
-  const sandbox = config.upstream.url === null ? await embedSandbox(startup) : null;
-  const url = config.upstream.url ?? sandbox?.url;
-  if (url === undefined) throw new TypeError('Expected UPSTREAM_URL or a sandbox, got neither.');
-  const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
+  const { url, gatewayKey, ...embedded } = await findService(startup, secret);
   const { perSecond } = config.upstream;
   const redis = await loadRedis(config);
   const sharedLimits =
@@ -70,7 +73,7 @@ export const startUpstream = async (
       ? null
       : createDeliveredAddresses(startup, deliveries, client, invalidation, key);
   return {
-    sandbox,
+    ...embedded,
     gatewayKey,
     client,
     kernel: readPath === 'fast' ? createPageKernel() : null,
@@ -89,6 +92,7 @@ export const startUpstream = async (
     delivered,
     watched: delivered && watchedLists(delivered, watchedMs),
     chains: createChainSource({
+      builtIn: config.indexed?.chains.map(chainOf),
       extra: config.extraChains,
       read: readsChains
         ? readChainsOf(client, () => createBackgroundScope(NO_KEY, LISTS_TIMEOUT_MS, now))
@@ -101,6 +105,49 @@ export const startUpstream = async (
 
 const loadRedis = async ({ redis: settings }: Config) =>
   settings && { settings, ...(await import('./redis.ts')) };
+
+type Service = Pick<Upstream, 'sandbox' | 'index' | 'gatewayKey'> & { readonly url: string };
+
+/** Returns the service at UPSTREAM_URL, or starts one. */
+const findService = async (startup: Startup, secret: string): Promise<Service> => {
+  const { upstream, indexed } = startup.config;
+  if (upstream.url !== null)
+    return { url: upstream.url, gatewayKey: upstream.apiKey, sandbox: null, index: null };
+  if (indexed !== null) {
+    const index = await embedIndex(startup, indexed, secret);
+    return { url: index.url, gatewayKey: index.apiKey, sandbox: null, index };
+  }
+  const sandbox = await embedSandbox(startup);
+  return { url: sandbox.url, gatewayKey: sandbox.apiKey, sandbox, index: null };
+};
+
+/** A chain of CHAINS, until the service that indexes it lists it. */
+const chainOf = ({ id }: IndexedConfig['chains'][number]): Chain => {
+  const known = KNOWN_CHAINS.find(({ chainId }) => chainId === id);
+  return { chainId: id, name: known?.name ?? `chain_${id}`, tags: ['default'] };
+};
+
+const embedIndex = async (
+  { config, log, opened, deadline }: Startup,
+  indexed: IndexedConfig,
+  secret: string,
+): Promise<IndexThread> => {
+  const { startIndexThread } = await import('./index-thread.ts');
+  const { apiKey, apiKeyHeader } = config.upstream;
+  const settings = {
+    ...indexed,
+    host: '127.0.0.1',
+    port: 0,
+    // It stays the same over a restart, so that cursors do as well.
+    apiKey: apiKey ?? createHmac('sha256', secret).update('key of the embedded index').digest('hex'),
+    keyHeader: apiKeyHeader,
+    signatureSecret: config.deliveries.signature?.secrets[0] ?? null,
+  };
+  const index = await startIndexThread(settings, log);
+  opened.defer(() => index.stop(deadline));
+  log.info('index started', { url: index.url, chains: indexed.chains.map(({ id }) => id) });
+  return index;
+};
 
 const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> => {
   // A gateway over a real service does not load it.

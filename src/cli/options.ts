@@ -15,7 +15,7 @@ export type LogCommand =
   | { readonly name: 'delete'; readonly tenant: string; readonly log: string | null };
 
 /** What the gateway's program is asked to do. */
-export type Command = 'start' | 'check' | 'help' | 'version' | LogCommand;
+export type Command = 'start' | 'service' | 'check' | 'help' | 'version' | LogCommand;
 
 /** What is wrong with the arguments. */
 class UsageError extends Error {
@@ -50,7 +50,11 @@ Commands for the delivery log. FROM, TO and LOG are a folder, a URL of Redis, or
   log export TENANT [LOG]   prints the deliveries of a tenant as JSON lines, while gateways may run
   log delete TENANT [LOG]   deletes them; in a folder no gateway may run meanwhile
 
-Another command has options of its own:
+Another command serves gateways in the place of a hosted service:
+
+  service                   an index of CHAINS, at HOST and PORT (4100), for clients with API_KEY: docs/your-own-chain.md
+
+Another one has options of its own:
 
   contract [URL [KEY]]      judges a service point by point, before you trust it; contract --help says more
 
@@ -79,6 +83,7 @@ const OPTIONS = {
 export const readCommand = (args: readonly string[]): Command => {
   const [first, ...rest] = args;
   if (first === 'log') return readLogCommand(rest);
+  if (first === 'service' && rest.length === 0) return 'service';
   const { values } = parse({ args: [...args], options: OPTIONS });
   if (values.help) return 'help';
   if (values.check && values.version)

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
+import { startAnvil } from '../service/indexed/support/anvil.ts';
 import { need } from '../support/available.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { type InstalledPackage, installPackage, npm, unpackPackage } from '../support/deploy/package.ts';
@@ -61,6 +62,31 @@ test('the gateway starts over its sandbox, looks up, delivers, and ends with 0 a
   );
   // No warning of Node is among the lines of the log.
   expect(gateway.lines.every((line) => line.startsWith('{'))).toBe(true);
+});
+
+test('over chains of its own it indexes them in a thread, and its other program serves an index alone', async () => {
+  await using anvil = await startAnvil();
+  await using folder = await folderOf({});
+  const CHAINS = `31337=${anvil.url}`;
+  await using gateway = await start({ CHAINS, DATA_DIR: folder.path('data') });
+  const headOf = async (query: typeof gateway.query) => {
+    const { data } = await query<{ chain: { index: { to: string } | null } }>(
+      '{ chain(chainId: 31337) { index { to } } }',
+    );
+    return data?.chain.index?.to;
+  };
+  await anvil.mine(3);
+  await expect.poll(() => headOf(gateway.query)).toBe('3');
+  expect(await gateway.end('SIGTERM')).toBe(0);
+
+  const port = String(await freePort());
+  await using service = await spawnProgram([installed.program, 'service'], {
+    cwd: installed.folder,
+    env: { PATH: process.env.PATH, CHAINS, API_KEY: 'key', PORT: port, DATA_DIR: folder.path('data') },
+  });
+  await using over = await start({ UPSTREAM_URL: service.url, UPSTREAM_API_KEY: 'key', AUTH: 'open' });
+  await expect.poll(() => headOf(over.query)).toBe('3');
+  expect(await service.end('SIGTERM')).toBe(0);
 });
 
 test('the console is there, of at most 120 KB of compressed scripts, until SIGINT ends it with 0 as well', async () => {
@@ -148,10 +174,18 @@ test('unpacked as docs/deploying.md says, it has the Node of the checkout and no
     () => false,
   );
   need(context, isThere, 'systemd-analyze');
-  await using folder = await folderOf({ 'gateway@.service': unit });
-  const name = folder.path('gateway@.service').replace('@.', '@4001.');
-  const verified = await run('systemd-analyze', ['verify', '--man=no', name]);
-  expect(verified.stdout + verified.stderr).toBe('');
+  const ofIndex = (
+    await readFile(join(unpacked.path, 'deploy/systemd/gateway-index.service'), 'utf8')
+  ).replaceAll('/opt/gateway', unpacked.path);
+  await using folder = await folderOf({ 'gateway@.service': unit, 'gateway-index.service': ofIndex });
+  const names = [
+    folder.path('gateway@.service').replace('@.', '@4001.'),
+    folder.path('gateway-index.service'),
+  ];
+  for (const name of names) {
+    const verified = await run('systemd-analyze', ['verify', '--man=no', name]);
+    expect(verified.stdout + verified.stderr).toBe('');
+  }
 });
 
 test('npx starts it, and gives it the arguments', async () => {

@@ -5,12 +5,28 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
+import { startAnvil } from '../service/indexed/support/anvil.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { blocksOf, commandsOf, readPage, readPages, root } from '../support/pages.ts';
 
 const pages = await readPages();
 const run = promisify(execFile);
 const PORT = 'http://127.0.0.1:4000';
+const NODE = 'http://127.0.0.1:8545';
+
+/** Reads an event stream up to its `count`-th event. */
+const readStream = async (url: string, init: RequestInit, count: number): Promise<string> => {
+  const stopped = new AbortController();
+  const response = await fetch(url, { ...init, signal: stopped.signal });
+  expect(response.status).toBe(200);
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += Buffer.from(chunk).toString();
+    if ([...text.matchAll(/^id: .+\n/gm)].length >= count) break;
+  }
+  stopped.abort();
+  return text;
+};
 
 /** What a command sends: the shell reads its arguments, and `fetch` takes the place of curl. */
 const requestOf = async (command: string): Promise<readonly [path: string, init: RequestInit]> => {
@@ -28,8 +44,8 @@ const requestOf = async (command: string): Promise<readonly [path: string, init:
     else if (argument.startsWith('http')) url = argument;
     else expect(['-s', '-N']).toContain(argument);
   }
-  expect(url.startsWith(`${PORT}/`), command).toBe(true);
-  return [url.slice(PORT.length), { method: 'POST', headers, body }];
+  expect(url.startsWith(`${PORT}/`) || url === NODE, command).toBe(true);
+  return [url === NODE ? '' : url.slice(PORT.length), { method: 'POST', headers, body }];
 };
 
 type FirstScreen = {
@@ -45,15 +61,16 @@ const curlsOf = async (path: string): Promise<readonly string[]> =>
     .flat()
     .filter((command) => command.startsWith('curl '));
 
-test('every command of a page is npm, node, curl, export or redis-server, and what it names exists', async () => {
+test('every command of a page is npm, npx anvil, node, curl, export or redis-server, and what it names exists', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const commands = pages.flatMap(commandsOf).flat();
   expect(commands.length).toBeGreaterThan(12);
   for (const command of commands) {
     const [, assignments = '', program] = /^((?:[A-Z_]+=\S+ +)*)(.*)$/s.exec(command) ?? [];
-    for (const [, name] of assignments.matchAll(/([A-Z_]+)=/g)) expect(VARIABLES, command).toContain(name);
+    const known = program === 'npm run service' ? [...VARIABLES, 'API_KEY'] : VARIABLES;
+    for (const [, name] of assignments.matchAll(/([A-Z_]+)=/g)) expect(known, command).toContain(name);
     expect(program).toMatch(
-      /^(?:npm (?:start|ci && npm (?:start|test)|run [\w-]+|install )|node |curl |export |redis-server )/,
+      /^(?:npx anvil$|npm (?:start|ci && npm (?:start|test)|run [\w-]+|install )|node |curl |export |redis-server )/,
     );
   }
   const named = pages.flatMap(({ text }) => [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name));
@@ -121,21 +138,29 @@ test("README.md's event stream goes on after the last id", async () => {
   /** The ids of the first events. */
   const idsOf = async (command: string, count: number): Promise<readonly string[]> => {
     const [path, init] = await requestOf(command);
-    const stopped = new AbortController();
-    const response = await fetch(gateway.url + path, { ...init, signal: stopped.signal });
-    expect(response.status).toBe(200);
-    let text = '';
-    for await (const chunk of response.body ?? []) {
-      text += Buffer.from(chunk).toString();
-      if ([...text.matchAll(/^id: .+\n/gm)].length >= count) break;
-    }
-    stopped.abort();
+    const text = await readStream(gateway.url + path, init, count);
     return [...text.matchAll(/^id: (.+)$/gm)].map(([, id = '']) => id).slice(0, count);
   };
   const [first = '', second, third] = await idsOf(live, 3);
   expect(header).not.toBe('');
   const resumed = `${live} ${header.replace('THE_LAST_ID', first)}`;
   expect(await idsOf(resumed, 2)).toEqual([second, third]);
+});
+
+test('docs/your-own-chain.md: what is sent on the chain of one terminal, the gateway of the other prints', async () => {
+  const [watch = '', subscribe = '', transfer = ''] = await curlsOf('docs/your-own-chain.md');
+  await using anvil = await startAnvil();
+  await using gateway = await startGateway({ CHAINS: `31337=${anvil.url}` });
+  const [watchPath, watching] = await requestOf(watch);
+  const watched = await (await fetch(gateway.url + watchPath, watching)).json();
+  expect(watched).toMatchObject({ data: { watchWallet: { __typename: 'WatchWalletPayload' } } });
+  const [streamPath, streaming] = await requestOf(subscribe);
+  const printed = readStream(gateway.url + streamPath, streaming, 3);
+  const [, sending] = await requestOf(transfer);
+  const sent = await (await fetch(anvil.url, sending)).json();
+  expect(sent.result).toMatch(/^0x[0-9a-f]{64}$/);
+  const text = await printed;
+  for (const type of ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES']) expect(text).toContain(`"type":"${type}"`);
 });
 
 test("docs/authentication.md's key gets a delivery url", async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
 import { isErrorCode } from '../../src/graph/errors.ts';
+import { INDEXED_VARIABLES, readServiceConfig } from '../../src/service/indexed/config.ts';
 import { readSandboxConfig } from '../../src/service/simulated/sandbox.ts';
 import { readPage, readPages, rowsOf } from '../support/pages.ts';
 
@@ -37,6 +38,22 @@ test('a variable that is set to its default of the table changes nothing', () =>
   for (const [name, value] of defaults) expect(readConfig({ [name]: value }), name).toEqual(readConfig({}));
 });
 
+test('so do the defaults of the service over an index that runs alone, which has the same variables of the index', async () => {
+  const { path, text } = await readPage('docs/your-own-chain.md');
+  const [ofIndex = '', ofService = ''] = text.split('## Many gateways');
+  const namesOf = (part: string) =>
+    rowsOf({ path, text: part }, 'variable').flatMap(([names]) => namesIn(names));
+  expect(namesOf(ofIndex)).toEqual([...INDEXED_VARIABLES]);
+  expect(namesOf(ofService)).toEqual(['HOST', 'PORT', 'API_KEY', 'API_KEY_HEADER', 'SIGNATURE_SECRET']);
+  const needed = { CHAINS: '31337=http://127.0.0.1:8545', API_KEY: 'key' };
+  const defaults = [ofIndex, ofService].flatMap((part) =>
+    defaultsIn(rowsOf({ path, text: part }, 'variable')),
+  );
+  expect(defaults.map(([name]) => name)).toEqual(['METADATA', 'HOST', 'PORT', 'API_KEY_HEADER']);
+  for (const [name, value] of defaults)
+    expect(readServiceConfig({ ...needed, [name]: value }), name).toEqual(readServiceConfig(needed));
+});
+
 test('so do the defaults of the sandbox that runs alone', async () => {
   const defaults = defaultsIn(rowsOf(await readPage('docs/sandbox.md'), 'variable'));
   expect(defaults.map(([name]) => name).toSorted()).toEqual([
@@ -56,6 +73,9 @@ test('every name of a variable on any page is one that is read', async () => {
     'SANDBOX_API_KEY',
     'SANDBOX_SEED',
     'SANDBOX_FAULTS',
+    'API_KEY',
+    'API_KEY_HEADER',
+    'SIGNATURE_SECRET',
     'MALLOC_ARENA_MAX',
     'MALLOC_MMAP_THRESHOLD_',
     'FC_RUNS',

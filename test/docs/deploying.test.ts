@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
+import { INDEXED_VARIABLES, readServiceConfig } from '../../src/service/indexed/config.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { readPage, root, rowsOf } from '../support/pages.ts';
@@ -12,6 +13,7 @@ import { readPage, root, rowsOf } from '../support/pages.ts';
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
 const page = await readPage('docs/deploying.md');
 const compose = await read('deploy/compose.yaml');
+const indexCompose = await read('deploy/compose.index.yaml');
 const dockerfile = await read('deploy/Dockerfile');
 const unit = await read('deploy/systemd/gateway@.service');
 const { scripts, dependencies } = JSON.parse(await read('package.json'));
@@ -52,6 +54,25 @@ test('the settings of the example start a gateway, alone and in a container', as
       durability: 'strict',
     },
   });
+});
+
+test('the settings of the index start the service, alone and in a container, and the gateways find it there', async () => {
+  const settings = settingsIn(await read('deploy/index.env.example'));
+  const [container = {}] = environmentsIn(indexCompose);
+  const known = [...INDEXED_VARIABLES, 'HOST', 'PORT', 'API_KEY', 'SIGNATURE_SECRET'];
+  for (const name of [...Object.keys(settings), ...Object.keys(container)]) expect(known).toContain(name);
+  expect(readServiceConfig(settings)).toMatchObject({ port: 4100, host: '127.0.0.1', chains: [{ id: 1 }] });
+  expect(readServiceConfig({ ...settings, ...container })).toMatchObject({ port: 4100, host: '0.0.0.0' });
+  const named = (await read('deploy/index.env.example')).match(/http:\/\/\S+?:\d+/g);
+  expect(named).toEqual(['http://index:4100', 'http://127.0.0.1:4100']);
+  expect(indexCompose).toContain('\n  index:\n');
+  const [, image = ''] = /image: (\S+)\n/.exec(compose) ?? [];
+  expect(indexCompose).toContain(`image: ${image}\n`);
+  expect(scripts.service).toBe('exec node src/main.ts service');
+  expect(indexCompose).toContain('command: ["node", "--enable-source-maps", "dist/main.js", "service"]');
+  expect(await read('deploy/systemd/gateway-index.service')).toMatch(
+    /^ExecStart=\/opt\/gateway\/bin\/evm-graphql-gateway service$/m,
+  );
 });
 
 test('docker build is given a file and a context that the folder of the commands has', () => {

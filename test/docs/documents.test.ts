@@ -9,7 +9,10 @@ const pages = await readPages();
 const documentsOf = (page: Page): readonly string[] => [
   ...blocksOf(page, 'graphql'),
   ...blocksOf(page, 'sh').flatMap((block) =>
-    [...block.matchAll(/-d '(\{[\s\S]*?\})'/g)].map(([, body = '']) => JSON.parse(body).query as string),
+    // Another body is a call of a node.
+    [...block.matchAll(/-d '(\{[\s\S]*?\})'/g)].flatMap(
+      ([, body = '']): string[] => JSON.parse(body).query ?? [],
+    ),
   ),
   ...blocksOf(page, 'ts').flatMap((block) =>
     [...block.matchAll(/`\s*((?:query|mutation|subscription)\b[^`]*)`/g)].map(

@@ -156,9 +156,11 @@ export type ChainSource = {
 };
 
 type Options = {
+  /** Stand in for the service's list while there is none. Default: KNOWN_CHAINS. */
+  readonly builtIn?: readonly Chain[] | undefined;
   /** Override chains of the list with the same ids, and add others. */
   readonly extra: readonly Chain[];
-  /** Resolves with the service's list as it sends it; null where the built-in table is used. */
+  /** Resolves with the service's list as it sends it; null where the built-in one is used. */
   readonly read: (() => Promise<unknown>) | null;
   readonly now: Clock;
 };
@@ -171,11 +173,16 @@ type Listed = {
 };
 
 /**
- * Knows the service's own list of chains while it can be read, and the built-in table otherwise. The list is read in the
+ * Knows the service's own list of chains while it can be read, and a built-in one otherwise. The list is read in the
  * background, for the first time at once: nobody waits for it, except for what it says of an index.
  */
-export const createChainSource = ({ extra, read, now }: Options): ChainSource => {
-  const builtIn = createChains(KNOWN_CHAINS, extra);
+export const createChainSource = ({
+  builtIn: known = KNOWN_CHAINS,
+  extra,
+  read,
+  now,
+}: Options): ChainSource => {
+  const builtIn = createChains(known, extra);
   if (read === null) return { current: () => builtIn, index: async () => null };
   let listed: Listed | null = null;
   let readAgainAt = 0;

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { ConfigError } from '../config/config.ts';
+import type { ShutdownDeadline } from '../lib/deadlines.ts';
+import type { Log } from '../lib/log.ts';
+import { messageOf } from '../lib/values.ts';
+import type { ServiceConfig } from '../service/indexed/config.ts';
+import type { FromIndex, ToIndex } from '../service/indexed/index-thread.ts';
+
+/** The service over an index of real chains, in a thread of its own. */
+export type IndexThread = {
+  /** It stays the same when the thread is started again. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** Begins to follow the chains and to deliver. It answers from what is indexed before as well. */
+  follow(): void;
+  stop(deadline: ShutdownDeadline): Promise<void>;
+};
+
+const ENTRY = new URL('../service/indexed/index-thread.ts', import.meta.url);
+
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
+/** A thread that lived for so long has started well: the pauses before further ones begin anew. */
+const STEADY_MS = 60_000;
+
+/**
+ * Starts the thread. Resolves once it listens. A thread that ends is started again, after a pause that doubles. Rejects with
+ * ConfigError if the first one can't start, as with a folder that it can't write.
+ */
+export const startIndexThread = async (config: ServiceConfig, log: Log): Promise<IndexThread> => {
+  let isFollowing = false;
+  let isStopping = false;
+  let pauseMs = FIRST_PAUSE_MS;
+  let restart: NodeJS.Timeout | undefined;
+  let worker: Worker | null = null;
+
+  const write = indexLog(log, 'index: ');
+  const onMessage = (message: FromIndex, onListening: (url: string) => void): void => {
+    if ('listening' in message) onListening(message.listening);
+    else write(message.log, message.details);
+  };
+
+  /** Resolves with the URL once the thread listens. Rejects if it ends before. */
+  const run = (port: number): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const started = performance.now();
+      let url: string | null = null;
+      let cause: unknown = null;
+      const thread = new Worker(ENTRY, { workerData: { ...config, port } satisfies ServiceConfig });
+      worker = thread;
+      const onListening = (listening: string) => {
+        url = listening;
+        if (isFollowing) tell('follow');
+        resolve(listening);
+      };
+      thread.on('message', (message: FromIndex) => onMessage(message, onListening));
+      thread.on('error', (error) => {
+        cause = error;
+      });
+      thread.on('exit', () => {
+        worker = null;
+        const problem = cause === null ? 'it ended' : messageOf(cause);
+        if (url === null) return reject(new Error(problem, { cause }));
+        if (isStopping) return;
+        if (performance.now() - started > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
+        startAgain(Number(new URL(url).port), problem);
+      });
+    });
+
+  const startAgain = (port: number, problem: string): void => {
+    log.error('index: it stopped and starts again', { problem, inMs: pauseMs });
+    restart = setTimeout(() => {
+      run(port).catch((error: unknown) => {
+        if (!isStopping) startAgain(port, messageOf(error));
+      });
+    }, pauseMs);
+    pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+  };
+
+  const tell = (message: ToIndex): void => worker?.postMessage(message);
+
+  const url = await run(config.port).catch((error: unknown) => {
+    throw startProblem(error);
+  });
+  return {
+    url,
+    apiKey: config.apiKey,
+    follow() {
+      isFollowing = true;
+      tell('follow');
+    },
+    async stop(deadline) {
+      isStopping = true;
+      clearTimeout(restart);
+      if (worker === null) return;
+      const ended = once(worker, 'exit');
+      const overdue = setTimeout(() => void worker?.terminate(), deadline.closeMs());
+      tell('stop');
+      await ended;
+      clearTimeout(overdue);
+    },
+  };
+};
+
+/** A line whose details have a problem is a warning. */
+export const indexLog =
+  (log: Log, prefix = '') =>
+  (message: string, details: Readonly<Record<string, unknown>>): void =>
+    log['problem' in details ? 'warn' : 'info'](prefix + message, details);
+
+/** Why an index does not start, as a problem of the variable that the error names, or of CHAINS. */
+export const startProblem = (error: unknown): ConfigError => {
+  const message = messageOf(error);
+  return new ConfigError([
+    /^[A-Z_]+: /.test(message) ? message : `CHAINS: the index can't start: ${message}`,
+  ]);
+};

@@ -1,0 +1,105 @@
+import { expect, test, vi } from 'vitest';
+import { eventually, subscribe } from '../../support/clients/subscribe.ts';
+import { folderOf } from '../../support/folder.ts';
+import { freePort } from '../../support/free-port.ts';
+import { spawnGateway, spawnProgram } from '../../support/gateway/spawn.ts';
+import { type Gateway, startGateway } from '../../support/gateway/start.ts';
+import { root } from '../../support/pages.ts';
+import { startAnvil } from './support/anvil.ts';
+import { accountsOf, sendTransaction } from './support/contracts.ts';
+
+/** A gateway over chains of its own, as an operator starts and loses it. */
+
+const CHAIN = 31_337;
+
+const WATCH = `mutation ($address: Address!) {
+  watchWallet(input: { address: $address }) { __typename ... on WebhookError { code message } }
+}`;
+
+const indexOf = async (gateway: Pick<Gateway, 'data'>) => {
+  const { chain } = await gateway.data<{ chain: { index: { head: string; problem: string | null } | null } }>(
+    `{ chain(chainId: ${CHAIN}) { index { head problem } } }`,
+  );
+  return chain.index;
+};
+
+const untilAt = (gateway: Pick<Gateway, 'data'>, head: number) =>
+  vi.waitFor(
+    async () => expect(await indexOf(gateway)).toEqual({ head: String(head), problem: null }),
+    60_000,
+  );
+
+const valuesOf = async (gateway: Pick<Gateway, 'data'>, address: string) => {
+  const { wallet } = await gateway.data<{ wallet: { transactions: { nodes: { value: string }[] } } }>(
+    `{ wallet(address: "${address}") { transactions { nodes { value } } } }`,
+  );
+  return wallet.transactions.nodes.map(({ value }) => value);
+};
+
+const transfer = async (url: string, value: bigint): Promise<string> => {
+  const [from, to] = await accountsOf(url);
+  await sendTransaction(url, to, '0x', { ...(from && { from }), value });
+  return String(to);
+};
+
+test('it serves before the node is there, says why it has nothing, and follows when it comes', async () => {
+  await using anvil = await startAnvil();
+  const to = await transfer(anvil.url, 5n);
+  await anvil.stop();
+  await using gateway = await startGateway({ CHAINS: `${CHAIN}=${anvil.url}` }, { readsChains: true });
+  expect(await valuesOf(gateway, to)).toEqual([]);
+  await vi.waitFor(async () => expect((await indexOf(gateway))?.problem).toEqual(expect.any(String)), 60_000);
+  const { chains } = await gateway.data<{ chains: object[] }>('{ chains { chainId tags } }');
+  expect(chains).toEqual([{ chainId: CHAIN, tags: ['default'] }]);
+  await anvil.start();
+  await untilAt(gateway, 1);
+  await expect.poll(() => valuesOf(gateway, to)).toEqual(['5']);
+});
+
+test('an index that can not be opened is a named problem of the start', async () => {
+  await using folder = await folderOf({ taken: 'no folder' });
+  const env = { CHAINS: `${CHAIN}=http://127.0.0.1:1`, DATA_DIR: folder.path('data') };
+  await expect(spawnGateway({ ...env, INDEX_DIR: folder.path('taken') })).rejects.toThrow(
+    /exited with 1: .*INDEX_DIR: expected/s,
+  );
+});
+
+test('npm run service serves gateways by the same contract, says how it is, and ends at SIGTERM', async () => {
+  await using anvil = await startAnvil();
+  await using folder = await folderOf({});
+  const key = 'a-key-of-the-service';
+  await using service = await spawnProgram(['node_modules/.bin/node', 'src/main.ts', 'service'], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      CHAINS: `${CHAIN}=${anvil.url}`,
+      INDEX_DIR: folder.path('index'),
+      API_KEY: key,
+      SIGNATURE_SECRET: 'a-secret-of-deliveries',
+      PORT: String(await freePort()),
+    },
+  });
+  const healthOf = async () => (await fetch(`${service.url}/health`)).status;
+  await expect.poll(healthOf).toBe(200);
+  await using gateway = await startGateway(
+    {
+      UPSTREAM_URL: service.url,
+      UPSTREAM_API_KEY: key,
+      DELIVERY_SIGNATURE_SECRET: 'a-secret-of-deliveries',
+    },
+    { readsChains: true },
+  );
+  const to = await transfer(anvil.url, 9n);
+  await untilAt(gateway, 1);
+  await gateway.data(WATCH, { address: to });
+  await using dashboard = subscribe(gateway.url);
+  await transfer(anvil.url, 10n);
+  await eventually(() => dashboard.edges.length >= 3);
+  await anvil.stop();
+  await expect.poll(healthOf).toBe(503);
+  expect(await service.end('SIGTERM')).toBe(0);
+  const messages = service.lines.map((line) => JSON.parse(line).msg);
+  expect(messages).toEqual(expect.arrayContaining(['listening', 'stopping', 'stopped']));
+  expect(service.output.text).not.toContain(key);
+});
