@@ -278,8 +278,13 @@ test('the package has the program, what it runs, and its pages; nothing of tests
   // Node strips no types here. Each module has a source map, and the files that modules name beside themselves are there.
   expect(files.filter((path) => path.endsWith('.ts'))).toEqual([]);
   const modules = files.filter((path) => path.endsWith('.js') && !path.includes('rolldown-runtime'));
-  expect(files).toEqual(expect.arrayContaining(modules.map((path) => `${path}.map`)));
   const texts = await Promise.all(modules.map((path) => readFile(join(installed.home, path), 'utf8')));
+  // A module that only passes on what another one has needs none.
+  const withCode = modules.filter(
+    (_path, index) => !/^export \{[^}]*\} from "[^"]*";\s*$/.test(texts[index] ?? ''),
+  );
+  expect(withCode.length).toBeGreaterThan(20);
+  expect(files).toEqual(expect.arrayContaining(withCode.map((path) => `${path}.map`)));
   const neighbours = texts.flatMap((text) =>
     [...text.matchAll(/new URL\(["']\.\/([^"']+)["'], import\.meta\.url\)/g)].map(([, name = '']) => name),
   );
