@@ -27,9 +27,9 @@ import { newestFirst, tolerantWarnings } from './transactions.ts';
 type Item = Readonly<Record<string, unknown>>;
 
 const TYPES = ['send', 'receive', 'mint', 'burn', 'swap', 'approve', 'call'];
-const assetType = oneOf('native', 'erc20', 'erc721', 'erc1155');
+export const assetType = oneOf('native', 'erc20', 'erc721', 'erc1155');
 
-const metadata = record(
+export const assetMetadata = record(
   {},
   {
     symbol: text,
@@ -46,7 +46,7 @@ const side = or(
   is('an address or native', (value) => /^(?:0x[0-9a-f]{40}|native)$/.test(String(value))),
   text,
 );
-const call = record(
+export const calledFunction = record(
   {},
   {
     signature: text,
@@ -81,7 +81,7 @@ const BY_TYPE: Readonly<Record<string, Shape>> = {
       to_token_value: amount,
       token_address: observed(nothing('a swap has two')),
     },
-    { from_token_metadata: metadata, to_token_metadata: metadata },
+    { from_token_metadata: assetMetadata, to_token_metadata: assetMetadata },
   ),
   approve: record({ asset_type: assetType, token_address: address, spender: address }, { value: amount }),
   call: record(
@@ -89,7 +89,7 @@ const BY_TYPE: Readonly<Record<string, Shape>> = {
       asset_type: observed(nothing('a call has no asset')),
       token_address: observed(nothing('a call has no asset')),
     },
-    { function: call, contract_metadata: record({}, { name: text }), value: amount },
+    { function: calledFunction, contract_metadata: record({}, { name: text }), value: amount },
   ),
 };
 
@@ -108,7 +108,7 @@ export const activityItem = record(
     to: address,
     id: decimal,
     value_usd: number,
-    token_metadata: metadata,
+    token_metadata: assetMetadata,
   },
 );
 

@@ -4,6 +4,9 @@ import type { Point } from '../point.ts';
 import { nameOf } from '../service.ts';
 import {
   amount,
+  both,
+  bytes,
+  decimal,
   flag,
   integer,
   is,
@@ -20,7 +23,7 @@ import {
   text,
 } from '../shape.ts';
 import { create, WEBHOOK_TYPES, type WebhookType } from '../webhooks.ts';
-import { activityItem } from './activity.ts';
+import { activityItem, assetMetadata, assetType, calledFunction } from './activity.ts';
 import { transactionFields } from './transactions.ts';
 
 const transaction = record(
@@ -35,6 +38,30 @@ const transaction = record(
   { to: mixedAddress, gas_used: someNumber, effective_gas_price: quantity },
 );
 
+const activity = both(
+  activityItem,
+  record(
+    {},
+    {
+      tx_from: mixedAddress,
+      tx_to: mixedAddress,
+      tx_value: decimal,
+      asset_type: assetType,
+      value: amount,
+      spender: mixedAddress,
+      call_type: openSet('incoming', 'outgoing'),
+      data: bytes,
+      from_token_address: text,
+      from_token_value: amount,
+      from_token_metadata: assetMetadata,
+      to_token_address: text,
+      to_token_value: amount,
+      to_token_metadata: assetMetadata,
+      function: calledFunction,
+    },
+  ),
+);
+
 const signed = is('a decimal text', (value) => typeof value === 'string' && /^-?\d+$/.test(value));
 const asset = record(
   {},
@@ -45,6 +72,7 @@ const asset = record(
     decimals: integer,
     low_liquidity: flag,
     pool_size_usd: number,
+    token_metadata: record({}, { logo: text }),
   },
 );
 const balanceChange = record(
@@ -62,13 +90,14 @@ const balanceChange = record(
     price_usd: number,
     value_before_usd: number,
     value_after_usd: number,
+    value_delta_usd: number,
   },
 );
 
 /** What a delivery of each type holds. */
 const BODIES: Readonly<Record<WebhookType, readonly [member: string, item: Shape]>> = {
   transactions: ['transactions', transaction],
-  activities: ['activities', activityItem],
+  activities: ['activities', activity],
   balances: ['balance_changes', balanceChange],
 };
 

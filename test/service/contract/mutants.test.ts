@@ -5,7 +5,7 @@ import { demoAddress } from '../../../src/service/simulated/chain/wallet-profile
 import { openSandbox } from '../support/sandbox.ts';
 import { EVERY_LOOKUP } from './mutants/every-lookup.ts';
 import { LOOKUPS } from './mutants/lookups.ts';
-import { WEBHOOK_MUTANTS } from './mutants/webhooks.ts';
+import { delivering, WEBHOOK_MUTANTS } from './mutants/webhooks.ts';
 import { type Passing, type Returning, startBendingProxy } from './support/bending-proxy.ts';
 import type { Mutant } from './support/bends.ts';
 import { judge, named, remarks } from './support/judge.ts';
@@ -106,3 +106,28 @@ test('each field of each lookup can differ', async () => {
   }
   expect(unseen).toEqual([]);
 });
+
+test.each(['transactions', 'activities', 'balances'])(
+  'each field of a delivery of %s can differ',
+  async (type) => {
+    const only = ({ expects }: Point) => expects === `delivers events of type ${type}`;
+    let body: unknown;
+    proxy.bend(
+      delivering((passing) => {
+        body = JSON.parse(passing.body);
+      }),
+    );
+    expect(remarks(await judge({ url: proxy.url, only, ...WALLETS, webhooks: true }))).toEqual([]);
+    const unseen: string[] = [];
+    for (const place of new Set(placesIn(body, ''))) {
+      proxy.bend(
+        delivering((passing) => {
+          passing.body = JSON.stringify(broken(JSON.parse(passing.body), '', place));
+        }),
+      );
+      const [result] = await judge({ url: proxy.url, only, ...WALLETS, webhooks: true });
+      if (!result?.findings.some(({ at }) => at.startsWith(place))) unseen.push(place);
+    }
+    expect(unseen).toEqual([]);
+  },
+);

@@ -31,7 +31,7 @@ const rewriting = (isMeant: (passing: Passing) => boolean, change: (body: string
 });
 
 /** Makes deliveries pass by the proxy, which changes their bodies and headers. */
-const delivering = (change: (delivered: Passing) => void): Bend => {
+export const delivering = (change: (delivered: Passing) => void): Bend => {
   let destination = '';
   return {
     async request(passing) {
