@@ -1,3 +1,4 @@
+import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { createClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
 import WebSocket from 'ws';
@@ -149,6 +150,20 @@ test('a WebSocket is of the client in connection_init, else in its headers; an e
     'sse subscription web  Feed',
   ]);
   expect(stream.faults).toEqual([]);
+});
+
+test("Apollo Client's own client awareness names the client", async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, CLIENT_NAMES: 'web' });
+  const client = new ApolloClient({
+    link: new HttpLink({ uri: `${gateway.url}/graphql` }),
+    cache: new InMemoryCache(),
+    clientAwareness: { name: 'web', version: '3.1.4' },
+  });
+  await client.query({ query: gql(CHAINS) });
+  client.stop();
+  expect(operationLines(gateway)).toEqual([
+    expect.objectContaining({ client: 'web', clientVersion: '3.1.4', msg: 'operation answered' }),
+  ]);
 });
 
 test('the span of an operation says its client, and so does that of a refused request', async () => {
