@@ -21,10 +21,9 @@ import { createOperations } from './lookups/registry.ts';
 import type { Source } from './source.ts';
 import type { Awaitable } from './types.ts';
 import type { Log } from './webhooks/dispatcher.ts';
-import type { Store } from './webhooks/store.ts';
-import { createWebhooks, type Webhooks, webhookPath } from './webhooks/webhooks.ts';
+import { createWebhooks, type Webhooks, type WebhooksOptions, webhookPath } from './webhooks/webhooks.ts';
 
-export type ServiceOptions = {
+type ServiceOptions = Omit<WebhooksOptions, 'data' | 'now'> & {
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
   /** Default: a free port. */
@@ -36,15 +35,6 @@ export type ServiceOptions = {
   readonly cursorSecret?: string | undefined;
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
   readonly now?: (() => number) | undefined;
-  /** What keeps the webhooks. Default: memory. */
-  readonly store?: Store | undefined;
-  /** Milliseconds that a webhook's url has to answer a delivery; see WebhooksOptions. */
-  readonly deliveryTimeoutMs?: number | undefined;
-  /** Milliseconds before a delivery's first retry; see WebhooksOptions. */
-  readonly retryBaseMs?: number | undefined;
-  /** The secret that signs deliveries. Default: deliveries are unsigned. */
-  readonly signatureSecret?: string | undefined;
-  readonly log?: Log | undefined;
   readonly extras?: Extras | undefined;
 };
 
@@ -77,17 +67,8 @@ export const startService = async (source: Source, options: ServiceOptions): Pro
   const { now = Date.now, log = () => {}, extras = NO_EXTRAS } = options;
 
   let url = '';
-  const { store, deliveryTimeoutMs, retryBaseMs, signatureSecret } = options;
-  const webhooks = createWebhooks({
-    data: source,
-    now,
-    store,
-    deliveryTimeoutMs,
-    retryBaseMs,
-    signatureSecret,
-    log,
-  });
-  source.onBlock({ added: (block) => webhooks.handleBlock(block), removed: () => {} });
+  const webhooks = createWebhooks({ ...options, data: source, now });
+  source.onBlock({ added: webhooks.handleBlock, removed: webhooks.dropBlocks });
 
   const cursors = new Cursors(options.cursorSecret ?? apiKey);
   const stopping = new AbortController();

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { startService } from '../server.ts';
 import type { Hex } from '../types.ts';
-import { createStore } from '../webhooks/store.ts';
+import { delivers } from '../webhooks/webhook.ts';
 import type { ServiceConfig } from './config.ts';
 import { openDatabase } from './database.ts';
 import type { Log } from './follow.ts';
 import { createIndexedSource } from './source.ts';
+import { createWebhookStore } from './webhook-store.ts';
 
 /** The service over an index of real chains, which listens. */
 export type IndexedService = {
@@ -31,11 +32,9 @@ export const startIndexed = async ({
   try {
     const database = openAlone(config.directory);
     opened.defer(() => database.close());
-    const store = createStore(Date.now);
+    const store = createWebhookStore(database, Date.now);
     const watches = (account: Hex): boolean =>
-      [...store.subscribers(account)].some(
-        ({ type, active, url }) => type === 'balances' && active && url !== null,
-      );
+      [...store.subscribers(account)].some((webhook) => webhook.type === 'balances' && delivers(webhook));
     const source = await createIndexedSource({ ...config, database, watches, log });
     opened.defer(() => source.stop());
     const { host, port, apiKey, keyHeader } = config;

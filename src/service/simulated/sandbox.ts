@@ -1,6 +1,7 @@
 import { startService } from '../server.ts';
 import type { Block, Hex } from '../types.ts';
-import { createStore, type Store } from '../webhooks/store.ts';
+import { createMemoryStore } from '../webhooks/memory-store.ts';
+import type { Store } from '../webhooks/store.ts';
 import { NO_FILTERS, type WebhookType } from '../webhooks/webhook.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { Counter, createFaultsRoute, createStatsRoute, Faults, isAdminPath, type Stats } from './admin.ts';
@@ -33,7 +34,7 @@ export type SandboxOptions = {
   readonly now?: () => number;
   /** Milliseconds that a webhook's url has to answer a delivery; see WebhooksOptions. */
   readonly deliveryTimeoutMs?: number;
-  /** Milliseconds before a delivery's first retry; see WebhooksOptions. */
+  /** Milliseconds before a delivery's first retry, doubled for each further one. Default: 1,000. */
   readonly retryBaseMs?: number;
   /** The secret that signs deliveries. Default: deliveries are unsigned. */
   readonly signatureSecret?: string;
@@ -75,7 +76,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
 
   let url = '';
   const simulator = new ChainSimulator({ seed, now, blockMs, baseUrl: () => url });
-  const store = createStore(now);
+  const store = createMemoryStore(now);
   createDemoWebhooks(store, DEMO_SUBSCRIBERS);
   const faults = new Faults();
   const counter = new Counter();
@@ -84,6 +85,9 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     apiKey,
     cursorSecret: `${apiKey}/${seed}`,
     store,
+    retries: { firstMs: options.retryBaseMs ?? 1_000, factor: 2 },
+    maxPending: 1_000,
+    headerPrefix: 'x-sandbox',
     extras: {
       routes: [createStatsRoute(counter), createFaultsRoute(options.faults === true ? faults : null)],
       faultOf: ({ method, path }) => (isAdminPath(path) ? null : faults.match(method, path)),

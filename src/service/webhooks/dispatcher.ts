@@ -1,167 +1,243 @@
 import { createHmac } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import type { Delivery } from './events.ts';
+import type { Delivery, DeliveryQueue, Outcome, PendingDelivery } from './store.ts';
 
 /** The number of retries after the first attempt. */
 const MAX_RETRIES = 5;
 /** The number of concurrent requests to one url. */
 const POSTS_PER_URL = 8;
-/**
- * The number of a webhook's deliveries that wait, are in flight or will be retried. Beyond it new deliveries are
- * dropped, and logged.
- */
-const MAX_PENDING_PER_WEBHOOK = 1000;
+/** Milliseconds until a queue that failed, such as on a full disk, is used again. */
+const FAILED_QUEUE_MS = 1_000;
+/** Further ahead than a timer can be set there is nothing to wait for. */
+const LONGEST_WAIT_MS = 3_600_000;
 
 export type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;
 
-export type DispatcherParts = {
+/** When a delivery is tried again: after up to `firstMs`, and then after up to `factor` times as long as before. */
+export type RetrySchedule = { readonly firstMs: number; readonly factor: number };
+
+type DispatcherParts = {
+  readonly queue: DeliveryQueue;
   readonly sender: Sender;
-  /** The webhook's current url; null when its deliveries have no destination and are dropped. */
+  /** The webhook's current url; null when it delivers nothing. */
   readonly urlOf: (webhookId: string) => string | null;
-  /** Milliseconds before the first retry, doubled for each further retry. */
-  readonly retryBaseMs: number;
+  readonly retries: RetrySchedule;
+  /** The number of a webhook's pending deliveries beyond which new ones are dropped, and logged. */
+  readonly maxPending: number;
   readonly log: Log;
 };
 
 /**
- * Sends deliveries to their webhooks' urls, in any order. A url gets each delivery at least once, unless the delivery
- * is abandoned or dropped.
+ * Sends the deliveries of a queue to their webhooks' urls, in any order. A url gets each delivery at least once, unless the
+ * delivery is abandoned or dropped.
  */
 export type Dispatcher = {
+  /**
+   * Queues a delivery. It is read back and sent in a later turn of the event loop: where the queue is in a database, and the
+   * transaction of this turn is rolled back, nothing is sent.
+   */
   deliver(delivery: Delivery): void;
-  /** Drops all pending deliveries of the webhook, and aborts those in flight. */
-  cancel(webhookId: string): void;
+  /** Aborts requests in flight of a webhook, whose deliveries were dropped. */
+  abort(webhookId: string): void;
   /** Resolves when every delivery was accepted, abandoned or dropped. */
   settled(): Promise<void>;
-  /** Drops all deliveries. Resolves when none is in flight. */
+  /** Sends no more. Resolves when no request is in flight. What is queued stays queued. */
   stop(): Promise<void>;
 };
 
-type Pending = { count: number; cancelled: AbortController };
-
-export const createDispatcher = ({ sender, urlOf, retryBaseMs, log }: DispatcherParts): Dispatcher => {
-  const limiter = createKeyedLimiter(POSTS_PER_URL);
-  const pending = new Map<string, Pending>();
-  const running = new Set<Promise<void>>();
+export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
+  const { queue, sender, urlOf, retries, maxPending, log } = parts;
+  /** When each webhook may have a delivery to send. What it really has is read from the queue. */
+  const wakeAt = new Map(queue.webhookIds().map((id) => [id, 0]));
+  const inFlight = new InFlight();
+  /** What is to be recorded. Until then these deliveries are in flight. */
+  let outcomes: Outcome[] = [];
+  let waiting: (() => void)[] = [];
+  let isPlanned = false;
+  let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  /** Whether the delivery needs no retry: the url accepted it, or there is no url. */
-  const attempt = async (delivery: Delivery, retry: number, signal: AbortSignal): Promise<boolean> => {
-    for (;;) {
-      const url = urlOf(delivery.webhookId);
-      if (url === null) return true;
-      const release = await limiter.acquire(url);
-      try {
-        // The webhook's url may have changed while the delivery waited.
-        if (urlOf(delivery.webhookId) === url) return await sender.send(url, delivery, retry, signal);
-      } finally {
-        release();
-      }
-    }
+  const plan = (): void => {
+    if (isPlanned) return;
+    isPlanned = true;
+    setImmediate(work);
   };
 
-  const run = async (delivery: Delivery, signal: AbortSignal): Promise<void> => {
-    for (let retry = 0; retry <= MAX_RETRIES; retry++) {
-      if (retry > 0) {
-        const jitter = 0.5 + Math.random() / 2;
-        await sleep(retryBaseMs * 2 ** (retry - 1) * jitter, undefined, { signal });
-      }
-      if (await attempt(delivery, retry, signal)) return;
-    }
-    log('delivery abandoned', {
-      webhookId: delivery.webhookId,
-      chainId: delivery.chainId,
-      retries: MAX_RETRIES,
-    });
+  const wake = (webhookId: string, time: number): void => {
+    wakeAt.set(webhookId, Math.min(time, wakeAt.get(webhookId) ?? time));
   };
 
-  const pendingOf = (webhookId: string): Pending => {
-    const existing = pending.get(webhookId);
-    if (existing !== undefined) return existing;
-    const fresh = { count: 0, cancelled: new AbortController() };
-    pending.set(webhookId, fresh);
-    return fresh;
-  };
-
-  const cancel = (webhookId: string): void => {
-    const entry = pending.get(webhookId);
-    if (entry === undefined) return;
-    entry.cancelled.abort();
-    // A new controller, so that a later delivery is not cancelled with the earlier ones.
-    entry.cancelled = new AbortController();
-  };
-
-  const settled = async (): Promise<void> => {
-    while (running.size > 0) await Promise.all(running);
-  };
-
-  return {
-    deliver(delivery) {
-      if (stopped) return;
-      const entry = pendingOf(delivery.webhookId);
-      if (entry.count >= MAX_PENDING_PER_WEBHOOK) {
-        log('delivery dropped', { webhookId: delivery.webhookId, pending: entry.count });
+  const work = (): void => {
+    isPlanned = false;
+    clearTimeout(timer);
+    try {
+      record();
+      if (!stopped) sendDue(Date.now());
+    } catch (problem) {
+      log('deliveries could not be read or stored', { problem: String(problem) });
+      if (!stopped) {
+        timer = setTimeout(plan, FAILED_QUEUE_MS);
         return;
       }
-      entry.count += 1;
-      const { signal } = entry.cancelled;
-      const finished = run(delivery, signal)
-        .catch((error: unknown) => {
+      // They are sent again after the next start.
+      for (const { delivery } of outcomes.splice(0)) inFlight.end(delivery);
+    }
+    if (!inFlight.isEmpty || (wakeAt.size > 0 && !stopped)) return;
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  };
+
+  const record = (): void => {
+    queue.record(outcomes);
+    for (const { delivery, retryAt } of outcomes) {
+      inFlight.end(delivery);
+      if (retryAt !== null) wake(delivery.webhookId, retryAt);
+    }
+    outcomes = [];
+  };
+
+  const sendDue = (now: number): void => {
+    for (const [webhookId, time] of [...wakeAt]) if (time <= now) sendOf(webhookId, now);
+    const next = wakeAt
+      .values()
+      .reduce((least, time) => (time > now ? Math.min(least, time) : least), Infinity);
+    if (next < Infinity) timer = setTimeout(plan, Math.min(next - now, LONGEST_WAIT_MS));
+  };
+
+  /** Sends what is due of a webhook, as far as its url has room. */
+  const sendOf = (webhookId: string, now: number): void => {
+    const url = urlOf(webhookId);
+    const room = url === null ? 0 : POSTS_PER_URL - inFlight.countTo(url);
+    if (url !== null && room <= 0) return;
+    wakeAt.delete(webhookId);
+    if (url === null) return;
+    const due = queue.due(webhookId, now, room + inFlight.countOf(webhookId));
+    const found = due.filter((delivery) => !inFlight.has(delivery)).slice(0, room);
+    for (const delivery of found) attempt(url, delivery);
+    // The next one has to wait for room, behind other webhooks of the url.
+    if (found.length === room) wake(webhookId, now);
+    else {
+      const next = queue.nextAfter(webhookId, now);
+      if (next !== null) wake(webhookId, next);
+    }
+  };
+
+  const attempt = (url: string, delivery: PendingDelivery): void => {
+    const signal = inFlight.begin(url, delivery);
+    sender
+      .send(url, delivery, signal)
+      .then(
+        (isAccepted) => outcomes.push({ delivery, retryAt: isAccepted ? null : retryOf(delivery) }),
+        (problem: unknown) => {
           if (!signal.aborted)
-            log('delivery failed', { webhookId: delivery.webhookId, error: String(error) });
-        })
-        .finally(() => {
-          running.delete(finished);
-          if (--entry.count === 0) pending.delete(delivery.webhookId);
-        });
-      running.add(finished);
+            log('delivery failed', { webhookId: delivery.webhookId, problem: String(problem) });
+          inFlight.end(delivery);
+        },
+      )
+      .finally(() => {
+        inFlight.free(url);
+        plan();
+      });
+  };
+
+  /** When to try again a delivery that was not accepted; null when it is abandoned. */
+  const retryOf = ({ webhookId, chainId, retry }: PendingDelivery): number | null => {
+    if (retry >= MAX_RETRIES) {
+      log('delivery abandoned', { webhookId, chainId, retries: MAX_RETRIES });
+      return null;
+    }
+    const jitter = 0.5 + Math.random() / 2;
+    return Date.now() + retries.firstMs * retries.factor ** retry * jitter;
+  };
+
+  if (wakeAt.size > 0) plan();
+  return {
+    deliver(delivery) {
+      const { webhookId } = delivery;
+      const pending = queue.count(webhookId);
+      if (pending >= maxPending) {
+        log('delivery dropped', { webhookId, pending });
+        return;
+      }
+      const now = Date.now();
+      queue.add(delivery, now);
+      wake(webhookId, now);
+      plan();
     },
-    cancel,
-    settled,
+    abort: (webhookId) => inFlight.abort(webhookId),
+    async settled() {
+      plan();
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    },
     async stop() {
       stopped = true;
-      for (const webhookId of pending.keys()) cancel(webhookId);
-      await settled();
+      inFlight.abortAll();
+      plan();
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      clearTimeout(timer);
       await sender.close();
     },
   };
 };
 
-/** A concurrency limiter for each key. Waiting tasks of a key run in the order of their arrival. */
-export type KeyedLimiter = {
-  /** Resolves when the key has a free slot, with the function that releases it. */
-  acquire(key: string): Promise<() => void>;
-};
+/** The deliveries that are being sent, or whose outcome is not recorded yet. */
+class InFlight {
+  readonly #byWebhook = new Map<string, Map<number, AbortController>>();
+  readonly #byUrl = new Map<string, number>();
 
-type Slot = { running: number; readonly waiting: (() => void)[] };
+  begin(url: string, { webhookId, id }: PendingDelivery): AbortSignal {
+    const others = this.#byWebhook.get(webhookId);
+    const controller = new AbortController();
+    if (others === undefined) this.#byWebhook.set(webhookId, new Map([[id, controller]]));
+    else others.set(id, controller);
+    this.#byUrl.set(url, this.countTo(url) + 1);
+    return controller.signal;
+  }
 
-export const createKeyedLimiter = (width: number): KeyedLimiter => {
-  const slots = new Map<string, Slot>();
+  /** A request to the url has ended. */
+  free(url: string): void {
+    const left = this.countTo(url) - 1;
+    if (left > 0) this.#byUrl.set(url, left);
+    else this.#byUrl.delete(url);
+  }
 
-  const release = (key: string, slot: Slot): void => {
-    const next = slot.waiting.shift();
-    if (next !== undefined) next();
-    else if (--slot.running === 0) slots.delete(key);
-  };
+  end({ webhookId, id }: PendingDelivery): void {
+    const others = this.#byWebhook.get(webhookId);
+    others?.delete(id);
+    if (others?.size === 0) this.#byWebhook.delete(webhookId);
+  }
 
-  return {
-    async acquire(key) {
-      const slot = slots.get(key) ?? { running: 0, waiting: [] };
-      slots.set(key, slot);
-      if (slot.running < width) slot.running += 1;
-      else await new Promise<void>((resolve) => slot.waiting.push(resolve));
-      return () => release(key, slot);
-    },
-  };
-};
+  has({ webhookId, id }: PendingDelivery): boolean {
+    return this.#byWebhook.get(webhookId)?.has(id) ?? false;
+  }
+
+  countOf(webhookId: string): number {
+    return this.#byWebhook.get(webhookId)?.size ?? 0;
+  }
+
+  countTo(url: string): number {
+    return this.#byUrl.get(url) ?? 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.#byWebhook.size === 0;
+  }
+
+  abort(webhookId: string): void {
+    for (const controller of this.#byWebhook.get(webhookId)?.values() ?? []) controller.abort();
+  }
+
+  abortAll(): void {
+    for (const webhookId of [...this.#byWebhook.keys()]) this.abort(webhookId);
+  }
+}
 
 type Sender = {
   /**
    * Posts the delivery. Resolves with true when the url answers 2xx in time, and with false when it is unreachable,
    * answers another status or does not answer in time. Rejects only when the signal aborts.
    */
-  send(url: string, delivery: Delivery, retry: number, signal: AbortSignal): Promise<boolean>;
+  send(url: string, delivery: PendingDelivery, signal: AbortSignal): Promise<boolean>;
   close(): Promise<void>;
 };
 
@@ -169,31 +245,37 @@ export type SenderOptions = {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly timeoutMs: number;
+  /** What the names of a delivery's headers begin with, such as `x-service`. */
+  readonly headerPrefix: string;
   /** The secret of the HMAC-SHA256 over the raw body. Default: deliveries are unsigned. */
   readonly signatureSecret?: string | undefined;
 };
 
-export const createSender = ({ now, timeoutMs, signatureSecret }: SenderOptions): Sender => {
+export const createSender = ({ now, timeoutMs, headerPrefix, signatureSecret }: SenderOptions): Sender => {
   const agent = new Agent();
 
-  const headers = ({ webhookId, type, chainId, body }: Delivery, retry: number): Record<string, string> => ({
+  const headers = ({ webhookId, type, chainId, body, retry }: PendingDelivery) => ({
     'content-type': 'application/json',
-    'x-sandbox-webhook-id': webhookId,
-    'x-sandbox-webhook-type': type,
-    'x-sandbox-webhook-chain-id': String(chainId),
-    'x-sandbox-webhook-dispatch-timestamp': new Date(now()).toISOString(),
-    'x-sandbox-webhook-retry-index': String(retry),
+    [`${headerPrefix}-webhook-id`]: webhookId,
+    [`${headerPrefix}-webhook-type`]: type,
+    [`${headerPrefix}-webhook-chain-id`]: String(chainId),
+    [`${headerPrefix}-webhook-dispatch-timestamp`]: new Date(now()).toISOString(),
+    [`${headerPrefix}-webhook-retry-index`]: String(retry),
     ...(signatureSecret === undefined
       ? {}
-      : { 'x-sandbox-webhook-signature': createHmac('sha256', signatureSecret).update(body).digest('hex') }),
+      : {
+          [`${headerPrefix}-webhook-signature`]: createHmac('sha256', signatureSecret)
+            .update(body)
+            .digest('hex'),
+        }),
   });
 
   return {
-    async send(url, delivery, retry, signal) {
+    async send(url, delivery, signal) {
       try {
         const response = await request(url, {
           method: 'POST',
-          headers: headers(delivery, retry),
+          headers: headers(delivery),
           body: delivery.body,
           dispatcher: agent,
           signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),

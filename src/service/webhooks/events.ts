@@ -4,8 +4,8 @@ import { type Activity, activitiesOf } from '../lookups/activity-items.ts';
 import { type EventAsset, isoSeconds, knownAsset, NATIVE, usdValue } from '../lookups/assets.ts';
 import type { ChainReader } from '../source.ts';
 import type { BalanceChange, Block, Chain, Hex, Transaction, Transfer } from '../types.ts';
-import type { Store } from './store.ts';
-import type { Filters, Side, Webhook, WebhookType } from './webhook.ts';
+import type { Delivery, Store } from './store.ts';
+import { delivers, type Filters, type Side, type Webhook, type WebhookType } from './webhook.ts';
 
 type EventBase = {
   /** The address that the event concerns. It goes to the webhooks subscribed to that address. */
@@ -168,15 +168,6 @@ function* balanceEvents(data: ChainReader, transaction: Transaction): Generator<
   }
 }
 
-/** One webhook's events of one block, in one delivery. */
-export type Delivery = {
-  readonly webhookId: string;
-  readonly type: WebhookType;
-  readonly chainId: number;
-  /** Serialised once, so that every retry sends the same bytes. */
-  readonly body: string;
-};
-
 const BODY_KEY = {
   transactions: 'transactions',
   activities: 'activities',
@@ -199,7 +190,7 @@ export const deliveriesOf = (
   const items = new Map<Webhook, unknown[]>();
   for (const event of block.transactions.flatMap((transaction) => [...eventsOf(data, transaction)])) {
     for (const webhook of store.subscribers(event.address)) {
-      if (webhook.url === null || !matches(webhook, block.chain.id, event)) continue;
+      if (!matches(webhook, block.chain.id, event)) continue;
       const received = items.get(webhook);
       if (received === undefined) items.set(webhook, [event.item()]);
       else received.push(event.item());
@@ -209,6 +200,7 @@ export const deliveriesOf = (
     webhookId: id,
     type,
     chainId: block.chain.id,
+    blockNumber: block.number,
     body: JSON.stringify({ [BODY_KEY[type]]: received }),
   }));
 };
@@ -262,13 +254,14 @@ export const testDelivery = (
     webhookId: id,
     type,
     chainId: chain.id,
+    blockNumber: 0,
     body: JSON.stringify({ [BODY_KEY[type]]: [event?.item()] }),
   };
 };
 
 /** Whether an event passes all filters of a webhook that is subscribed to the event's address. */
 const matches = (webhook: Webhook, chainId: number, event: OnchainEvent): boolean => {
-  if (!webhook.active || webhook.type !== event.type) return false;
+  if (!delivers(webhook) || webhook.type !== event.type) return false;
   if (webhook.chain_ids !== null && !webhook.chain_ids.includes(chainId)) return false;
   if (!assetPasses(webhook, event.assets)) return false;
   if (event.type === 'transactions') return sidePasses(webhook, event);

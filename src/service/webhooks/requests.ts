@@ -1,5 +1,6 @@
 import { ACTIVITY_TYPES, ASSET_TYPES, type Chain, type Hex } from '../types.ts';
 import {
+  type Creation,
   type Filters,
   NO_FILTERS,
   type Settings,
@@ -155,12 +156,6 @@ export const readUpdate = (body: Body): Change => {
 const readActive = (body: Body): Change => {
   const said = given(body, active).active;
   return said === undefined || said === null ? {} : { active: said };
-};
-
-export type Creation = {
-  readonly type: WebhookType;
-  readonly settings: Settings;
-  readonly addresses: readonly Hex[];
 };
 
 /** Reads a new webhook. Its name, url, type and addresses are required. Default: it is active. */

@@ -1,217 +1,71 @@
-import { randomBytes } from 'node:crypto';
 import type { Hex } from '../types.ts';
-import type { AddressChange, Change, Creation } from './requests.ts';
-import type { Webhook } from './webhook.ts';
+import type { AddressChange, Change } from './requests.ts';
+import type { Creation, Webhook, WebhookType } from './webhook.ts';
 
-/** The ULID of the one team that the sandbox's key belongs to. */
-const TEAM_ID = '01JZ4R2V8W7Q5N3M1K9H6F0D2B';
-
-export type Subscription = {
-  /** Its position in the list of webhooks, which is never reused. */
-  readonly sequence: number;
-  webhook: Webhook;
-  readonly addresses: Pick<AddressList, 'page' | 'values'>;
+/** One webhook's events of one block. */
+export type Delivery = {
+  readonly webhookId: string;
+  readonly type: WebhookType;
+  readonly chainId: number;
+  readonly blockNumber: number;
+  /** Serialised once, so that every retry sends the same bytes. */
+  readonly body: string;
 };
 
-/** All webhooks, and an index from each address to the webhooks subscribed to it. */
+/** A delivery that its webhook's url has not accepted yet. */
+export type PendingDelivery = Delivery & {
+  /** Never reused. */
+  readonly id: number;
+  /** The number of failed attempts. */
+  readonly retry: number;
+};
+
+/** What became of an attempt. */
+export type Outcome = {
+  readonly delivery: PendingDelivery;
+  /** When to try again, in milliseconds since 1970; null when the delivery is done with. */
+  readonly retryAt: number | null;
+};
+
+/** The deliveries that are pending. Times are in milliseconds since 1970. */
+export type DeliveryQueue = {
+  add(delivery: Delivery, due: number): void;
+  count(webhookId: string): number;
+  /** The webhooks that have pending deliveries. */
+  webhookIds(): readonly string[];
+  /** At most `limit` deliveries of a webhook that are due at a time, those that were due first. */
+  due(webhookId: string, time: number, limit: number): readonly PendingDelivery[];
+  /** When the first delivery of a webhook is due after a time; null when none is. */
+  nextAfter(webhookId: string, time: number): number | null;
+  /** Outcomes of deliveries that are not pending any more have no effect. */
+  record(outcomes: readonly Outcome[]): void;
+  /** Drops the deliveries of a chain's blocks from this number on. */
+  dropBlocks(chainId: number, fromNumber: number): void;
+};
+
+/** An item with its position in a list. Positions are never reused, so a walk survives additions and removals. */
+export type Listed<T> = { readonly position: number; readonly item: T };
+
+/**
+ * All webhooks, the addresses that each is subscribed to, and the pending deliveries. Everything is synchronous. Changes
+ * under an unknown id have no effect. A webhook that is paused or deleted, or that loses its url, loses its pending
+ * deliveries.
+ */
 export type Store = {
-  find(id: string): Subscription | null;
-  /** At most `limit` webhooks created after the one with the number `after`; 0 starts at the first. */
-  page(after: number, limit: number): readonly Subscription[];
+  /** A webhook is one object until it changes. */
+  find(id: string): Webhook | null;
+  /** At most `limit` webhooks after a position; 0 starts at the first. */
+  page(after: number, limit: number): readonly Listed<Webhook>[];
   /** Creates a webhook. Default: under a new id. */
   create(creation: Creation, id?: string): Webhook;
   update(id: string, change: Change): void;
   remove(id: string): void;
-  /** Applies the removals first, then the additions. */
+  /** At most `limit` addresses of a webhook after a position, each once, in the order in which they were added. */
+  addresses(id: string, after: number, limit: number): readonly Listed<Hex>[];
+  /** Applies the removals first, then the additions. An address that is there already keeps its position. */
   changeAddresses(id: string, change: AddressChange): void;
   replaceAddresses(id: string, addresses: readonly Hex[]): void;
+  /** The webhooks that are subscribed to an address. */
   subscribers(address: Hex): Iterable<Webhook>;
+  readonly deliveries: DeliveryQueue;
 };
-
-type StoredSubscription = Subscription & { readonly addresses: AddressList };
-
-/** Creates an empty store. `now` is in milliseconds since 1970. Changes under an unknown id have no effect. */
-export const createStore = (now: () => number): Store => {
-  const subscriptions = new Map<string, StoredSubscription>();
-  const subscribersOf = new Map<Hex, Set<StoredSubscription>>();
-  let last = 0;
-
-  const subscribe = (subscription: StoredSubscription, addresses: readonly Hex[]): void => {
-    subscription.addresses.add(addresses);
-    for (const address of addresses) {
-      const set = subscribersOf.get(address);
-      if (set === undefined) subscribersOf.set(address, new Set([subscription]));
-      else set.add(subscription);
-    }
-  };
-
-  const unsubscribe = (subscription: StoredSubscription, addresses: readonly Hex[]): void => {
-    subscription.addresses.remove(addresses);
-    for (const address of addresses) {
-      const set = subscribersOf.get(address);
-      set?.delete(subscription);
-      if (set?.size === 0) subscribersOf.delete(address);
-    }
-  };
-
-  const change = (id: string, apply: (subscription: StoredSubscription) => Change): void => {
-    const subscription = subscriptions.get(id);
-    if (subscription === undefined) return;
-    const settings = apply(subscription);
-    const { webhook } = subscription;
-    // Each change has a later time than the one before, also within a microsecond or after the clock was set back.
-    const updated_at = Math.max(Math.floor(now() * 1000), webhook.updated_at + 1);
-    subscription.webhook = { ...webhook, ...settings, updated_at };
-  };
-
-  return {
-    find: (id) => subscriptions.get(id) ?? null,
-    page: (after, limit) =>
-      subscriptions
-        .values()
-        .filter(({ sequence }) => sequence > after)
-        .take(limit)
-        .toArray(),
-    create(creation, id = uuidV7(now())) {
-      const created_at = Math.floor(now() * 1000);
-      const { type, settings } = creation;
-      const webhook = { id, team_id: TEAM_ID, type, ...settings, created_at, updated_at: created_at };
-      const subscription: StoredSubscription = { sequence: ++last, webhook, addresses: createAddressList() };
-      subscriptions.set(id, subscription);
-      subscribe(subscription, creation.addresses);
-      return webhook;
-    },
-    update: (id, settings) => change(id, () => settings),
-    remove(id) {
-      const subscription = subscriptions.get(id);
-      if (subscription === undefined) return;
-      unsubscribe(subscription, [...subscription.addresses.values()]);
-      subscriptions.delete(id);
-    },
-    changeAddresses(id, { remove, add }) {
-      change(id, (subscription) => {
-        unsubscribe(subscription, remove);
-        subscribe(subscription, add);
-        return {};
-      });
-    },
-    replaceAddresses(id, addresses) {
-      change(id, (subscription) => {
-        unsubscribe(subscription, [...subscription.addresses.values()]);
-        subscribe(subscription, addresses);
-        return {};
-      });
-    },
-    *subscribers(address) {
-      for (const { webhook } of subscribersOf.get(address) ?? []) yield webhook;
-    },
-  };
-};
-
-type Entry = readonly [address: Hex, sequence: number];
-
-/** A webhook's addresses, each once, in the order in which they were added. */
-type AddressList = {
-  values(): Iterable<Hex>;
-  /** Adds addresses. An address that is in the list already keeps its position. */
-  add(addresses: readonly Hex[]): void;
-  remove(addresses: readonly Hex[]): void;
-  /** At most `limit` addresses after the one with the number `after`; 0 starts at the first. */
-  page(after: number, limit: number): readonly Entry[];
-};
-
-/** The index of the first entry whose number is greater than `after`, by binary search. */
-const firstBeyond = (entries: readonly Entry[], after: number): number => {
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const number = entries[middle]?.[1] ?? 0;
-    if (number > after) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-};
-
-/** Creates an empty list. Numbers are never reused, so a walk through the pages survives additions and removals. */
-const createAddressList = (): AddressList => {
-  const numbers = new Map<Hex, number>();
-  let last = 0;
-  // A cached array, so that paging through 100,000 addresses does not copy them for each page.
-  let ordered: readonly Entry[] | null = null;
-
-  return {
-    values: () => numbers.keys(),
-    add(addresses) {
-      ordered = null;
-      for (const address of addresses) {
-        if (!numbers.has(address)) numbers.set(address, ++last);
-      }
-    },
-    remove(addresses) {
-      ordered = null;
-      for (const address of addresses) numbers.delete(address);
-    },
-    page(after, limit) {
-      ordered ??= [...numbers];
-      const start = firstBeyond(ordered, after);
-      return ordered.slice(start, start + limit);
-    },
-  };
-};
-
-const GROUP_LENGTHS = [8, 4, 4, 4, 12];
-
-/** Creates a UUIDv7: the time in milliseconds, then 74 random bits. */
-const uuidV7 = (milliseconds: number): string => {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(Math.floor(milliseconds), 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-};
-
-type Unwrapped = { readonly digits: string; readonly start: number; readonly plain: boolean };
-
-/** Removes the braces or the `urn:uuid:` prefix that a UUID may have. `start` is the position of its digits. */
-const unwrap = (text: string): Unwrapped => {
-  if (text.startsWith('{') && text.endsWith('}'))
-    return { digits: text.slice(1, -1), start: 1, plain: false };
-  if (text.startsWith('urn:uuid:')) return { digits: text.slice(9), start: 9, plain: false };
-  return { digits: text, start: 0, plain: true };
-};
-
-const wrongCharacter = (digits: string, start: number): string | null => {
-  const at = digits.search(/[^0-9a-fA-F-]/);
-  if (at < 0) return null;
-  const found = String.fromCodePoint(digits.codePointAt(at) ?? 0);
-  const expected = 'an optional prefix of `urn:uuid:` followed by [0-9a-fA-F-]';
-  return `invalid character: expected ${expected}, found \`${found}\` at ${start + at + 1}`;
-};
-
-const wrongGroups = (groups: readonly string[]): string | null => {
-  if (groups.length !== GROUP_LENGTHS.length)
-    return `invalid group count: expected ${GROUP_LENGTHS.length}, found ${groups.length}`;
-  const group = groups.findIndex((part, index) => part.length !== GROUP_LENGTHS[index]);
-  if (group < 0) return null;
-  return `invalid group length in group ${group}: expected ${GROUP_LENGTHS[group]}, found ${groups[group]?.length}`;
-};
-
-/** The service's message about a malformed UUID; null when the UUID is well-formed. */
-export const uuidProblem = (text: string): string | null => {
-  const { digits, start, plain } = unwrap(text);
-  const character = wrongCharacter(digits, start);
-  if (character !== null) return character;
-  if (plain && !digits.includes('-')) {
-    if (digits.length === 32) return null;
-    return `invalid length: expected length 32 for simple format, found ${digits.length}`;
-  }
-  return wrongGroups(digits.split('-'));
-};
-
-/** The lower-case hyphenated form of a well-formed UUID. */
-export const canonicalUuid = (text: string): string =>
-  unwrap(text)
-    .digits.replaceAll('-', '')
-    .toLowerCase()
-    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

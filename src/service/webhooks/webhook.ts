@@ -38,6 +38,13 @@ export type Webhook = Settings & {
   readonly updated_at: number;
 };
 
+/** What a new webhook is made from. */
+export type Creation = {
+  readonly type: WebhookType;
+  readonly settings: Settings;
+  readonly addresses: readonly Hex[];
+};
+
 export const NO_FILTERS: Filters = {
   chain_ids: null,
   transaction_type: null,
@@ -46,6 +53,25 @@ export const NO_FILTERS: Filters = {
   asset_type: null,
   token_address: null,
 };
+
+/** The ULID of the one team that the service's key belongs to. */
+const TEAM_ID = '01JZ4R2V8W7Q5N3M1K9H6F0D2B';
+
+/** A new webhook. `now` is in milliseconds since 1970. */
+export const newWebhook = (id: string, { type, settings }: Creation, now: number): Webhook => {
+  const created_at = Math.floor(now * 1000);
+  return { id, team_id: TEAM_ID, type, ...settings, created_at, updated_at: created_at };
+};
+
+/** The webhook after a change. Each has a later time than the one before, also after the clock was set back. */
+export const changed = (webhook: Webhook, settings: Partial<Settings>, now: number): Webhook => ({
+  ...webhook,
+  ...settings,
+  updated_at: Math.max(Math.floor(now * 1000), webhook.updated_at + 1),
+});
+
+/** Whether it delivers anything. */
+export const delivers = ({ active, url }: Webhook): boolean => active && url !== null;
 
 const NEVER_LEFT_OUT = new Set(['name', 'url']);
 

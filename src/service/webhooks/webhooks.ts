@@ -1,7 +1,7 @@
 import { json, type Route, type ServiceRequest, type ServiceResponse, text } from '../http/http.ts';
 import type { ChainReader } from '../source.ts';
 import type { Block, Chain, Hex } from '../types.ts';
-import { createDispatcher, createSender, type Log } from './dispatcher.ts';
+import { createDispatcher, createSender, type Log, type RetrySchedule } from './dispatcher.ts';
 import { deliveriesOf, testDelivery } from './events.ts';
 import {
   checkChains,
@@ -17,17 +17,25 @@ import {
   withNext,
   writeOffset,
 } from './requests.ts';
-import { canonicalUuid, createStore, type Store, type Subscription, uuidProblem } from './store.ts';
-import { resource, type Webhook } from './webhook.ts';
+import type { Store } from './store.ts';
+import { canonicalUuid, uuidProblem } from './uuid.ts';
+import { delivers, resource, type Webhook } from './webhook.ts';
+
+/** After at most 55 seconds, and then 6 times as long each: the fifth retry is at most 24 hours after the first attempt. */
+const OVER_A_DAY: RetrySchedule = { firstMs: 55_000, factor: 6 };
 
 export type WebhooksOptions = {
   readonly data: ChainReader;
-  /** What keeps the webhooks. Default: memory. */
-  readonly store?: Store | undefined;
+  /** What keeps the webhooks and their pending deliveries. */
+  readonly store: Store;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Milliseconds before the first of five retries, doubled for each further retry. Default: 1,000. */
-  readonly retryBaseMs?: number | undefined;
+  /** The schedule of the five retries. Default: they are spread over a day. */
+  readonly retries?: RetrySchedule | undefined;
+  /** The number of a webhook's pending deliveries beyond which new ones are dropped. Default: 10,000. */
+  readonly maxPending?: number | undefined;
+  /** What the names of a delivery's headers begin with. Default: `x-service`. */
+  readonly headerPrefix?: string | undefined;
   /** Milliseconds that a url has to answer a delivery. Default: 10,000. */
   readonly deliveryTimeoutMs?: number | undefined;
   /** The secret that signs deliveries with an HMAC-SHA256 of their raw body. Default: deliveries are unsigned. */
@@ -39,11 +47,13 @@ export type WebhooksOptions = {
 export type Webhooks = {
   /** The route of the management API under /beta/evm/subscriptions/webhooks. */
   readonly route: Route;
-  /** Sends the block's events to every active webhook that they match. Returns before they are delivered. */
+  /** Queues the block's events for every active webhook that they match. They are sent in a later turn of the event loop. */
   handleBlock(block: Block): void;
+  /** Drops the pending deliveries of a chain's blocks from this number on, which have been unwound. */
+  dropBlocks(chainId: number, fromNumber: number): void;
   /** Resolves when no delivery is pending: each was accepted, abandoned or dropped. */
   settled(): Promise<void>;
-  /** Cancels pending retries and requests in flight. Resolves when none is left. */
+  /** Aborts requests in flight, and sends no more. What the store keeps is sent after the next start. */
   stop(): Promise<void>;
 };
 
@@ -51,20 +61,28 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   const {
     data,
     now,
-    store = createStore(now),
-    retryBaseMs = 1000,
+    store,
+    retries = OVER_A_DAY,
+    maxPending = 10_000,
+    headerPrefix = 'x-service',
     deliveryTimeoutMs = 10_000,
     log = () => {},
   } = options;
   const sender = createSender({
     now,
     timeoutMs: deliveryTimeoutMs,
+    headerPrefix,
     signatureSecret: options.signatureSecret,
   });
   const dispatcher = createDispatcher({
+    queue: store.deliveries,
     sender,
-    urlOf: (webhookId) => store.find(webhookId)?.webhook.url ?? null,
-    retryBaseMs,
+    urlOf(webhookId) {
+      const webhook = store.find(webhookId);
+      return webhook !== null && delivers(webhook) ? webhook.url : null;
+    },
+    retries,
+    maxPending,
     log,
   });
 
@@ -72,13 +90,14 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     route: createRoutes({
       store,
       chains: data.chains,
-      cancelDeliveries: dispatcher.cancel,
+      abortDeliveries: dispatcher.abort,
       sendTestEvent: (webhook, address) => dispatcher.deliver(testDelivery(webhook, address, data, now())),
     }),
     handleBlock(block) {
       if (!block.chain.webhooks) return;
       for (const delivery of deliveriesOf(block, data, store)) dispatcher.deliver(delivery);
     },
+    dropBlocks: store.deliveries.dropBlocks,
     settled: dispatcher.settled,
     stop: dispatcher.stop,
   };
@@ -102,8 +121,8 @@ type Methods = Readonly<Record<string, Handler>>;
 type RouteParts = {
   readonly store: Store;
   readonly chains: readonly Chain[];
-  /** Called after a webhook was paused or deleted, to cancel its pending deliveries. */
-  readonly cancelDeliveries: (id: string) => void;
+  /** Called after a webhook was paused or deleted, to abort its deliveries in flight. */
+  readonly abortDeliveries: (id: string) => void;
   /** Sends a test event to a webhook's url. Returns before it is delivered. */
   readonly sendTestEvent: (webhook: Webhook, address: Hex) => void;
 };
@@ -112,8 +131,8 @@ const collection = ({ store, chains }: RouteParts): Methods => ({
   GET({ query }) {
     const limit = readLimit(query);
     const found = store.page(readOffset(query, 'webhooks'), limit + 1);
-    const { page, ...next } = withNext(found, limit, ({ sequence }) => writeOffset('webhooks', sequence));
-    return json(200, { webhooks: page.map(({ webhook }) => resource(webhook)), ...next });
+    const { page, ...next } = withNext(found, limit, ({ position }) => writeOffset('webhooks', position));
+    return json(200, { webhooks: page.map(({ item }) => resource(item)), ...next });
   },
   POST({ body }) {
     const creation = readCreation(parseBody(body));
@@ -123,27 +142,27 @@ const collection = ({ store, chains }: RouteParts): Methods => ({
   },
 });
 
-const findOrThrow = (store: Store, id: string): Subscription => {
-  const subscription = store.find(id);
-  if (subscription === null) throw new HttpError(404, `Webhook ${id} not found`);
-  return subscription;
+const findOrThrow = (store: Store, id: string): Webhook => {
+  const webhook = store.find(id);
+  if (webhook === null) throw new HttpError(404, `Webhook ${id} not found`);
+  return webhook;
 };
 
-const single = ({ store, chains, cancelDeliveries }: RouteParts): Methods => ({
-  GET: (_, id) => json(200, resource(findOrThrow(store, id).webhook)),
+const single = ({ store, chains, abortDeliveries }: RouteParts): Methods => ({
+  GET: (_, id) => json(200, resource(findOrThrow(store, id))),
   PATCH({ body }, id) {
     const change = readUpdate(parseBody(body));
-    const subscription = findOrThrow(store, id);
-    checkFiltersFit(subscription.webhook.type, change);
+    checkFiltersFit(findOrThrow(store, id).type, change);
     checkChains(chains, change);
     store.update(id, change);
-    if (!subscription.webhook.active) cancelDeliveries(id);
-    return json(200, resource(subscription.webhook));
+    const webhook = findOrThrow(store, id);
+    if (!delivers(webhook)) abortDeliveries(id);
+    return json(200, resource(webhook));
   },
   DELETE(_, id) {
     findOrThrow(store, id);
     store.remove(id);
-    cancelDeliveries(id);
+    abortDeliveries(id);
     return NO_BODY;
   },
 });
@@ -151,9 +170,10 @@ const single = ({ store, chains, cancelDeliveries }: RouteParts): Methods => ({
 const addresses = ({ store }: RouteParts): Methods => ({
   GET({ query }, id) {
     const limit = readLimit(query);
-    const found = findOrThrow(store, id).addresses.page(readOffset(query, id), limit + 1);
-    const { page, ...next } = withNext(found, limit, ([, sequence]) => writeOffset(id, sequence));
-    return json(200, { addresses: page.map(([address]) => address), ...next });
+    findOrThrow(store, id);
+    const found = store.addresses(id, readOffset(query, id), limit + 1);
+    const { page, ...next } = withNext(found, limit, ({ position }) => writeOffset(id, position));
+    return json(200, { addresses: page.map(({ item }) => item), ...next });
   },
   PUT({ body }, id) {
     const replacement = readReplacement(parseBody(body));
@@ -172,12 +192,12 @@ const addresses = ({ store }: RouteParts): Methods => ({
 /** An operation of this service's own, which the contract does not have. */
 const test = ({ store, sendTestEvent }: RouteParts): Methods => ({
   POST(_, id) {
-    const { webhook, addresses } = findOrThrow(store, id);
-    const [address] = addresses.values();
+    const webhook = findOrThrow(store, id);
+    const [address] = store.addresses(id, 0, 1);
     if (!webhook.active) throw new HttpError(422, `Webhook ${id} is not active`);
     if (webhook.url === null) throw new HttpError(422, `Webhook ${id} has no url`);
     if (address === undefined) throw new HttpError(422, `Webhook ${id} has no addresses`);
-    sendTestEvent(webhook, address);
+    sendTestEvent(webhook, address.item);
     return { status: 202, computeUnits: 0 };
   },
 });

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createKeyedLimiter } from '../../../src/service/webhooks/dispatcher.ts';
 import { ALICE, BASE, BOB, block, transaction, transfer } from './support/builders.ts';
 import type { Received } from './support/receiver.ts';
 import { eventually, startReceiver } from './support/receiver.ts';
@@ -100,7 +99,7 @@ describe('a delivery that is not accepted', () => {
   test('reaches a url that starts between two retries', async () => {
     const down = await startReceiver();
     await down[Symbol.asyncDispose]();
-    await using service = startService({ retryBaseMs: 20 });
+    await using service = startService({ retries: { firstMs: 20, factor: 2 } });
     const id = service.create({ url: down.url });
     service.webhooks.handleBlock(BLOCK);
     await using up = await startReceiver();
@@ -211,20 +210,6 @@ describe('bounds', () => {
     expect(service.receiver.open()).toBe(8);
   });
 
-  test('a slot that passes to a waiting task is not free', async () => {
-    const limiter = createKeyedLimiter(1);
-    const leave = await limiter.acquire('url');
-    const second = limiter.acquire('url');
-    leave();
-    await second;
-    let entered = false;
-    limiter.acquire('url').then(() => {
-      entered = true;
-    });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(entered).toBe(false);
-  });
-
   test('a url that hangs does not hold up another', async () => {
     await using hanging = await startReceiver(() => 'never');
     await using service = await startDelivering();
@@ -261,7 +246,7 @@ describe('a webhook without a url', () => {
 describe('stop', () => {
   test('aborts requests in flight, drops retries, and delivers no more', async () => {
     await using receiver = await startReceiver((index) => (index === 0 ? 500 : 'never'));
-    const service = startService({ retryBaseMs: 60_000 });
+    const service = startService({ retries: { firstMs: 60_000, factor: 2 } });
     service.create({ url: receiver.url });
     service.webhooks.handleBlock(BLOCK);
     await receiver.until(1);

@@ -1,5 +1,6 @@
 import type { ServiceResponse } from '../../../../src/service/http/http.ts';
 import type { Block } from '../../../../src/service/types.ts';
+import { createMemoryStore } from '../../../../src/service/webhooks/memory-store.ts';
 import type { Webhooks, WebhooksOptions } from '../../../../src/service/webhooks/webhooks.ts';
 import { createWebhooks } from '../../../../src/service/webhooks/webhooks.ts';
 import { ALICE, simulator } from './builders.ts';
@@ -22,10 +23,14 @@ export type Service = AsyncDisposable & {
 
 /** The sandbox's webhooks alone. Their clock stands still unless a test moves it. */
 export const startService = (options: Partial<WebhooksOptions> = {}): Service => {
+  const { now = () => Date.parse('2025-11-13T05:00:00Z') } = options;
   const webhooks = createWebhooks({
     data: simulator,
-    now: () => Date.parse('2025-11-13T05:00:00Z'),
-    retryBaseMs: 1,
+    store: createMemoryStore(now),
+    now,
+    retries: { firstMs: 1, factor: 2 },
+    headerPrefix: 'x-sandbox',
+    maxPending: 1_000,
     ...options,
   });
 

@@ -1,0 +1,181 @@
+import type { Hex } from '../types.ts';
+import type { DeliveryQueue, Listed, PendingDelivery, Store } from './store.ts';
+import { uuidV7 } from './uuid.ts';
+import { changed, delivers, newWebhook, type Webhook } from './webhook.ts';
+
+type Subscription = { readonly position: number; webhook: Webhook; readonly addresses: AddressList };
+
+/** A store that is lost with the process. `now` is in milliseconds since 1970. */
+export const createMemoryStore = (now: () => number): Store => {
+  const subscriptions = new Map<string, Subscription>();
+  const subscribersOf = new Map<Hex, Set<Subscription>>();
+  const deliveries = createDeliveryQueue();
+  let last = 0;
+
+  const subscribe = (subscription: Subscription, addresses: readonly Hex[]): void => {
+    subscription.addresses.add(addresses);
+    for (const address of addresses) {
+      const set = subscribersOf.get(address);
+      if (set === undefined) subscribersOf.set(address, new Set([subscription]));
+      else set.add(subscription);
+    }
+  };
+
+  const unsubscribe = (subscription: Subscription, addresses: readonly Hex[]): void => {
+    subscription.addresses.remove(addresses);
+    for (const address of addresses) {
+      const set = subscribersOf.get(address);
+      set?.delete(subscription);
+      if (set?.size === 0) subscribersOf.delete(address);
+    }
+  };
+
+  const changeAddresses = (id: string, apply: (subscription: Subscription) => void): void => {
+    const subscription = subscriptions.get(id);
+    if (subscription === undefined) return;
+    apply(subscription);
+    subscription.webhook = changed(subscription.webhook, {}, now());
+  };
+
+  return {
+    deliveries,
+    find: (id) => subscriptions.get(id)?.webhook ?? null,
+    page: (after, limit) =>
+      subscriptions
+        .values()
+        .filter(({ position }) => position > after)
+        .take(limit)
+        .map(({ position, webhook }) => ({ position, item: webhook }))
+        .toArray(),
+    create(creation, id = uuidV7(now())) {
+      const webhook = newWebhook(id, creation, now());
+      const subscription = { position: ++last, webhook, addresses: createAddressList() };
+      subscriptions.set(id, subscription);
+      subscribe(subscription, creation.addresses);
+      return webhook;
+    },
+    update(id, change) {
+      const subscription = subscriptions.get(id);
+      if (subscription === undefined) return;
+      subscription.webhook = changed(subscription.webhook, change, now());
+      if (!delivers(subscription.webhook)) deliveries.dropAll(id);
+    },
+    remove(id) {
+      const subscription = subscriptions.get(id);
+      if (subscription === undefined) return;
+      unsubscribe(subscription, subscription.addresses.values());
+      subscriptions.delete(id);
+      deliveries.dropAll(id);
+    },
+    addresses: (id, after, limit) => subscriptions.get(id)?.addresses.page(after, limit) ?? [],
+    changeAddresses(id, { remove, add }) {
+      changeAddresses(id, (subscription) => {
+        unsubscribe(subscription, remove);
+        subscribe(subscription, add);
+      });
+    },
+    replaceAddresses(id, addresses) {
+      changeAddresses(id, (subscription) => {
+        unsubscribe(subscription, subscription.addresses.values());
+        subscribe(subscription, addresses);
+      });
+    },
+    *subscribers(address) {
+      for (const { webhook } of subscribersOf.get(address) ?? []) yield webhook;
+    },
+  };
+};
+
+type AddressList = {
+  values(): readonly Hex[];
+  add(addresses: readonly Hex[]): void;
+  remove(addresses: readonly Hex[]): void;
+  page(after: number, limit: number): readonly Listed<Hex>[];
+};
+
+/** The index of the first item whose position is greater than `after`, by binary search. */
+const firstBeyond = (items: readonly Listed<Hex>[], after: number): number => {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((items[middle]?.position ?? 0) > after) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
+const createAddressList = (): AddressList => {
+  const positions = new Map<Hex, number>();
+  let last = 0;
+  // A cached array, so that paging through 100,000 addresses does not copy them for each page.
+  let ordered: readonly Listed<Hex>[] | null = null;
+
+  return {
+    values: () => [...positions.keys()],
+    add(addresses) {
+      ordered = null;
+      for (const address of addresses) {
+        if (!positions.has(address)) positions.set(address, ++last);
+      }
+    },
+    remove(addresses) {
+      ordered = null;
+      for (const address of addresses) positions.delete(address);
+    },
+    page(after, limit) {
+      ordered ??= Array.from(positions, ([item, position]) => ({ position, item }));
+      const start = firstBeyond(ordered, after);
+      return ordered.slice(start, start + limit);
+    },
+  };
+};
+
+type Queued = PendingDelivery & { readonly due: number };
+
+const createDeliveryQueue = (): DeliveryQueue & { dropAll(webhookId: string): void } => {
+  const pending = new Map<string, Map<number, Queued>>();
+  let last = 0;
+
+  const remove = (webhookId: string, id: number): void => {
+    const queued = pending.get(webhookId);
+    queued?.delete(id);
+    if (queued?.size === 0) pending.delete(webhookId);
+  };
+
+  const find = (webhookId: string, passes: (queued: Queued) => boolean): readonly Queued[] =>
+    pending
+      .get(webhookId)
+      ?.values()
+      .filter(passes)
+      .toArray()
+      .sort((one, other) => one.due - other.due || one.id - other.id) ?? [];
+
+  return {
+    add(delivery, due) {
+      const id = ++last;
+      const queued = { ...delivery, id, retry: 0, due };
+      const others = pending.get(delivery.webhookId);
+      if (others === undefined) pending.set(delivery.webhookId, new Map([[id, queued]]));
+      else others.set(id, queued);
+    },
+    count: (webhookId) => pending.get(webhookId)?.size ?? 0,
+    webhookIds: () => [...pending.keys()],
+    due: (webhookId, time, limit) => find(webhookId, ({ due }) => due <= time).slice(0, limit),
+    nextAfter: (webhookId, time) => find(webhookId, ({ due }) => due > time)[0]?.due ?? null,
+    record(outcomes) {
+      for (const { delivery, retryAt } of outcomes) {
+        const { id, webhookId, retry } = delivery;
+        const queued = pending.get(webhookId)?.get(id);
+        if (queued === undefined) continue;
+        if (retryAt === null) remove(webhookId, id);
+        else pending.get(webhookId)?.set(id, { ...queued, retry: retry + 1, due: retryAt });
+      }
+    },
+    dropBlocks(chainId, fromNumber) {
+      for (const { webhookId, id, ...block } of [...pending.values()].flatMap((each) => [...each.values()]))
+        if (block.chainId === chainId && block.blockNumber >= fromNumber) remove(webhookId, id);
+    },
+    dropAll: (webhookId) => void pending.delete(webhookId),
+  };
+};

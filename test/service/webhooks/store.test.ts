@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/service/indexed/database.ts';
+import { createWebhookStore } from '../../../src/service/indexed/webhook-store.ts';
+import type { Hex } from '../../../src/service/types.ts';
+import { createMemoryStore } from '../../../src/service/webhooks/memory-store.ts';
+import type { Delivery, Store } from '../../../src/service/webhooks/store.ts';
+import { type Creation, NO_FILTERS, type Settings } from '../../../src/service/webhooks/webhook.ts';
+import { ALICE, BOB, CAROL } from './support/builders.ts';
+
+const NOON = Date.UTC(2026, 5, 1, 12);
+
+const STORES: Readonly<Record<string, (now: () => number) => Store>> = {
+  memory: createMemoryStore,
+  SQLite: (now) => createWebhookStore(openDatabase(':memory:'), now),
+};
+
+const creation = (addresses: readonly Hex[] = [ALICE], settings: Partial<Settings> = {}): Creation => ({
+  type: 'activities',
+  addresses,
+  settings: { name: 'test', url: 'https://example.com/', active: true, ...NO_FILTERS, ...settings },
+});
+
+const idsOf = (store: Store, address: Hex) => [...store.subscribers(address)].map(({ id }) => id).sort();
+const addressesOf = (store: Store, id: string) => store.addresses(id, 0, 1e6).map(({ item }) => item);
+
+describe.each(Object.keys(STORES))('a store in %s', (name) => {
+  const open = (now = () => NOON): Store => {
+    const opened = STORES[name]?.(now);
+    if (opened === undefined) throw new Error(`expected a kind of store, got ${name}`);
+    return opened;
+  };
+
+  test('finds each webhook as it was made and changed, with later times', () => {
+    const store = open();
+    const made = store.create(creation([ALICE], { chain_ids: [1, 2 ** 40], asset_type: 'erc20' }));
+    expect(store.find(made.id)).toEqual(made);
+    store.update(made.id, { name: null, chain_ids: null });
+    const changed = store.find(made.id);
+    expect(changed).toEqual({ ...made, name: null, chain_ids: null, updated_at: made.updated_at + 1 });
+    // Deliveries are collected by webhook: one object each, as long as it does not change.
+    expect([...store.subscribers(ALICE)][0]).toBe(changed);
+  });
+
+  test('lists webhooks in the order in which they were made, also after some are gone', () => {
+    const store = open();
+    const ids = Array.from({ length: 7 }, () => store.create(creation()).id);
+    for (const at of [2, 6]) store.remove(ids[at] ?? '');
+    ids.push(store.create(creation()).id);
+    const listed: string[] = [];
+    for (let page = store.page(0, 2); page.length > 0; page = store.page(page.at(-1)?.position ?? 0, 2))
+      listed.push(...page.map(({ item }) => item.id));
+    expect(listed).toEqual(ids.filter((_, at) => at !== 2 && at !== 6));
+  });
+
+  test('keeps addresses once each, in their order, and walks survive changes', () => {
+    const store = open();
+    const { id } = store.create(creation([BOB, ALICE, BOB]));
+    expect(addressesOf(store, id)).toEqual([BOB, ALICE]);
+    const [first] = store.addresses(id, 0, 1);
+    store.changeAddresses(id, { remove: [BOB], add: [CAROL, ALICE, BOB] });
+    expect(addressesOf(store, id)).toEqual([ALICE, CAROL, BOB]);
+    expect(store.addresses(id, first?.position ?? 0, 2).map(({ item }) => item)).toEqual([ALICE, CAROL]);
+    store.replaceAddresses(id, [CAROL]);
+    expect(addressesOf(store, id)).toEqual([CAROL]);
+    store.changeAddresses(id, { remove: [CAROL], add: [CAROL] });
+    expect(addressesOf(store, id)).toEqual([CAROL]);
+    expect(addressesOf(store, 'nobody')).toEqual([]);
+  });
+
+  test('finds the webhooks of an address', () => {
+    const store = open();
+    const one = store.create(creation([ALICE, BOB])).id;
+    const other = store.create(creation([BOB])).id;
+    expect([idsOf(store, ALICE), idsOf(store, BOB), idsOf(store, CAROL)]).toEqual([
+      [one],
+      [one, other].sort(),
+      [],
+    ]);
+    store.replaceAddresses(one, [CAROL]);
+    store.remove(other);
+    expect([idsOf(store, ALICE), idsOf(store, BOB), idsOf(store, CAROL)]).toEqual([[], [], [one]]);
+  });
+
+  test('a change under an unknown id has no effect', () => {
+    const store = open();
+    store.update('nobody', { active: false });
+    store.remove('nobody');
+    store.changeAddresses('nobody', { remove: [], add: [ALICE] });
+    store.replaceAddresses('nobody', [ALICE]);
+    expect([store.page(0, 9), idsOf(store, ALICE), store.find('nobody')]).toEqual([[], [], null]);
+  });
+
+  test('100,000 addresses of a webhook are walked, changed and replaced', { timeout: 60_000 }, () => {
+    const store = open();
+    const many = Array.from({ length: 100_000 }, (_, at): Hex => `0x${at.toString(16).padStart(40, '0')}`);
+    const { id } = store.create(creation(many));
+    const walked: Hex[] = [];
+    for (let after = 0; ; ) {
+      const page = store.addresses(id, after, 1_000);
+      if (page.length === 0) break;
+      walked.push(...page.map(({ item }) => item));
+      after = page.at(-1)?.position ?? 0;
+    }
+    expect(walked).toEqual(many);
+    for (const address of many.slice(0, 1_000)) expect(idsOf(store, address)).toEqual([id]);
+    store.changeAddresses(id, { remove: many.slice(0, 50_000), add: many.slice(0, 10) });
+    expect(addressesOf(store, id)).toEqual([...many.slice(50_000), ...many.slice(0, 10)]);
+    store.replaceAddresses(id, many.toReversed());
+    expect(addressesOf(store, id)).toEqual(many.toReversed());
+  });
+
+  describe('its queue of deliveries', () => {
+    const queued = (settings?: Partial<Settings>) => {
+      const store = open();
+      const { id } = store.create(creation([ALICE], settings));
+      const delivery = (blockNumber: number, chainId = 1): Delivery => ({
+        ...{ webhookId: id, type: 'activities', chainId, blockNumber },
+        body: `{"block":${blockNumber},"text":"\u00e9\u{1F98A}"}`,
+      });
+      const blocksAt = (time: number, limit = 99) =>
+        store.deliveries.due(id, time, limit).map(({ blockNumber }) => blockNumber);
+      return { store, queue: store.deliveries, id, delivery, blocksAt };
+    };
+
+    test('gives what is due, first what was due first, byte for byte', () => {
+      const { queue, id, delivery, blocksAt } = queued();
+      for (const [block, due] of [
+        [1, NOON + 2],
+        [2, NOON],
+        [3, NOON + 1],
+        [4, NOON + 5],
+      ] as const)
+        queue.add(delivery(block), due);
+      expect([blocksAt(NOON - 1), blocksAt(NOON + 2), blocksAt(NOON + 9, 2)]).toEqual([
+        [],
+        [2, 3, 1],
+        [2, 3],
+      ]);
+      expect(queue.due(id, NOON, 1)).toMatchObject([{ ...delivery(2), id: expect.any(Number), retry: 0 }]);
+      expect([queue.count(id), queue.webhookIds()]).toEqual([4, [id]]);
+      expect([queue.nextAfter(id, NOON + 2), queue.nextAfter(id, NOON + 5)]).toEqual([NOON + 5, null]);
+    });
+
+    test('forgets what is done with, and gives the rest again at its time, with one more failure', () => {
+      const { queue, id, delivery, blocksAt } = queued();
+      for (const block of [1, 2]) queue.add(delivery(block), NOON);
+      const [one, other] = queue.due(id, NOON, 2);
+      if (one === undefined || other === undefined) throw new Error('expected two deliveries');
+      queue.record([
+        { delivery: one, retryAt: null },
+        { delivery: other, retryAt: NOON + 1_000.25 },
+      ]);
+      expect([blocksAt(NOON + 1_000), blocksAt(NOON + 1_001)]).toEqual([[], [2]]);
+      expect(queue.due(id, NOON + 1_001, 1)).toMatchObject([{ id: other.id, body: other.body, retry: 1 }]);
+      queue.record([{ delivery: one, retryAt: NOON }]);
+      expect(queue.count(id)).toBe(1);
+      queue.record([{ delivery: other, retryAt: null }]);
+      expect([queue.count(id), queue.webhookIds()]).toEqual([0, []]);
+    });
+
+    test('never gives an id twice', () => {
+      const { queue, id, delivery } = queued();
+      const ids = [1, 2, 3].map((block) => {
+        queue.add(delivery(block), NOON);
+        const [added] = queue.due(id, NOON, 1);
+        queue.dropBlocks(1, 0);
+        return added?.id;
+      });
+      expect(new Set(ids).size).toBe(3);
+    });
+
+    test('drops the blocks of a chain from a number on, and no others', () => {
+      const { queue, delivery, blocksAt } = queued();
+      for (const block of [7, 8, 9]) queue.add(delivery(block), NOON);
+      queue.add(delivery(10, 8453), NOON);
+      queue.dropBlocks(1, 8);
+      expect(blocksAt(NOON)).toEqual([7, 10]);
+    });
+
+    test.each([
+      ['paused', (store: Store, id: string) => store.update(id, { active: false })],
+      ['without its url', (store: Store, id: string) => store.update(id, { url: null })],
+      ['deleted', (store: Store, id: string) => store.remove(id)],
+    ])('drops those of a webhook that is %s, and no others', (_, change) => {
+      const { store, queue, id, delivery } = queued();
+      const other = store.create(creation()).id;
+      queue.add(delivery(1), NOON);
+      queue.add({ ...delivery(1), webhookId: other }, NOON);
+      store.update(other, { name: 'another' });
+      change(store, id);
+      store.update(id, { active: true, url: 'https://example.com/' });
+      expect([queue.count(id), queue.count(other)]).toEqual([0, 1]);
+      expect(queue.due(id, NOON, 9)).toEqual([]);
+    });
+  });
+});
