@@ -84,11 +84,13 @@ const stopService = async (service: IndexService, log: Log, signal: NodeJS.Signa
   process.exit(0);
 };
 
-/** `contract` judges a service, with arguments of its own. An interruption lets it delete what it has made. */
+/** `contract` judges a service, with arguments of its own. It deletes what it has made when it is interrupted, too. */
 const judge = async (args: readonly string[]): Promise<void> => {
   const { runContract } = await import('./contract/command.ts');
   const interrupted = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => interrupted.abort());
+  // A reader that has seen enough, such as `head`, closes it.
+  process.stdout.on('error', () => interrupted.abort());
   process.exitCode = await runContract(args, {
     env: process.env,
     write: (text) => process.stdout.write(text),

@@ -54,9 +54,9 @@ Another command serves gateways in the place of a hosted service:
 
   service                   an index of CHAINS, at HOST and PORT (4100), for clients with API_KEY: docs/your-own-chain.md
 
-Another one has options of its own:
+And one, with options of its own, tells whether a service is fit for that:
 
-  contract [URL [KEY]]      judges a service point by point, before you trust it; contract --help says more
+  contract [URL [KEY]]      judges it point by point, before you trust it; contract --help says more
 
 Environment variables configure it, all of them optional. These matter most:
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -216,12 +216,16 @@ test('it asks no more once the quota is used up', async () => {
   expect(results.at(-1)?.why).toBe('the service says that the quota of the key is used up (402)');
 });
 
-test('an interruption deletes the webhooks that it has made', async () => {
+test.each([
+  ['Ctrl+C', (child: ChildProcess) => child.kill('SIGINT')],
+  ['a reader that has seen enough', (child: ChildProcess) => child.stdout?.destroy()],
+])('%s ends it, and it deletes the webhooks that it has made', async (_, interrupt) => {
   await using sandbox = await openSandbox();
   const args = ['src/main.ts', 'contract', sandbox.url, 'sandbox', '--webhooks', '--only', 'webhooks'];
-  const child = spawn(join(root, 'node_modules/.bin/node'), args, { cwd: root, stdio: 'ignore' });
+  const child = spawn(join(root, 'node_modules/.bin/node'), args, { cwd: root });
+  const ended = once(child, 'exit');
   await expect.poll(() => webhooksOf(sandbox)).toBeGreaterThan(3);
-  child.kill('SIGINT');
-  expect(await once(child, 'exit')).toEqual([1, null]);
+  interrupt(child);
+  expect(await ended).toEqual([1, null]);
   expect(await webhooksOf(sandbox)).toBe(3);
 });
