@@ -36,17 +36,13 @@ export const startIndexed = async ({
     const watches = (account: Hex): boolean =>
       [...store.subscribers(account)].some((webhook) => webhook.type === 'balances' && delivers(webhook));
     const source = await createIndexedSource({ ...config, database, watches, log });
-    opened.defer(() => source.stop());
     const { host, port, apiKey, keyHeader } = config;
-    const signatureSecret = config.signatureSecret ?? undefined;
     const service = await startService(source, {
-      host,
-      port,
-      apiKey,
-      keyHeader,
-      store,
-      signatureSecret,
-      log,
+      ...{ host, port, apiKey, keyHeader, store, log },
+      signatureSecret: config.signatureSecret ?? undefined,
+    }).catch(async (problem: unknown) => {
+      await source.stop();
+      throw problem;
     });
     opened.defer(() => service.stop());
     // First no more blocks, then no more answers and deliveries.

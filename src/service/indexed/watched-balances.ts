@@ -8,38 +8,22 @@ import { effectsOf, type ParsedBlock } from './parse.ts';
 
 const balanceOfCoin = parseFunction('function balanceOf(address account) returns (uint256)');
 const balanceOfItem = parseFunction('function balanceOf(address account, uint256 id) returns (uint256)');
-const ownerOf = parseFunction('function ownerOf(uint256 id) returns (address)');
 
-/** Hex digits of an answer that is one number or address. */
+/** Hex digits of an answer that is one number. */
 const WORD = 2 + 64;
 
-/** A question to a contract of what an account has, and how its answer is read. */
-type Question = {
-  readonly key: string;
-  readonly to: Hex;
-  readonly data: Hex;
-  readonly read: (answer: Hex) => bigint;
-};
+/** A question to a contract of what an account has. */
+type Question = { readonly key: string; readonly to: Hex; readonly data: Hex };
 
 const keyOf = (account: Hex, { token, tokenId }: Transfer): string => `${account}/${token}/${tokenId ?? ''}`;
 
-const questionOf = (account: Hex, moved: Transfer): readonly Question[] => {
+/** Null for the native asset, and for an ERC-721: there is one of it. */
+const questionOf = (account: Hex, moved: Transfer): Question | null => {
   const { asset, token, tokenId } = moved;
-  if (token === null) return [];
-  const question = { key: keyOf(account, moved), to: token };
-  if (asset === 'erc721')
-    return [
-      {
-        ...question,
-        data: encodeData(ownerOf, [tokenId ?? 0n]),
-        read: (answer) => (answer.endsWith(account.slice(2)) ? 1n : 0n),
-      },
-    ];
+  if (token === null || asset === 'erc721') return null;
   const data =
-    asset === 'erc1155'
-      ? encodeData(balanceOfItem, [account, tokenId ?? 0n])
-      : encodeData(balanceOfCoin, [account]);
-  return [{ ...question, data, read: BigInt }];
+    tokenId === null ? encodeData(balanceOfCoin, [account]) : encodeData(balanceOfItem, [account, tokenId]);
+  return { key: keyOf(account, moved), to: token, data };
 };
 
 /**
@@ -62,8 +46,8 @@ export const askBalances = async (
       if (!watched.has(account) && !watches(account)) continue;
       watched.add(account);
       if (effect.token === null) natives.add(account);
-      else if (!isComplete)
-        for (const question of questionOf(account, effect)) questions.set(question.key, question);
+      const question = isComplete ? null : questionOf(account, effect);
+      if (question !== null) questions.set(question.key, question);
     }
   }
   const known = await amountsAt(node, number, [...natives], [...questions.values()]);
@@ -86,13 +70,11 @@ const amountsAt = async (
     ]);
     return new Map([
       ...natives.map((account, at) => [account, balances[at] ?? 0n] as const),
-      ...questions.map(({ key, read }, at) => {
+      ...questions.map(({ key }, at) => {
         const answer = answers[at] ?? null;
-        // Who does not say what an account has of it has nothing of it.
-        return [
-          key,
-          answer === null || answer.length < WORD ? 0n : read(answer.slice(0, WORD) as Hex),
-        ] as const;
+        // A token that does not say what an account has of it has nothing for it.
+        const amount = answer === null || answer.length < WORD ? 0n : BigInt(answer.slice(0, WORD));
+        return [key, amount] as const;
       }),
     ]);
   } catch (problem) {

@@ -7,7 +7,7 @@ import { startIndexed } from '../../../../src/service/indexed/indexed.ts';
 import type { WebhookType } from '../../../../src/service/webhooks/webhook.ts';
 import type { Json } from '../../support/sandbox.ts';
 
-const API_KEY = 'key-of-the-index';
+export const API_KEY = 'key-of-the-index';
 
 /** A client of a service over an index. */
 const serviceClient = (url: string) => {
