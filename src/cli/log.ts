@@ -82,8 +82,7 @@ const copy = async (
   };
   const timer = setInterval(() => output.progress(`Copied ${figures()} …\n`), PROGRESS_MS);
   try {
-    const copyBeside = () => copySecrets(read, written);
-    await copyLog({ from: read.log, to: written.log, copyBeside, progress });
+    await copyLog({ from: read.log, to: written.log, beside: secretsOf(read, written), progress });
   } finally {
     clearInterval(timer);
   }
@@ -101,11 +100,11 @@ const expectSameSecrets = (to: string, found: KeptSecrets, from: string, kept: K
 };
 
 /** The secrets make delivery URLs, the tenants of keys, and the cursors of lists. */
-const copySecrets = async (from: OpenedPlace, to: OpenedPlace): Promise<void> => {
-  const [kept, found] = [await from.readSecrets(), await to.readSecrets()];
-  expectSameSecrets(to.log.name, found, from.log.name, kept);
-  await to.keepSecrets(kept);
-};
+const secretsOf = (from: OpenedPlace, to: OpenedPlace) => ({
+  check: async () =>
+    expectSameSecrets(to.log.name, await to.readSecrets(), from.log.name, await from.readSecrets()),
+  copy: async () => to.keepSecrets(await from.readSecrets()),
+});
 
 const backUpOrRestore = async (
   { name, file }: Extract<LogCommand, { name: 'backup' | 'restore' }>,

@@ -235,6 +235,57 @@ test('a copy that is given up leaves its source to gateways, and the unfinished 
   expect(contentOf(second)).toEqual(content);
 });
 
+test('a copy that broke when all was copied only opens, and one of two copies of the same log is completed', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  const folder = await newFolder();
+  const first = folder.path('first');
+  await storeLog(first);
+  expect(await runLogCommand(['copy', first, redis.url])).toMatchObject({ code: 0 });
+  // As the copy was before its last steps: the source says that it is complete, and it is still closed.
+  const fence = () => {
+    using database = openFile(first);
+    return String(database.prepare('SELECT fence FROM log').get()?.fence);
+  };
+  const [, copy = ''] = fence().split(' ');
+  await redis.run('APPEND', 'gateway:seed', `target ${copy} ${first}`);
+  await redis.run('HSET', 'gateway:{t1}:state', 'fenced', '1');
+  await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow('this log is an unfinished copy of');
+  const opened = await runLogCommand(['copy', first, redis.url]);
+  expect(opened).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Copied 0 deliveries /) });
+  expect(await redis.run('HGET', 'gateway:{t1}:state', 'fenced')).toBeNull();
+  await (await startGatewayOn({ REDIS_URL: redis.url })).end('SIGTERM');
+
+  const targets = ['one', 'other'].map((name) => folder.path(name));
+  const both = await Promise.all(targets.map((target) => runLogCommand(['copy', redis.url, target])));
+  expect(both.map(({ code }) => code).toSorted()).toEqual([0, 1]);
+  const [broken] = both.filter(({ code }) => code === 1);
+  expect(broken?.stderr).toMatch(/has changed this log meanwhile|this log was copied to/);
+  const opens = targets.map(async (target) => (await startGatewayOn({ DATA_DIR: target })).end('SIGTERM'));
+  const statuses = (await Promise.allSettled(opens)).map(({ status }) => status);
+  expect(statuses.toSorted()).toEqual(['fulfilled', 'rejected']);
+});
+
+test('a target with another secret is refused as it is', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  const folder = await newFolder();
+  const first = folder.path('first');
+  await (await startGatewayOn({ DATA_DIR: first })).end('SIGTERM');
+  await (await startGatewayOn({ REDIS_URL: redis.url })).end('SIGTERM');
+  expect(await runLogCommand(['copy', first, redis.url])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`expected no delivery secret or that of ${first}, found another one`),
+  });
+  await (await startGatewayOn({ REDIS_URL: redis.url })).end('SIGTERM');
+  await (await startGatewayOn({ DATA_DIR: first })).end('SIGTERM');
+  await redis.run('DEL', 'gateway:secret');
+  expect(await runLogCommand(['copy', first, redis.url])).toMatchObject({ code: 0 });
+  expect(await redis.run('GET', 'gateway:secret')).toBe(
+    (await readFile(join(first, 'delivery-secret'), 'utf8')).trim(),
+  );
+});
+
 test('a gateway that a copy did not see can write to neither side', async (context) => {
   await needRedis(context);
   const redis = await startRedis();

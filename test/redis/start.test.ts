@@ -5,6 +5,7 @@ import type { AppOptions } from '../../src/app.ts';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { freePort } from '../support/free-port.ts';
+import { deliveryPathOf, post } from '../support/gateway/on-redis.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 
@@ -33,6 +34,22 @@ test.for([
   );
   await using relaxed = await start({ REDIS_URL: redis.url, REDIS_DURABILITY: 'relaxed' });
   expect(relaxed.url).toMatch(/^http/);
+});
+
+test('a log of a later format is refused and left as it is; one without a format gets that of this version', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await using first = await start({ REDIS_URL: redis.url });
+  const path = await deliveryPathOf(first.url);
+  expect(await redis.run('GET', 'gateway:format')).toBe('1');
+  await redis.run('FLUSHALL');
+  await redis.run('SET', 'gateway:format', '2');
+  await expect(start({ REDIS_URL: redis.url })).rejects.toThrow(
+    'REDIS_URL: expected a log in format 1, got format 2: a later version of the gateway has written it, so start that one',
+  );
+  // The one that runs does not mistake it for an emptied Redis.
+  expect(await post(first.url, path, 1)).toBe(503);
+  expect(await redis.run('GET', 'gateway:seed')).toBeNull();
 });
 
 test('a Redis of an older version is refused', async (context) => {

@@ -16,8 +16,13 @@ type CopyProgress = { tenants: number; deliveries: number; bytes: number };
 type Options = {
   readonly from: WholeLog;
   readonly to: WholeLog;
-  /** Copies what belongs to the log beside it, before gateways can use the copy. */
-  readonly copyBeside: () => Promise<void>;
+  /** What belongs to the log beside it. */
+  readonly beside: {
+    /** Rejects if the target has something else in its place. */
+    readonly check: () => Promise<void>;
+    /** Runs before gateways can use the copy. */
+    readonly copy: () => Promise<void>;
+  };
   /** Is kept up to date while the copy runs. */
   readonly progress: CopyProgress;
 };
@@ -32,14 +37,16 @@ const TENANTS_AT_ONCE = 16;
  * First the target is fenced, then the source. When all is copied, the source's fence says so, and then the copy's is removed.
  * At each moment at most one of the two is open, and a second copy finds its source fenced by the first.
  */
-export const copyLog = async ({ from, to, copyBeside, progress }: Options): Promise<void> => {
+export const copyLog = async ({ from, to, beside, progress }: Options): Promise<void> => {
   const seed = await from.seed();
   if (seed === null) throw new LogTransferError(`${from.name}: expected a delivery log, found none`);
   const before = await from.fence();
   if (before?.role === 'target') throw new LogTransferError(`${from.name}: ${describeFence(before)}`);
-  const target = await beginOrGoOn(from, to, seed, before?.copy ?? null);
-  await copyBeside();
-  const isCopied = before?.copy === target.copy;
+  const target = await findUnfinished(from, to, seed, before?.copy ?? null);
+  await beside.check();
+  const begun = target ?? (await begin(from, to, seed));
+  await beside.copy();
+  const isCopied = before?.copy === begun.copy;
   if (!isCopied) {
     const copying: Fence = { role: 'source', peer: to.name, copy: null };
     await replaceFence(from, before, copying);
@@ -47,10 +54,10 @@ export const copyLog = async ({ from, to, copyBeside, progress }: Options): Prom
     const time = await from.time();
     if (time !== null) await to.keepTime(time);
     await to.flush();
-    await replaceFence(from, copying, { ...copying, copy: target.copy });
+    await replaceFence(from, copying, { ...copying, copy: begun.copy });
   }
   for await (const tenant of to.tenants()) await to.release(tenant);
-  await replaceFence(to, target, null);
+  await replaceFence(to, begun, null);
 };
 
 /** Makes a log usable again that was being copied. `isForced`: also one whose copy is complete. */
@@ -73,13 +80,18 @@ const replaceFence = async (log: WholeLog, before: Fence | null, after: Fence | 
     );
 };
 
-/** Fences an empty target, or finds that the target is the unfinished copy of this source. `copied` is the source's complete copy. */
-const beginOrGoOn = async (
+type TargetFence = Extract<Fence, { role: 'target' }>;
+
+/**
+ * Returns the fence of a target that is the unfinished copy of this source, null for one that is empty, and rejects for any
+ * other. `copied` identifies the source's complete copy.
+ */
+const findUnfinished = async (
   from: WholeLog,
   to: WholeLog,
   seed: Buffer,
   copied: string | null,
-): Promise<Extract<Fence, { role: 'target' }>> => {
+): Promise<TargetFence | null> => {
   const fence = await to.fence();
   const isOwn = fence?.role === 'target' && (await to.seed())?.equals(seed);
   if (copied !== null && !(isOwn && fence.copy === copied)) {
@@ -92,9 +104,13 @@ const beginOrGoOn = async (
     throw new LogTransferError(
       `${to.name}: expected an empty place for the copy, found a log with deliveries, those of ${JSON.stringify(tenant)} among them`,
     );
-  const begun = { role: 'target', peer: from.name, copy: randomUUID() } as const;
-  await to.create(seed, begun);
-  return begun;
+  return null;
+};
+
+const begin = async (from: WholeLog, to: WholeLog, seed: Buffer): Promise<TargetFence> => {
+  const fence = { role: 'target', peer: from.name, copy: randomUUID() } as const;
+  await to.create(seed, fence);
+  return fence;
 };
 
 const copyTenants = async (from: WholeLog, to: WholeLog, progress: CopyProgress): Promise<void> => {

@@ -21,6 +21,7 @@ import { packBatch, RedisAppendQueue } from './append-queue.ts';
 import { entryOf } from './entry.ts';
 import { RedisReader } from './reader.ts';
 import { Replication } from './replication.ts';
+import { RedisTime, RedisTrimmer } from './retention.ts';
 import {
   APPEND,
   CHANNEL,
@@ -33,7 +34,7 @@ import {
   Store,
   TRIM,
 } from './store.ts';
-import { checkFence, RedisTime, RedisTrimmer, Tenants } from './tenants.ts';
+import { checkFence, Tenants } from './tenants.ts';
 
 export type RedisLogOptions = LogOptions & {
   readonly redis: RedisConnection;

@@ -6,6 +6,7 @@ import type { KeptTime } from '../log/retention.ts';
 import type { TenantLog, WholeDelivery, WholeLog } from '../log/whole-log.ts';
 import { packBatch, portionsOf } from './append-queue.ts';
 import { entryOf, fingerprintIn, readBody, readHeader } from './entry.ts';
+import { keepTime, keptTime } from './retention.ts';
 import {
   APPEND,
   BEGIN,
@@ -22,7 +23,7 @@ import {
   TRIM,
   tenantKeys,
 } from './store.ts';
-import { keepTime, keptTime, SEED_BYTES } from './tenants.ts';
+import { SEED_BYTES } from './tenants.ts';
 
 /** What one call of `deliveries` reads at most: Redis serves nothing else meanwhile. */
 const DELIVERIES_AT_ONCE = 256;
