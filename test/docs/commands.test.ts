@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
 import { startAnvil } from '../service/indexed/support/anvil.ts';
 import { startGateway } from '../support/gateway/start.ts';
+import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 import { blocksOf, commandsOf, readPage, readPages, root } from '../support/pages.ts';
 
 const pages = await readPages();
@@ -156,6 +157,7 @@ test('docs/your-own-chain.md: what is sent on the chain of one terminal, the gat
   expect(watched).toMatchObject({ data: { watchWallet: { __typename: 'WatchWalletPayload' } } });
   const [streamPath, streaming] = await requestOf(subscribe);
   const printed = readStream(gateway.url + streamPath, streaming, 3);
+  await readersToBe(gateway.url, 1);
   const [, sending] = await requestOf(transfer);
   const sent = await (await fetch(anvil.url, sending)).json();
   expect(sent.result).toMatch(/^0x[0-9a-f]{64}$/);
