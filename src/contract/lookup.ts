@@ -66,9 +66,6 @@ export const largest = async (judged: Judged, lookup: Lookup): Promise<readonly 
   return items(lookup, await ask(judged, lookup, await lookup.find(judged), query));
 };
 
-/** The places that a lookup of wallets is asked for at most, to find one with data. */
-const MAX_TRIED = 6;
-
 /** The id of a chain that the lookup covers. @throws Skipped when there is none. */
 export const someChain = async (
   { chains }: Judged,
@@ -78,6 +75,9 @@ export const someChain = async (
   if (found === undefined) throw new Skipped('no chain supports it');
   return found.id;
 };
+
+/** The places that a lookup is asked for at most, to find one with data. */
+const MAX_TRIED = 6;
 
 /**
  * The places of known wallets where a lookup of wallets may have data.

@@ -91,7 +91,11 @@ export const createWallets = (service: Service, chains: Chains, options: Wallets
   let found: Promise<readonly Known[]> | undefined;
   return {
     async places(lookup) {
-      found ??= wallets.length > 0 ? named() : known();
+      found ??= (wallets.length > 0 ? named() : known()).catch((problem: unknown) => {
+        // An answer that failed once may come when the next point asks.
+        if (!(problem instanceof Skipped)) found = undefined;
+        throw problem;
+      });
       const places = await found;
       return places.toSorted((one, other) => Number(other.shows === lookup) - Number(one.shows === lookup));
     },
