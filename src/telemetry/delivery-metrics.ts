@@ -140,19 +140,24 @@ export const createLogMetrics = ({ counter, gauge, histogram }: Metrics): Sink<L
   };
 };
 
-/** A log is measured at most once in this time, and a scrape waits for that no longer than this. */
+/** A log is measured at most once in this time. */
 const MEASURE_EVERY_MS = 10_000;
+/** Where there are many tenants, measuring takes at most this part of the time. */
+const MEASURING_SHARE = 0.02;
+/** How long a scrape waits for that. */
 const MAX_MEASURE_MS = 1000;
 
 /** Returns a function that takes what measures the log. While that fails, the gauges have no value. */
 const createSizeMetrics = (gauge: Metrics['gauge']): ((size: () => Promise<LogSize>) => void) => {
   let size = async (): Promise<LogSize | null> => null;
-  let measuredAt = Number.NEGATIVE_INFINITY;
+  let nextAt = Number.NEGATIVE_INFINITY;
   let measured: LogSize | null = null;
   let measuring: Promise<void> | null = null;
   const measure = async (): Promise<void> => {
+    const startedAt = performance.now();
     measured = await size().catch(() => null);
-    measuredAt = performance.now();
+    const endedAt = performance.now();
+    nextAt = endedAt + Math.max(MEASURE_EVERY_MS, (endedAt - startedAt) / MEASURING_SHARE);
     measuring = null;
   };
   const gaugeOf = (name: string, help: string, valueIn: (size: LogSize) => number | null): void => {
@@ -160,7 +165,7 @@ const createSizeMetrics = (gauge: Metrics['gauge']): ((size: () => Promise<LogSi
       name,
       help,
       async collect() {
-        if (measuring === null && performance.now() - measuredAt > MEASURE_EVERY_MS) measuring = measure();
+        if (measuring === null && performance.now() > nextAt) measuring = measure();
         if (measuring !== null) await settlesWithin([measuring], MAX_MEASURE_MS);
         const value = measured && valueIn(measured);
         if (value === null) this.remove();
