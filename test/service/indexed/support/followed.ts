@@ -82,24 +82,7 @@ export const follow = async ({
         })
         .toBe(true);
     },
-    /** Everything in the index of the chain, to be compared. */
-    contents: () =>
-      ['blocks', 'transactions', 'by_address', 'holdings'].map((table) => {
-        const statement = database.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`);
-        statement.setReadBigInts(true);
-        return statement
-          .all()
-          .map((row) =>
-            JSON.stringify(row, (_, value) =>
-              typeof value === 'bigint'
-                ? `${value}`
-                : value instanceof Uint8Array
-                  ? Buffer.from(value).toString('hex')
-                  : value,
-            ),
-          )
-          .sort();
-      }),
+    contents: () => contentsOf(database),
     async [Symbol.asyncDispose]() {
       await follower.stop();
       database.close();
@@ -107,3 +90,19 @@ export const follow = async ({
     },
   };
 };
+
+const shown = (value: unknown): unknown => {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  return typeof value === 'bigint' ? `${value}` : value;
+};
+
+/** Everything that an index has of its chains, to be compared. */
+export const contentsOf = (database: DatabaseSync): readonly (readonly string[])[] =>
+  ['blocks', 'transactions', 'by_address', 'holdings'].map((table) => {
+    const statement = database.prepare(`SELECT * FROM ${table}`);
+    statement.setReadBigInts(true);
+    return statement
+      .all()
+      .map((row) => JSON.stringify(Object.values(row).map(shown)))
+      .sort();
+  });

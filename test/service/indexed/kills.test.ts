@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { expect, test } from 'vitest';
+import { openDatabase } from '../../../src/service/indexed/database.ts';
+import { freePort } from '../../support/free-port.ts';
+import { spawnProgram } from '../../support/gateway/spawn.ts';
+import { runs } from '../../support/runs.ts';
+import { startReceiver } from '../webhooks/support/receiver.ts';
+import { type Anvil, startAnvil } from './support/anvil.ts';
+import { accountsOf, type Contract, deploy } from './support/contracts.ts';
+import { contentsOf, follow } from './support/followed.ts';
+import { API_KEY, serviceClient } from './support/service.ts';
+
+const CHAIN = 31_337;
+
+/** The service as it is shipped, in a process of its own. */
+const spawnService = async (anvil: Anvil, directory: string, port: number) => {
+  const service = await spawnProgram(['node_modules/.bin/node', 'src/main.ts', 'service'], {
+    cwd: process.cwd(),
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      CHAINS: `${CHAIN}=${anvil.url}`,
+      INDEX_DIR: directory,
+      API_KEY,
+      PORT: String(port),
+    },
+  });
+  return { ...service, ...serviceClient(service.url) };
+};
+
+/** Sends a token to an account, a new amount in each block, until it is stopped. */
+const startTrading = (coin: Contract, to: string) => {
+  let isTrading = true;
+  let amount = 0n;
+  const running = (async () => {
+    while (isTrading) await coin.mine('transfer', [to, ++amount]);
+  })();
+  return {
+    async stop(): Promise<void> {
+      isTrading = false;
+      await running;
+    },
+  };
+};
+
+/** The hashes of the transactions in which the chain now sends a token to an account. */
+const received = async (anvil: Anvil, coin: Contract, to: string): Promise<readonly string[]> => {
+  const topics = [null, null, `0x${to.slice(2).padStart(64, '0')}`];
+  const filter = { address: coin.address, fromBlock: '0x0', topics };
+  const logs = (await anvil.rpc('eth_getLogs', filter)) as readonly { transactionHash: string }[];
+  return logs.map(({ transactionHash }) => transactionHash);
+};
+
+/** The transactions that deliveries tell of, each with the number of its last delivery. */
+const told = (bodies: readonly string[]): ReadonlyMap<string, number> =>
+  new Map(
+    bodies.flatMap((body, at) => {
+      const { activities } = JSON.parse(body) as { activities: readonly { tx_hash: string }[] };
+      return activities.map(({ tx_hash }) => [tx_hash, at] as const);
+    }),
+  );
+
+test('a service that is killed while blocks come and go delivers each that stays, and its index is that of the chain', async () => {
+  await using anvil = await startAnvil();
+  await using receiver = await startReceiver();
+  const directory = await mkdtemp(join(tmpdir(), 'killed-'));
+  const port = await freePort();
+  const [owner = '0x', , , watched = '0x'] = await accountsOf(anvil.url);
+  const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
+  await coin.mine('mint', [owner, 10n ** 18n]);
+  const deliveries = () => told(receiver.received.map(({ body }) => body));
+  try {
+    {
+      await using service = await spawnService(anvil, directory, port);
+      await service.indexed(await anvil.head());
+      await service.subscribe('activities', receiver.url, [watched]);
+    }
+    /** What reorgs have removed, with the number of deliveries that had come when the service knew of it. */
+    const removed = new Map<string, number>();
+    for (let round = 0; round < runs(20, 4); round++) {
+      await using service = await spawnService(anvil, directory, port);
+      if (round % 2 === 1) {
+        const before = await received(anvil, coin, watched);
+        await anvil.rpc('anvil_reorg', 1 + (round % 5), []);
+        await anvil.mine();
+        await service.indexed(await anvil.head());
+        await expect.poll(() => receiver.open()).toBe(0);
+        const left = new Set(await received(anvil, coin, watched));
+        for (const hash of before) if (!left.has(hash)) removed.set(hash, receiver.received.length);
+      }
+      const trading = startTrading(coin, watched);
+      const enough = receiver.received.length + 5 + 3 * (round % 4);
+      await expect.poll(() => receiver.received.length, { interval: 5 }).toBeGreaterThanOrEqual(enough);
+      await service.end('SIGKILL');
+      await trading.stop();
+    }
+    expect(removed.size).toBeGreaterThan(0);
+
+    {
+      await using service = await spawnService(anvil, directory, port);
+      const head = await anvil.head();
+      await service.indexed(head);
+      const stays = await received(anvil, coin, watched);
+      await expect.poll(() => stays.filter((hash) => !deliveries().has(hash))).toEqual([]);
+      await service.end('SIGTERM');
+    }
+    for (const [hash, known] of removed) expect(deliveries().get(hash) ?? -1).toBeLessThan(known);
+
+    await using fresh = await follow({ url: anvil.url });
+    await fresh.caughtUp();
+    const database = openDatabase(join(directory, 'index.sqlite'));
+    try {
+      expect(contentsOf(database)).toEqual(contentsOf(fresh.database));
+    } finally {
+      database.close();
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
