@@ -8,6 +8,7 @@ import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { everythingStored } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 
 /** The shipped process on failing disks, and its disk writes before it answers that a delivery is stored. */
 
@@ -17,15 +18,6 @@ const MB = 1024 * 1024;
 const temporary = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'gateway-disk-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-};
-
-/** Mounts a small disk; null if this process may not mount one. */
-const mountSmallDisk = async (bytes: number): Promise<string | null> => {
-  const directory = await temporary();
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', directory]);
-  if (status !== 0) return null;
-  onTestFinished(() => void spawnSync('umount', ['-l', directory]));
   return directory;
 };
 

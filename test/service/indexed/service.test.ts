@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mountSmallDisk } from '../../support/small-disk.ts';
 import type { Json } from '../support/sandbox.ts';
 import { startReceiver } from '../webhooks/support/receiver.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
@@ -15,6 +16,7 @@ const chainOf = ({ url }: { url: string }, startBlock: number | null = null) => 
 });
 
 const ETHER = 10n ** 18n;
+const MB = 1024 * 1024;
 
 /** The members of a delivery's items that are asked for. */
 const itemsOf = (body: string, member: string): readonly Json[] =>
@@ -159,4 +161,30 @@ test('an index is used by one process at a time, and goes on where it was', asyn
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+});
+
+test('a full disk stops the index, not the answers, and it goes on when there is room', async (context) => {
+  const disk = await mountSmallDisk(16 * MB);
+  if (disk === null) return context.skip('needs the right to mount a small disk');
+  await using anvil = await startAnvil();
+  const [owner = '0x', friend = '0x'] = await accountsOf(anvil.url);
+  const coin = await deploy(anvil.url, 'Coin', ['Real Coin', 'REAL', 6]);
+  await coin.mine('mint', [owner, 1_000_000n]);
+  await using receiver = await startReceiver();
+  await using service = await open({ ...chainOf(anvil), directory: join(disk, 'index') });
+  await service.indexed(await anvil.head());
+  await service.subscribe('activities', receiver.url, [friend]);
+  const { bavail, bsize } = await statfs(disk);
+  await writeFile(join(disk, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - 64 * 1024)));
+  for (let sent = 0; sent < 30; sent++) await coin.mine('transfer', [friend, 1n]);
+  await expect
+    .poll(async () => (await service.ask('/health')).json.problems)
+    .toMatchObject([expect.stringMatching(/^chain 31337: .*(full|disk)/)]);
+  expect((await service.ask(`/v1/evm/balances/${owner}`)).status).toBe(200);
+  await rm(join(disk, 'filler'));
+  await service.indexed(await anvil.head());
+  await expect.poll(async () => (await service.ask('/health')).status).toBe(200);
+  const told = () =>
+    receiver.received.flatMap(({ body }) => itemsOf(body, 'activities')).map(({ tx_hash }) => tx_hash);
+  await expect.poll(() => new Set(told()).size).toBe(30);
 });
