@@ -84,7 +84,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
     </div>
     ${
       tokens.length === 0
-        ? html`<${Empty} title="No balance with a price">${counted(portfolio.unpricedBalances + portfolio.excluded.balances, 'balance', 'balances')} of this wallet count for nothing here; the tab Tokens has them all. Other chains may have more: choose them above.<//>`
+        ? html`<${Empty} title="No balance with a price">${counted(portfolio.unpricedBalances + portfolio.excluded.balances, 'balance of this wallet counts', 'balances of this wallet count')} for nothing here: see the tab Tokens.${chains.length > 1 && ' Other chains may have more: choose them above.'}<//>`
         : html`<div class="shares"><${ShareBar} label="By token" parts=${tokens} /><${ShareBar} label="By chain" parts=${places} /></div>`
     }
   </div>`;
