@@ -54,7 +54,7 @@ const RULES: readonly Rule[] = [
     {
       orphan: true,
       path: '^src/',
-      pathNot: '^src/(main|service/main|service/indexed/index-thread|cli/[a-z-]+)\\.ts$',
+      pathNot: '^src/(main|service/simulated/main|service/indexed/index-thread|cli/[a-z-]+)\\.ts$',
     },
     {},
   ),

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { readSandboxConfig } from '../../src/service/simulated/sandbox.ts';
 import { openSandbox } from '../service/support/sandbox.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/service/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/service/simulated/main.ts', import.meta.url));
 
 const start = (env: Readonly<Record<string, string>>) => {
   const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH ?? '', ...env } });

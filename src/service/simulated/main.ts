@@ -1,5 +1,5 @@
-import { demoAddress } from './simulated/chain/wallet-profiles.ts';
-import { readSandboxConfig, type Sandbox, type SandboxConfig, startSandbox } from './simulated/sandbox.ts';
+import { demoAddress } from './chain/wallet-profiles.ts';
+import { readSandboxConfig, type Sandbox, type SandboxConfig, startSandbox } from './sandbox.ts';
 
 const print = (line: string) => process.stderr.write(`${line}\n`);
 const log = (msg: string, details: Readonly<Record<string, unknown>>) =>
