@@ -27,8 +27,12 @@ export const withBalances = (
     const key = `${account} ${transfer.asset} ${transfer.token} ${transfer.tokenId}`;
     const after = balances.get(key) ?? known.after(account, transfer) ?? sum(account, transfer);
     if (after === null) return null;
-    balances.set(key, after - change);
-    return { before: after - change, after };
+    const before = after - change;
+    balances.set(key, before);
+    // The token logs what did not happen: nobody has less than nothing.
+    if (transfer.token !== null && (before < 0n || after < 0n)) return null;
+    // Of the native asset, fees between two movements are left out.
+    return { before: atLeastZero(before), after: atLeastZero(after) };
   };
   const walked = effects.toReversed().map((list) =>
     list.toReversed().map((effect): Effect => {
@@ -40,3 +44,5 @@ export const withBalances = (
   );
   return walked.map((list) => list.toReversed()).toReversed();
 };
+
+const atLeastZero = (amount: bigint): bigint => (amount < 0n ? 0n : amount);

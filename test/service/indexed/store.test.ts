@@ -144,7 +144,8 @@ class Walk {
     if (owner === ZERO) return null;
     const before = this.#balances.get(`${owner} ${asset}`) ?? 0n;
     this.#balances.set(`${owner} ${asset}`, before + change);
-    return { before, after: before + change };
+    // Random transfers move what nobody has: such balances are not told of.
+    return before < 0n || before + change < 0n ? null : { before, after: before + change };
   }
 
   balances({ asset, token: moved, tokenId, from, to, value: amount }: Transfer): Transfer['balances'] {
