@@ -55,7 +55,7 @@ const run = async (
   if (command.name === 'delete') return deleteTenant(command, env, output, opened);
   const { log } = await openPlace(
     placeOf(command.log, env),
-    { creates: false, besideGateways: true },
+    { creates: false, besideGateways: false },
     opened,
   );
   await reopenLog(log, command.isForced);

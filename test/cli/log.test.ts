@@ -266,6 +266,31 @@ test('a copy that broke when all was copied only opens, and one of two copies of
   expect(statuses.toSorted()).toEqual(['fulfilled', 'rejected']);
 });
 
+test('a log that is reopened by force keeps its deliveries, and every cursor from before expires', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  const folder = await newFolder();
+  for (const place of [{ DATA_DIR: folder.path('data') }, { REDIS_URL: redis.url }]) {
+    const [variable = ''] = Object.keys(place);
+    const gateway = await startGatewayOn(place);
+    const path = await deliveryPathOf(gateway.url);
+    for (const number of [1, 2]) await store(gateway.url, path, number);
+    const cursors = (await readLog(gateway.url, '')).map(({ cursor }) => cursor);
+    await gateway.end('SIGTERM');
+    expect(await runLogCommand(['reopen', variable], place)).toMatchObject({ code: 1 });
+    expect(await runLogCommand(['reopen', variable, '--force'], place)).toMatchObject({ code: 0 });
+    const again = await startGatewayOn(place);
+    expect(await everythingStored(again.url)).toEqual([1, 2]);
+    await using late = subscribe(again.url, { after: cursors[0] ?? '' });
+    await late.ended;
+    expect(late.faults).toMatchObject([{ extensions: { code: 'CURSOR_EXPIRED', reason: 'foreign' } }]);
+    await using present = subscribe(again.url, { after: await headOf(again.url) });
+    await store(again.url, path, 3);
+    await eventually(() => present.edges.length === 1);
+    await again.end('SIGTERM');
+  }
+});
+
 test('a target with another secret is refused as it is', async (context) => {
   await needRedis(context);
   const redis = await startRedis();

@@ -60,15 +60,20 @@ export const copyLog = async ({ from, to, beside, progress }: Options): Promise<
   await replaceFence(to, begun, null);
 };
 
-/** Makes a log usable again that was being copied. `isForced`: also one whose copy is complete. */
+/**
+ * Makes a log usable again that was being copied. `isForced`: also one whose copy is complete, or that was restored from an
+ * older copy. What has been stored elsewhere since is lost then, so all its cursors expire: no subscriber skips it unknowingly.
+ */
 export const reopenLog = async (log: WholeLog, isForced: boolean): Promise<void> => {
   const fence = await log.fence();
-  if (fence === null) throw new LogTransferError(`${log.name}: gateways can use this log already`);
-  if (fence.role === 'target') throw new LogTransferError(`${log.name}: ${describeFence(fence)}`);
-  if (fence.copy !== null && !isForced)
+  if (fence?.role === 'target') throw new LogTransferError(`${log.name}: ${describeFence(fence)}`);
+  if (fence === null && !isForced)
+    throw new LogTransferError(`${log.name}: gateways can use this log already`);
+  if (fence !== null && fence.copy !== null && !isForced)
     throw new LogTransferError(
       `${log.name}: ${describeFence(fence)}. If no gateway will ever use that copy, "log reopen --force" makes this log usable again`,
     );
+  if (isForced) await log.renewEpochs();
   for await (const tenant of log.tenants()) await log.release(tenant);
   await replaceFence(log, fence, null);
 };

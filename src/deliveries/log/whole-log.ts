@@ -42,6 +42,8 @@ export type WholeLog = TenantReader & {
   replaceFence(before: Fence | null, after: Fence | null): Promise<boolean>;
   /** Begins an empty log with this seed in place of one without tenants. */
   create(seed: Buffer, fence: Fence): Promise<void>;
+  /** Makes all cursors expire. The fence stays. */
+  renewEpochs(): Promise<void>;
   /** Every tenant that has ever had a delivery. */
   tenants(): AsyncIterable<string>;
   /** As `tenant`. From then on no gateway appends to the tenant's log, not even one that began before the log was fenced. */

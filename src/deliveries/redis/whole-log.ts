@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { RedisConnection } from '../../redis/connection.ts';
-import { UNKNOWN } from '../log/cursor.ts';
+import { epochOf, UNKNOWN } from '../log/cursor.ts';
 import { LogOpenError } from '../log/errors.ts';
 import { type Fence, readFence, writeFence } from '../log/fence.ts';
 import type { KeptTime } from '../log/retention.ts';
@@ -86,6 +87,15 @@ class WholeRedisLog implements WholeLog {
 
   async create(seed: Buffer, fence: Fence): Promise<void> {
     await this.#store.sendReplacing(SEED, 'SET', SEED, withFence(seed, fence));
+  }
+
+  async renewEpochs(): Promise<void> {
+    const seed = randomBytes(SEED_BYTES);
+    await this.#store.send(SEED, 'SET', SEED, withFence(seed, await this.fence()));
+    for await (const tenant of this.tenants()) {
+      const [, state] = tenantKeys(tenant).entries;
+      await this.#store.send(state, 'HSET', state, 'epoch', epochOf(seed, tenant));
+    }
   }
 
   /** Those of all keys, since the set of tenants can be lost. */

@@ -151,6 +151,13 @@ class WholeSqliteLog extends SqliteTenantReader implements WholeLog {
     this.#durably('UPDATE log SET epoch_seed = ?, fence = ?', seed, writeFence(fence));
   }
 
+  async renewEpochs(): Promise<void> {
+    this.#transaction(() => {
+      this.#run('UPDATE log SET epoch_seed = randomblob(32)');
+      this.#run('DELETE FROM epoch');
+    });
+  }
+
   async *tenants(): AsyncGenerator<string> {
     const next = this.#database.prepare(
       'SELECT id, name FROM tenant WHERE id > ? AND head > 0 ORDER BY id LIMIT 1',
