@@ -1,8 +1,13 @@
-import { expect, test, vi } from 'vitest';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import type { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { eventually, subscribe } from '../../support/clients/subscribe.ts';
 import { folderOf } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { spawnGateway, spawnProgram } from '../../support/gateway/spawn.ts';
 import { type Gateway, startGateway } from '../../support/gateway/start.ts';
+import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
 import { root } from '../../support/pages.ts';
 import { startAnvil } from './support/anvil.ts';
 import { accountsOf, receiptOf, sendTransaction } from './support/contracts.ts';
@@ -51,6 +56,15 @@ const transfer = async (url: string, value: bigint): Promise<string> => {
   return String(to);
 };
 
+/** The threads of this process whose program is the index. */
+const watchThreads = (): Worker[] => {
+  const threads: Worker[] = [];
+  const add = (worker: Worker) => threads.push(worker);
+  process.on('worker', add);
+  onTestFinished(() => void process.off('worker', add));
+  return threads;
+};
+
 test('it serves before the node is there, says why it has nothing, and follows when it comes', async () => {
   await using anvil = await startAnvil();
   const to = await transfer(anvil.url, 5n);
@@ -65,12 +79,64 @@ test('it serves before the node is there, says why it has nothing, and follows w
   await expect.poll(() => valuesOf(gateway, to)).toEqual(['5']);
 });
 
+test('a thread that dies is started again, with one log line, and subscriptions go on', async () => {
+  await using anvil = await startAnvil();
+  const threads = watchThreads();
+  await using gateway = await startGateway({ CHAINS: `${CHAIN}=${anvil.url}` }, { readsChains: true });
+  const to = await transfer(anvil.url, 1n);
+  await untilAt(gateway, 1);
+  const watched = await gateway.data<{ watchWallet: object }>(WATCH, { address: to });
+  expect(watched.watchWallet).toEqual({ __typename: 'WatchWalletPayload' });
+  await using dashboard = subscribe(gateway.url);
+  await readersToBe(gateway.url, 1);
+  await transfer(anvil.url, 2n);
+  await eventually(() => dashboard.edges.length >= 3);
+
+  const [thread] = threads;
+  const ended = thread && once(thread, 'exit');
+  await thread?.terminate();
+  await ended;
+  // A block of the time without it is delivered, too.
+  await transfer(anvil.url, 3n);
+  await eventually(() => dashboard.edges.length >= 6);
+  await untilAt(gateway, 3);
+  expect(await valuesOf(gateway, to)).toEqual(['3', '2', '1']);
+  const lines = gateway.logLines.filter((line) => line.includes('it stopped and starts again'));
+  expect(lines).toHaveLength(1);
+  expect(threads).toHaveLength(2);
+});
+
 test('an index that can not be opened is a named problem of the start', async () => {
   await using folder = await folderOf({ taken: 'no folder' });
   const env = { CHAINS: `${CHAIN}=http://127.0.0.1:1`, DATA_DIR: folder.path('data') };
   await expect(spawnGateway({ ...env, INDEX_DIR: folder.path('taken') })).rejects.toThrow(
     /exited with 1: .*INDEX_DIR: expected/s,
   );
+});
+
+test('in production it starts, keeps the index private, and goes on from it after a kill', async () => {
+  await using anvil = await startAnvil();
+  await using folder = await folderOf({});
+  const to = await transfer(anvil.url, 7n);
+  const env = {
+    CHAINS: `${CHAIN}=${anvil.url}`,
+    NODE_ENV: 'production',
+    DATA_DIR: folder.path('data'),
+    PORT: String(await freePort()),
+  };
+  await using first = await spawnGateway(env);
+  await untilAt(first, 1);
+  expect((await readdir(folder.path('data/index'))).some((name) => name === 'index.sqlite')).toBe(true);
+  expect((await first.data<{ watchWallet: object }>(WATCH, { address: to })).watchWallet).toEqual({
+    __typename: 'WatchWalletPayload',
+  });
+  await first.end('SIGKILL');
+  await transfer(anvil.url, 8n);
+  await using second = await spawnGateway(env);
+  // The block that came meanwhile is delivered once the gateway listens, at the first attempt.
+  await expect.poll(() => deliveredTo(second)).toEqual(FIRST_ATTEMPTS);
+  expect(await valuesOf(second, to)).toEqual(['8', '7']);
+  expect(await second.end('SIGTERM')).toBe(0);
 });
 
 test('npm run service serves gateways by the same contract, says how it is, and ends at SIGTERM', async () => {
