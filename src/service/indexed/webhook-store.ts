@@ -214,12 +214,18 @@ const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): Deli
     },
     record(outcomes) {
       if (outcomes.length === 0) return;
-      inTransaction(database, () => {
-        for (const { delivery, retryAt } of outcomes) {
-          if (retryAt === null) remove.run(delivery.id);
-          else retryLater.run(Math.ceil(retryAt), delivery.id);
-        }
-      });
+      // Not waited for until the disk has it: a machine that fails forgets some outcomes, and those deliveries are repeated.
+      database.exec('PRAGMA synchronous = NORMAL');
+      try {
+        inTransaction(database, () => {
+          for (const { delivery, retryAt } of outcomes) {
+            if (retryAt === null) remove.run(delivery.id);
+            else retryLater.run(Math.ceil(retryAt), delivery.id);
+          }
+        });
+      } finally {
+        database.exec('PRAGMA synchronous = FULL');
+      }
     },
     dropBlocks: (chainId, fromNumber) => void drop.run(chainId, fromNumber),
   };

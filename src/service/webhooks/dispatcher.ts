@@ -107,19 +107,19 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   /** Sends what is due of a webhook, as far as its url has room. */
   const sendOf = (webhookId: string, now: number): void => {
     const url = urlOf(webhookId);
-    const room = url === null ? 0 : POSTS_PER_URL - inFlight.countTo(url);
-    if (url !== null && room <= 0) return;
-    wakeAt.delete(webhookId);
-    if (url === null) return;
+    if (url === null) {
+      wakeAt.delete(webhookId);
+      return;
+    }
+    const room = POSTS_PER_URL - inFlight.countTo(url);
+    if (room <= 0) return;
     const due = queue.due(webhookId, now, room + inFlight.countOf(webhookId));
     const found = due.filter((delivery) => !inFlight.has(delivery)).slice(0, room);
+    // The next one may have to wait for room, behind other webhooks of the url.
+    const next = found.length === room ? now : queue.nextAfter(webhookId, now);
+    wakeAt.delete(webhookId);
+    if (next !== null) wakeAt.set(webhookId, next);
     for (const delivery of found) attempt(url, delivery);
-    // The next one has to wait for room, behind other webhooks of the url.
-    if (found.length === room) wake(webhookId, now);
-    else {
-      const next = queue.nextAfter(webhookId, now);
-      if (next !== null) wake(webhookId, next);
-    }
   };
 
   const attempt = (url: string, delivery: PendingDelivery): void => {

@@ -32,11 +32,11 @@ export type WebhooksOptions = {
   readonly now: () => number;
   /** The schedule of the five retries. Default: they are spread over a day. */
   readonly retries?: RetrySchedule | undefined;
-  /** The number of a webhook's pending deliveries beyond which new ones are dropped. Default: 10,000. */
+  /** The number of a webhook's pending deliveries beyond which new ones are dropped. Default: 100,000. */
   readonly maxPending?: number | undefined;
   /** What the names of a delivery's headers begin with. Default: `x-service`. */
   readonly headerPrefix?: string | undefined;
-  /** Milliseconds that a url has to answer a delivery. Default: 10,000. */
+  /** Milliseconds that a url has to answer a delivery. Default: 100,000. */
   readonly deliveryTimeoutMs?: number | undefined;
   /** The secret that signs deliveries with an HMAC-SHA256 of their raw body. Default: deliveries are unsigned. */
   readonly signatureSecret?: string | undefined;
@@ -63,7 +63,7 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     now,
     store,
     retries = OVER_A_DAY,
-    maxPending = 10_000,
+    maxPending = 100_000,
     headerPrefix = 'x-service',
     deliveryTimeoutMs = 10_000,
     log = () => {},

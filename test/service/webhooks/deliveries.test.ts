@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { createMemoryStore } from '../../../src/service/webhooks/memory-store.ts';
 import { ALICE, BASE, BOB, block, transaction, transfer } from './support/builders.ts';
 import type { Received } from './support/receiver.ts';
 import { eventually, startReceiver } from './support/receiver.ts';
@@ -227,6 +228,49 @@ describe('bounds', () => {
     service.create();
     for (let count = 0; count < 1003; count++) service.webhooks.handleBlock(BLOCK);
     expect(logged).toEqual(['delivery dropped', 'delivery dropped', 'delivery dropped']);
+  });
+});
+
+describe('a queue that fails for a while, as on a full disk', () => {
+  const failing = (failures: number) => {
+    const store = createMemoryStore(Date.now);
+    let left = failures;
+    const fail = <Args extends readonly unknown[], Result>(work: (...args: Args) => Result) => {
+      return (...args: Args): Result => {
+        if (left-- > 0) throw new Error('the disk is full');
+        return work(...args);
+      };
+    };
+    return { store, fail };
+  };
+
+  test.each(['record', 'due', 'nextAfter'] as const)('(%s) makes a pause, and is named', async (part) => {
+    const { store, fail } = failing(1);
+    const { record, due, nextAfter } = store.deliveries;
+    const failed = { record: fail(record), due: fail(due), nextAfter: fail(nextAfter) };
+    const lines: unknown[] = [];
+    await using service = await startDelivering(undefined, {
+      store: { ...store, deliveries: { ...store.deliveries, [part]: failed[part] } },
+      log: (message, details) => lines.push([message, details]),
+    });
+    service.create();
+    service.webhooks.handleBlock(BLOCK);
+    await service.webhooks.settled();
+    expect(service.receiver.received).toHaveLength(1);
+    expect(lines).toEqual([
+      ['deliveries could not be read or stored', { problem: 'Error: the disk is full' }],
+    ]);
+  });
+
+  test('does not hold up a stop', async () => {
+    const { store, fail } = failing(Number.POSITIVE_INFINITY);
+    const deliveries = { ...store.deliveries, record: fail(store.deliveries.record) };
+    await using receiver = await startReceiver();
+    const service = startService({ store: { ...store, deliveries } });
+    service.create({ url: receiver.url });
+    service.webhooks.handleBlock(BLOCK);
+    await service.webhooks.stop();
+    expect(store.deliveries.webhookIds()).toHaveLength(1);
   });
 });
 
