@@ -2,6 +2,7 @@ import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/service/indexed/database.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
 import type { Json } from '../support/sandbox.ts';
 import { startReceiver } from '../webhooks/support/receiver.ts';
@@ -158,6 +159,44 @@ test('an index is used by one process at a time, and goes on where it was', asyn
     await anvil.mine(2);
     await using service = await open({ ...chainOf(anvil), directory });
     await service.indexed(2);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test('what was not accepted yet is kept over a restart, but nothing of blocks that were unwound', async () => {
+  await using anvil = await startAnvil();
+  await using receiver = await startReceiver(() => 500);
+  const [, friend = '0x', watched = '0x'] = await accountsOf(anvil.url);
+  const directory = await mkdtemp(join(tmpdir(), 'indexed-'));
+  const hashIn = (body: string) => itemsOf(body, 'transactions')[0]?.hash;
+  let kept = '';
+  const pay = async () => {
+    const hash = await sendTransaction(anvil.url, friend, '0x', { from: watched, value: ETHER });
+    await receiptOf(anvil.url, hash);
+    return hash;
+  };
+  try {
+    {
+      await using service = await open({ ...chainOf(anvil), directory });
+      await service.indexed(await anvil.head());
+      await service.subscribe('transactions', receiver.url, [watched]);
+      kept = await pay();
+      const unwound = await pay();
+      const received = await receiver.until(2);
+      expect(received.map(({ body }) => hashIn(body))).toEqual(expect.arrayContaining([kept, unwound]));
+      await anvil.rpc('anvil_reorg', 1, []);
+      await expect
+        .poll(() => service.lines)
+        .toContainEqual(expect.objectContaining({ message: 'chain reorganised' }));
+    }
+    const database = openDatabase(join(directory, 'index.sqlite'));
+    const pending = database.prepare('SELECT body FROM deliveries').all();
+    database.close();
+    expect(pending.map(({ body }) => hashIn(String(body)))).toEqual([kept]);
+    await using service = await open({ ...chainOf(anvil), directory });
+    const { json } = await service.ask('/beta/evm/subscriptions/webhooks');
+    expect(json.webhooks).toMatchObject([{ url: receiver.url, active: true }]);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
