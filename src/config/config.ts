@@ -277,6 +277,10 @@ const readIndexed = (env: Environment, problems: string[]): IndexedConfig | null
     problems.push(
       'REDIS_URL: expected UPSTREAM_URL beside it, of one service that `npm run service` starts for all gateways, got CHAINS, which each would index for itself',
     );
+  if (env.CHAINS && env.DELIVERY_SIGNATURE_HEADER)
+    problems.push(
+      'DELIVERY_SIGNATURE_HEADER: expected none beside CHAINS, whose index has a header of its own, got one',
+    );
   return config;
 };
 

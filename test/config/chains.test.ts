@@ -47,6 +47,11 @@ describe('one problem, which names its variable', () => {
       { CHAINS, AUTH: 'key' },
       /^AUTH: expected UPSTREAM_API_KEY/,
     ],
+    [
+      'another header for signatures',
+      { CHAINS, DELIVERY_SIGNATURE_SECRET: 'HIDDEN', DELIVERY_SIGNATURE_HEADER: 'X-Mine' },
+      /^DELIVERY_SIGNATURE_HEADER: expected none beside CHAINS/,
+    ],
     ['anyone beyond this machine', { CHAINS, HOST: '0.0.0.0' }, /^HOST: .*AUTH=open/],
   ])('%s', (_what, env, problem) => {
     const problems = problemsOf(env);

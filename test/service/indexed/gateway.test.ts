@@ -106,6 +106,33 @@ test('a thread that dies is started again, with one log line, and subscriptions 
   expect(threads).toHaveLength(2);
 });
 
+test('a node of another chain and a start beyond the head are told of their chain alone; the signed events of another come', async () => {
+  await using anvil = await startAnvil();
+  await using short = await startAnvil({ args: ['--chain-id', '2'] });
+  await using gateway = await startGateway(
+    {
+      CHAINS: `1=${anvil.url},2=${short.url},${CHAIN}=${anvil.url}`,
+      START_BLOCK: '2=99',
+      DELIVERY_SIGNATURE_SECRET: 'a-secret-of-deliveries,another-one',
+    },
+    { readsChains: true },
+  );
+  await untilAt(gateway, 0);
+  const problems = async () => {
+    const { chains } = await gateway.data<{ chains: { index: { problem: string | null } | null }[] }>(
+      '{ chains { index { problem } } }',
+    );
+    return chains.map(({ index }) => index?.problem ?? null);
+  };
+  await expect
+    .poll(problems)
+    .toEqual([expect.stringMatching(/chain.*31337/i), expect.stringContaining('99'), null]);
+  const to = await transfer(anvil.url, 4n);
+  await gateway.data(WATCH, { address: to });
+  await transfer(anvil.url, 5n);
+  await expect.poll(() => deliveredTo(gateway)).toEqual(FIRST_ATTEMPTS);
+});
+
 test('an index that can not be opened is a named problem of the start', async () => {
   await using folder = await folderOf({ taken: 'no folder' });
   const env = { CHAINS: `${CHAIN}=http://127.0.0.1:1`, DATA_DIR: folder.path('data') };
