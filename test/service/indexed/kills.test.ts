@@ -1,35 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/service/indexed/database.ts';
+import { subscribe } from '../../support/clients/subscribe.ts';
 import { freePort } from '../../support/free-port.ts';
-import { spawnProgram } from '../../support/gateway/spawn.ts';
+import { spawnGateway } from '../../support/gateway/spawn.ts';
 import { runs } from '../../support/runs.ts';
 import { startReceiver } from '../webhooks/support/receiver.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, type Contract, deploy } from './support/contracts.ts';
 import { contentsOf, follow } from './support/followed.ts';
-import { API_KEY, serviceClient } from './support/service.ts';
-
-const CHAIN = 31_337;
-
-/** The service as it is shipped, in a process of its own. */
-const spawnService = async (anvil: Anvil, directory: string, port: number) => {
-  const service = await spawnProgram(['node_modules/.bin/node', 'src/main.ts', 'service'], {
-    cwd: process.cwd(),
-    env: {
-      PATH: process.env.PATH ?? '',
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      CHAINS: `${CHAIN}=${anvil.url}`,
-      INDEX_DIR: directory,
-      API_KEY,
-      PORT: String(port),
-    },
-  });
-  return { ...service, ...serviceClient(service.url) };
-};
+import { API_KEY, spawnIndexed } from './support/service.ts';
 
 /** Sends a token to an account, a new amount in each block, until it is stopped. */
 const startTrading = (coin: Contract, to: string) => {
@@ -74,14 +56,14 @@ test('a service that is killed while blocks come and go delivers each that stays
   const deliveries = () => told(receiver.received.map(({ body }) => body));
   try {
     {
-      await using service = await spawnService(anvil, directory, port);
+      await using service = await spawnIndexed(anvil.url, directory, port);
       await service.indexed(await anvil.head());
       await service.subscribe('activities', receiver.url, [watched]);
     }
     /** What reorgs have removed, with the number of deliveries that had come when the service knew of it. */
     const removed = new Map<string, number>();
     for (let round = 0; round < runs(20, 4); round++) {
-      await using service = await spawnService(anvil, directory, port);
+      await using service = await spawnIndexed(anvil.url, directory, port);
       if (round % 2 === 1) {
         const before = await received(anvil, coin, watched);
         await anvil.rpc('anvil_reorg', 1 + (round % 5), []);
@@ -100,7 +82,7 @@ test('a service that is killed while blocks come and go delivers each that stays
     expect(removed.size).toBeGreaterThan(0);
 
     {
-      await using service = await spawnService(anvil, directory, port);
+      await using service = await spawnIndexed(anvil.url, directory, port);
       const head = await anvil.head();
       await service.indexed(head);
       const stays = await received(anvil, coin, watched);
@@ -120,4 +102,102 @@ test('a service that is killed while blocks come and go delivers each that stays
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+});
+
+const WATCH = `mutation ($address: Address!) {
+  watchWallet(input: { address: $address, types: [ACTIVITIES] }) { __typename ... on WebhookError { message } }
+}`;
+
+const ACTIVITIES = `subscription ($after: String) {
+  deliveries(after: $after) { cursor node { events { ... on Activity { transactionHash } } } }
+}`;
+
+type Node = { readonly events: readonly { readonly transactionHash: string }[] };
+
+test('chain, service and gateway are killed in turn, and a client that resumes gets each event once', async () => {
+  await using anvil = await startAnvil();
+  const directory = await mkdtemp(join(tmpdir(), 'killed-'));
+  const [servicePort, gatewayPort] = [await freePort(), await freePort()];
+  const [owner = '0x', , , watched = '0x'] = await accountsOf(anvil.url);
+  const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
+  await coin.mine('mint', [owner, 10n ** 18n]);
+  let amount = 0n;
+  const trade = async (count: number) => {
+    for (let sent = 0; sent < count; sent++) await coin.mine('transfer', [watched, ++amount]);
+  };
+  const startService = () => spawnIndexed(anvil.url, join(directory, 'index'), servicePort);
+  const startGateway = () =>
+    spawnGateway({
+      UPSTREAM_URL: `http://127.0.0.1:${servicePort}`,
+      UPSTREAM_API_KEY: API_KEY,
+      DATA_DIR: join(directory, 'gateway'),
+      PORT: String(gatewayPort),
+    });
+  await using made = new AsyncDisposableStack();
+  made.defer(() => rm(directory, { recursive: true, force: true }));
+  let service = await startService();
+  made.defer(() => service[Symbol.asyncDispose]());
+  let gateway = await startGateway();
+  made.defer(() => gateway[Symbol.asyncDispose]());
+
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  const listen = () =>
+    subscribe(gateway.url, { query: ACTIVITIES, ...(cursor !== undefined && { after: cursor }) });
+  /** Notes what a client got until it lost its connection. */
+  const note = ({ edges }: ReturnType<typeof listen>): void => {
+    for (const edge of edges.splice(0)) {
+      cursor = edge.cursor;
+      seen.push(...(edge.node as Node).events.map(({ transactionHash }) => transactionHash));
+    }
+  };
+  expect(await gateway.data(WATCH, { address: watched })).toMatchObject({
+    watchWallet: { __typename: 'WatchWalletPayload' },
+  });
+  await service.indexed(await anvil.head());
+  let client = listen();
+  made.defer(() => client[Symbol.asyncDispose]());
+  // A client without a cursor gets what comes once it listens.
+  await expect
+    .poll(
+      async () => {
+        await trade(1);
+        note(client);
+        return cursor;
+      },
+      { interval: 200 },
+    )
+    .toBeDefined();
+  const first = amount;
+
+  const rounds = runs(12, 3);
+  for (let round = 0; round < rounds; round++) {
+    await trade(3);
+    if (round % 3 === 0) {
+      await service.end('SIGKILL');
+      await trade(3);
+      service = await startService();
+    } else if (round % 3 === 1) {
+      await gateway.end('SIGKILL');
+      note(client);
+      await client[Symbol.asyncDispose]();
+      await trade(3);
+      gateway = await startGateway();
+      client = listen();
+    } else {
+      await anvil.stop();
+      await anvil.start();
+    }
+    await trade(2);
+  }
+  const stays = await received(anvil, coin, watched);
+  expect(stays).toHaveLength(Number(amount));
+  // What came while the gateway was down is delivered again within a minute.
+  await expect
+    .poll(() => {
+      note(client);
+      return stays.slice(Number(first)).filter((hash) => !seen.includes(hash));
+    })
+    .toEqual([]);
+  expect(new Set(seen).size).toBe(seen.length);
 });

@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { expect } from 'vitest';
 import type { ServiceConfig } from '../../../../src/service/indexed/config.ts';
 import { startIndexed } from '../../../../src/service/indexed/indexed.ts';
 import type { WebhookType } from '../../../../src/service/webhooks/webhook.ts';
+import { spawnProgram } from '../../../support/gateway/spawn.ts';
 import type { Json } from '../../support/sandbox.ts';
 
 export const API_KEY = 'key-of-the-index';
@@ -73,4 +75,20 @@ export const openIndexed = async (options: Options) => {
     lines,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+};
+
+/** The service as it is shipped, in a process of its own. */
+export const spawnIndexed = async (nodeUrl: string, directory: string, port: number) => {
+  const service = await spawnProgram(['node_modules/.bin/node', 'src/main.ts', 'service'], {
+    cwd: process.cwd(),
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      CHAINS: `31337=${nodeUrl}`,
+      INDEX_DIR: directory,
+      API_KEY,
+      PORT: String(port),
+    },
+  });
+  return { ...service, ...serviceClient(service.url) };
 };
