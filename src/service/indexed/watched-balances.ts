@@ -1,9 +1,9 @@
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import type { Hex, Transfer } from '../types.ts';
 import type { Balances } from './balances.ts';
-import { isStateMissing } from './node/calls.ts';
 import { RpcError } from './node/errors.ts';
 import type { EvmNode } from './node/node.ts';
+import { isTemporary } from './node/rpc.ts';
 import { effectsOf, type ParsedBlock } from './parse.ts';
 
 const balanceOfCoin = parseFunction('function balanceOf(address account) returns (uint256)');
@@ -51,18 +51,21 @@ export const askBalances = async (
     }
   }
   const known = await amountsAt(node, number, [...natives], [...questions.values()]);
+  // Where sums are no balances, none is better than a wrong one.
+  if (known === null && !isComplete) return { watches: () => false, after: () => null };
   return {
     watches: (account) => watched.has(account),
-    after: (account, moved) => known.get(moved.token === null ? account : keyOf(account, moved)) ?? null,
+    after: (account, moved) => known?.get(moved.token === null ? account : keyOf(account, moved)) ?? null,
   };
 };
 
+/** Null when the node can't say what was at the block. */
 const amountsAt = async (
   node: Pick<EvmNode, 'balances' | 'calls'>,
   block: number,
   natives: readonly Hex[],
   questions: readonly Question[],
-): Promise<ReadonlyMap<string, bigint>> => {
+): Promise<ReadonlyMap<string, bigint> | null> => {
   try {
     const [balances, answers] = await Promise.all([
       node.balances(natives, block),
@@ -78,7 +81,7 @@ const amountsAt = async (
       }),
     ]);
   } catch (problem) {
-    if (problem instanceof RpcError && isStateMissing(problem)) return new Map();
+    if (problem instanceof RpcError && !isTemporary(problem)) return null;
     throw problem;
   }
 };

@@ -8,6 +8,7 @@ import type { Json } from '../support/sandbox.ts';
 import { startReceiver } from '../webhooks/support/receiver.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, deploy, receiptOf, sendTransaction } from './support/contracts.ts';
+import { startFaultyNode } from './support/faulty-node.ts';
 import { openIndexed as open } from './support/service.ts';
 
 const CHAIN = 31_337;
@@ -90,6 +91,28 @@ describe('a chain of its own', () => {
     await expect
       .poll(() => bodies('transactions').flatMap((body) => itemsOf(body, 'transactions')).length)
       .toBeGreaterThan(0);
+  });
+
+  test('delivers what the index knows of balances where the node has lost the state of a block', async () => {
+    const [owner = '0x', friend = '0x', watched = '0x'] = await accountsOf(anvil.url);
+    const coin = await deploy(anvil.url, 'Coin', ['Real Coin', 'REAL', 6]);
+    await coin.mine('mint', [owner, 1_000_000n]);
+    await using faulty = await startFaultyNode(anvil.url);
+    faulty.faults.call = (call, ask) =>
+      call.method === 'eth_getBalance' ? { error: { code: -32000, message: 'missing trie node' } } : ask();
+    await using receiver = await startReceiver();
+    await using service = await open(chainOf(faulty));
+    await service.indexed(await anvil.head());
+    await service.subscribe('balances', receiver.url, [watched]);
+    await receiptOf(
+      anvil.url,
+      await sendTransaction(anvil.url, friend, '0x', { from: watched, value: ETHER }),
+    );
+    await coin.mine('transfer', [watched, 700n]);
+    const [delivery] = await receiver.until(1);
+    expect(itemsOf(delivery?.body ?? '{}', 'balance_changes')).toMatchObject([
+      { asset: { token_address: coin.address }, amount_before: '0', amount_after: '700' },
+    ]);
   });
 
   test('from a late block on says what it can: balances are those of the node', async () => {

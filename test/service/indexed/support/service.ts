@@ -12,7 +12,7 @@ import type { Json } from '../../support/sandbox.ts';
 export const API_KEY = 'key-of-the-index';
 
 /** A client of a service over an index. */
-export const serviceClient = (url: string) => {
+const serviceClient = (url: string) => {
   const ask = async (path: string, init: RequestInit = {}): Promise<{ status: number; json: Json }> => {
     const headers = { 'x-service-api-key': API_KEY, 'content-type': 'application/json' };
     const response = await fetch(`${url}${path}`, { ...init, headers });
