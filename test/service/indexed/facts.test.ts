@@ -4,6 +4,7 @@ import { startGateway } from '../../support/gateway/start.ts';
 import { startAnvil } from './support/anvil.ts';
 import { accountsOf, deploy } from './support/contracts.ts';
 import { serve } from './support/server.ts';
+import { openIndexed } from './support/service.ts';
 
 /** What blocks do not say of a chain, as clients of a gateway see it that an operator has told where it is. */
 
@@ -115,4 +116,23 @@ test('names, prices, pictures, and what calls mean reach the clients of a gatewa
   // 10,000 of the native asset at 2 dollars, less fees.
   expect(await look()).toMatchObject({ portfolio: { totalUsd: expect.stringMatching(/^20001\.2/) } });
   expect(gateway.logLines.filter((line) => line.includes('broken.json'))).toHaveLength(1);
+});
+
+test('a token that a reorg replaced at its address is known by what the new one says', async () => {
+  await using anvil = await startAnvil();
+  const [user = '0x'] = await accountsOf(anvil.url);
+  await using service = await openIndexed({ chains: [{ id: 31_337, url: anvil.url, startBlock: null }] });
+  const issue = async (symbol: string) => {
+    const coin = await deploy(anvil.url, 'Coin', [symbol, symbol, 6]);
+    await coin.mine('mint', [user, 1n]);
+    const known = async () => (await service.ask(`/v1/evm/token-info/${coin.address}?chain_ids=31337`)).json;
+    await expect.poll(known).toMatchObject({ tokens: [{ symbol }] });
+    return coin.address;
+  };
+  await service.indexed(0);
+  const before = await anvil.rpc('evm_snapshot');
+  const old = await issue('OLD');
+  await anvil.rpc('evm_revert', before);
+  await anvil.mine();
+  expect(await issue('NEW')).toBe(old);
 });
