@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { ConfigError } from '../config/config.ts';
 import type { ShutdownDeadline } from '../lib/deadlines.ts';
@@ -61,10 +60,10 @@ export const startIndexThread = async (config: ServiceConfig, log: Log): Promise
       thread.on('exit', () => {
         worker = null;
         const problem = cause === null ? 'it ended' : messageOf(cause);
-        if (url === null) return reject(new Error(problem, { cause }));
-        if (isStopping) return;
         if (performance.now() - started > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
-        startAgain(Number(new URL(url).port), problem);
+        if (url === null) reject(new Error(problem, { cause }));
+        else if (!isStopping) startAgain(Number(new URL(url).port), problem);
+        else if (cause !== null) log.error('index: it did not stop in order', { problem });
       });
     });
 
@@ -93,9 +92,11 @@ export const startIndexThread = async (config: ServiceConfig, log: Log): Promise
     async stop(deadline) {
       isStopping = true;
       clearTimeout(restart);
-      if (worker === null) return;
-      const ended = once(worker, 'exit');
-      const overdue = setTimeout(() => void worker?.terminate(), deadline.closeMs());
+      const thread = worker;
+      if (thread === null) return;
+      // An error on the way is logged, and does not keep the gateway from stopping.
+      const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+      const overdue = setTimeout(() => void thread.terminate(), deadline.closeMs());
       tell('stop');
       await ended;
       clearTimeout(overdue);
