@@ -222,7 +222,12 @@ describe('a node that answers wrongly', () => {
       /the time of a block/,
     ],
     ['only hashes', 'eth_getBlockByNumber', changed({ transactions: [ZERO] }), /expected a transaction, got/],
-    ['10 MB of garbage', 'eth_getBlockByNumber', () => 'x'.repeat(10_000_000), /expected a block, got "x+$/],
+    [
+      '10 MB of garbage',
+      'eth_getBlockByNumber',
+      () => 'x'.repeat(10_000_000),
+      /expected a block, got "x{50,200}…$/,
+    ],
     [
       'receipts of another block',
       'eth_getBlockReceipts',
@@ -292,18 +297,35 @@ describe('a node that answers wrongly', () => {
   });
 });
 
-test('no error has the credentials of the URL', async () => {
+test.each([
+  ['no JSON', (text: string) => text],
+  ['a result', (text: string) => JSON.stringify({ jsonrpc: '2.0', id: 0, result: text })],
+  [
+    'an error',
+    (text: string) => JSON.stringify({ jsonrpc: '2.0', id: 0, error: { code: 1, message: text } }),
+  ],
+])('no error has the credentials of the URL, also where the node repeats them in %s', async (_, answer) => {
   const secrets = ['hunter2hunter2', 'k3yk3yk3yk3y', 'q9q9q9q9q9'];
   await using faulty = await startFaultyNode(anvil.url);
-  faulty.faults.request = (_calls, response) => {
-    response.end(`No access for ${secrets.join(' ')}`);
+  faulty.faults.request = (calls, response) => {
+    const isAsked = calls.some(({ method }) => method === 'eth_chainId');
+    const known = JSON.stringify({ jsonrpc: '2.0', id: 0, result: `0x${CHAIN.toString(16)}` });
+    response.end(isAsked ? known : answer(`No access for ${secrets.join(' ')}`));
     return true;
   };
   const url = `http://user:${secrets[0]}@${faulty.host}/v2/${secrets[1]}?key=${secrets[2]}`;
   await using node: EvmNode & AsyncDisposable = nodeOf(url);
-  const problem = await node.head().catch((error: unknown) => error);
-  expect(String(problem)).toContain('No access for');
-  for (const secret of secrets) expect(`${String(problem)} ${node.name}`).not.toContain(secret);
+  const questions = [
+    () => node.head(),
+    () => node.block(1),
+    () => node.balances(['0x']),
+    () => probeNode(url),
+  ];
+  for (const ask of questions) {
+    const problem = await ask().catch((error: unknown) => error);
+    expect(String(problem)).toContain('No access for');
+    for (const secret of secrets) expect(`${String(problem)} ${node.name}`).not.toContain(secret);
+  }
 });
 
 describe('probing a node', () => {

@@ -62,7 +62,8 @@ export class InvalidAnswerError extends Error {
 
 type Members = Readonly<Record<string, unknown>>;
 
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 60);
+/** It is cut to the length of a line when credentials have been taken out of it: a part of one would not be found. */
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 1000);
 
 const expected = (what: string, value: unknown): InvalidAnswerError =>
   new InvalidAnswerError(`expected ${what}, got ${shown(value)}`);

@@ -49,7 +49,7 @@ export const createHttpTransport = ({ url, timeoutMs, redact, onLost }: Transpor
         if (status === 400 || status === 413) throw new BatchRefusedError(message);
         throw new NodeUnavailableError(message, 1000 * Math.min(MAX_RETRY_AFTER_S, retryAfter));
       }
-      const got = redact(JSON.stringify(text.slice(0, 100)));
+      const got = JSON.stringify(redact(text));
       throw new BatchRefusedError(`expected answers of JSON-RPC to ${calls.length} calls, got ${got}`);
     },
     close: () => pool.destroy(),

@@ -13,7 +13,7 @@ import {
   readTraces,
 } from './answers.ts';
 import { type Calls, createCalls, isStateMissing } from './calls.ts';
-import { RpcError } from './errors.ts';
+import { createRedactor, RpcError } from './errors.ts';
 import { announceHeads, watchHeads } from './heads.ts';
 import { backoffMs, createRpc, isTemporary, type Rpc } from './rpc.ts';
 
@@ -56,32 +56,37 @@ const tagOf = (block: number | undefined): string =>
 export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }: NodeOptions): EvmNode => {
   const rpc = createRpc({ url, chainId, timeoutMs });
   const fetch = createBlocks(rpc);
+  const { calls } = createCalls(rpc);
+  const guard = createGuard(url);
   const watching: { close(): Promise<void> }[] = [];
 
-  const head = async (): Promise<BlockRef> =>
-    readBlockRef(await rpc.call('eth_getBlockByNumber', 'latest', false));
+  const head = (): Promise<BlockRef> =>
+    guard(async () => readBlockRef(await rpc.call('eth_getBlockByNumber', 'latest', false)));
 
   return {
     chainId,
     name: rpc.name,
-    calls: createCalls(rpc).calls,
+    calls: (list, block) => guard(() => calls(list, block)),
     head,
-    async find(block) {
-      const answer =
-        typeof block === 'number'
-          ? await rpc.call('eth_getBlockByNumber', tagOf(block), false)
-          : await rpc.call('eth_getBlockByHash', block, false);
-      if (answer === null) return null;
-      const found = readBlockRef(answer);
-      if (found.number !== block && found.hash !== block)
-        throw new InvalidAnswerError(`expected block ${block}, got ${found.number} with ${found.hash}`);
-      return found;
-    },
-    block: (number) => repeatedly((isLast) => fetch(number, isLast)),
+    find: (block) =>
+      guard(async () => {
+        const answer =
+          typeof block === 'number'
+            ? await rpc.call('eth_getBlockByNumber', tagOf(block), false)
+            : await rpc.call('eth_getBlockByHash', block, false);
+        if (answer === null) return null;
+        const found = readBlockRef(answer);
+        if (found.number !== block && found.hash !== block)
+          throw new InvalidAnswerError(`expected block ${block}, got ${found.number} with ${found.hash}`);
+        return found;
+      }),
+    block: (number) => guard(() => repeatedly((isLast) => fetch(number, isLast))),
     balances: (accounts, block) =>
-      Promise.all(
-        accounts.map(async (account) =>
-          BigInt(readQuantity(await rpc.call('eth_getBalance', account, tagOf(block)), 'a balance')),
+      guard(() =>
+        Promise.all(
+          accounts.map(async (account) =>
+            BigInt(readQuantity(await rpc.call('eth_getBalance', account, tagOf(block)), 'a balance')),
+          ),
         ),
       ),
     onHead(listener, onProblem) {
@@ -91,6 +96,18 @@ export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }:
     async close() {
       await Promise.all([rpc.close(), ...watching.map((watch) => watch.close())]);
     },
+  };
+};
+
+/** Takes the credentials of the node's URL out of errors that show what it answered: it may have repeated them. */
+const createGuard = (url: string) => {
+  const redact = createRedactor(new URL(url));
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (problem) {
+      throw problem instanceof InvalidAnswerError ? new InvalidAnswerError(redact(problem.message)) : problem;
+    }
   };
 };
 
@@ -200,7 +217,10 @@ export type NodeAbilities = {
 };
 
 /** Finds out what a node can do. Rejects with NodeUnavailableError, RpcError or InvalidAnswerError, without credentials. */
-export const probeNode = async (url: string, timeoutMs = 5_000): Promise<NodeAbilities> => {
+export const probeNode = (url: string, timeoutMs = 5_000): Promise<NodeAbilities> =>
+  createGuard(url)(() => probe(url, timeoutMs));
+
+const probe = async (url: string, timeoutMs: number): Promise<NodeAbilities> => {
   const rpc = createRpc({ url, chainId: null, timeoutMs, attempts: 1 });
   const works = (method: string, ...params: unknown[]): Promise<boolean> =>
     rpc.call(method, ...params).then(

@@ -79,7 +79,7 @@ export const createSocketTransport = ({
       socket.on('message', (data) => {
         heard();
         if (receive(String(data))) return;
-        problem = `expected a message of JSON-RPC, got ${redact(JSON.stringify(String(data).slice(0, 100)))}`;
+        problem = `expected a message of JSON-RPC, got ${JSON.stringify(redact(String(data)))}`;
         socket.terminate();
       });
       socket.on('error', (error) => {
