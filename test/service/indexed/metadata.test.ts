@@ -191,17 +191,18 @@ const LIES: readonly (readonly [what: string, lies: Readonly<Record<string, Lie>
     ],
   ];
 
+/** A node that has not been asked yet whether there is Multicall3. */
+const askingAnew = () => {
+  const fresh = createNode({ url: anvil.url, chainId: CHAIN.id });
+  return { calls: fresh.calls, [Symbol.asyncDispose]: () => fresh.close() };
+};
+
 test.each([false, true])(
   'tokens that lie are known as far as they make sense, with Multicall3: %s',
   async (deployed) => {
     if (deployed) await place(anvil.url, 'Multicall3', MULTICALL);
-    await using asking = {
-      node: createNode({ url: anvil.url, chainId: CHAIN.id }),
-      [Symbol.asyncDispose]() {
-        return this.node.close();
-      },
-    };
-    await using known = open({ calls: asking.node.calls });
+    await using asking = askingAnew();
+    await using known = open({ calls: asking.calls });
     const liars: Contract[] = [];
     for (const [, lies] of LIES) {
       const liar = await deployLiar(anvil.url, lies);
@@ -301,4 +302,18 @@ test('a block waits for its tokens only so long', async () => {
   expect(metadata.token(CHAIN.id, coin.address)).toBeNull();
   never.reject(new Error('closed'));
   await metadata.stop();
+});
+
+test('another contract in the place of Multicall3 keeps no token from being asked', async () => {
+  const other = await place(anvil.url, 'Liar', MULTICALL);
+  const aggregate3 = '0x82ad56cb';
+  await using asking = askingAnew();
+  await using known = open({ calls: asking.calls });
+  for (const answer of ['0x', `0x${'ff'.repeat(64)}`, `0x${word(32n)}${word(3n)}${word(0n).repeat(3)}`]) {
+    await other.mine('lie', [aggregate3, 1, answer]);
+    const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
+    await coin.mine('mint', [USER, 5n]);
+    await known.metadata.learn(await newest(), true);
+    expect(known.token(coin)).toMatchObject({ symbol: 'COIN' });
+  }
 });

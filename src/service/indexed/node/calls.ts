@@ -1,4 +1,5 @@
-import { decodeResult, encodeData, from as parseFunction } from 'ox/AbiFunction';
+import { encodeData, from as parseFunction } from 'ox/AbiFunction';
+import { createValueReader } from '../../evm/abi-values.ts';
 import type { Hex } from '../../types.ts';
 import { readData } from './answers.ts';
 import { RpcError } from './errors.ts';
@@ -9,8 +10,18 @@ type Call = { readonly to: Hex; readonly data: Hex };
 /** Where Multicall3 is deployed, on every chain that has it. */
 const MULTICALL: Hex = '0xca11bde05977b3631167028862be2a173976ca11';
 const aggregate = parseFunction(
-  'function aggregate3((address target, bool allowFailure, bytes callData)[] calls) returns ((bool success, bytes returnData)[])',
+  'function aggregate3((address target, bool allowFailure, bytes callData)[] calls)',
 );
+/** Whether each call succeeded, and what it returned. */
+const readResults = createValueReader([
+  {
+    type: 'tuple[]',
+    components: [
+      { type: 'bool', name: 'success' },
+      { type: 'bytes', name: 'returnData' },
+    ],
+  },
+]);
 const CALLS_AT_ONCE = 50;
 /** The number of hex digits of an answer. No contract needs more to say what the index asks. */
 const MAX_DIGITS = 256 * 1024;
@@ -64,10 +75,14 @@ export const createCalls = (rpc: Rpc): Calls => {
       list.map(({ to, data: callData }) => ({ target: to, allowFailure: true, callData })),
     ]);
     const answer = await single({ to: MULTICALL, data }, tag);
-    if (answer === null || answer === '0x') return null;
-    const results = decodeResult(aggregate, answer);
-    if (results.length !== list.length) return null;
-    return results.map(({ success, returnData }) => (success && returnData !== '0x' ? returnData : null));
+    // Another contract may be at its address.
+    const [results = []] = (answer === null ? null : readResults(answer)) ?? [];
+    if (typeof results === 'string' || results.length !== list.length) return null;
+    return results.map(([success, returned]) =>
+      success === 'true' && typeof returned === 'string' && returned !== '0x'
+        ? readData(returned, 'the answer of a contract')
+        : null,
+    );
   };
 
   const chunk = async (list: readonly Call[], tag: string): Promise<readonly (Hex | null)[]> => {
