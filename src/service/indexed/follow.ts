@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as yieldToEvents } from 'node:timers/promises';
 import type { BlockListener, ChainStatus } from '../source.ts';
 import type { Balances } from './balances.ts';
 import type { BlockRef, FetchedBlock } from './node/answers.ts';
@@ -30,8 +30,11 @@ type FollowOptions = {
 const SHORT_CHAIN = 10_000;
 /** The number of blocks below the head that a first start adds in order: a reorg of them is followed like any later one. */
 const KEPT_BLOCKS = 64;
-/** The most blocks that become one transaction of the database, while the chain is caught up with. */
-const BATCH_BLOCKS = 32;
+/**
+ * The transactions of blocks that are added together, while the chain is caught up with. Nothing is answered while they
+ * are written.
+ */
+const BATCH_TRANSACTIONS = 500;
 const PROGRESS_MS = 5_000;
 const MAX_PAUSE_MS = 10_000;
 /** The number of times that a block is asked for which the node does not have although it should: it may be behind a balancer. */
@@ -152,7 +155,8 @@ export class Follower {
         const next = this.#head === null ? 'wait' : await step(this.#head);
         failures = 0;
         if (this.#head !== null) this.#succeed(task);
-        if (next === 'wait' && revision === this.#revision && !signal.aborted)
+        if (next === 'go on') await yieldToEvents();
+        else if (revision === this.#revision && !signal.aborted)
           await new Promise<void>((resolve) => this.#onRevision.push(resolve));
       } catch (error) {
         failures += 1;
@@ -200,7 +204,7 @@ export class Follower {
   }
 
   async #append(range: Range, head: BlockRef): Promise<'go on'> {
-    const [first, ...more] = await this.#newer.take(range.head.number + 1, head.number, BATCH_BLOCKS);
+    const [first, ...more] = await this.#newer.take(range.head.number + 1, head.number, BATCH_TRANSACTIONS);
     if (first.block.parentHash !== range.head.hash) {
       this.#newer.clear();
       // What was fetched ahead may be of a chain that the node has left meanwhile.
@@ -283,7 +287,7 @@ export class Follower {
       this.#progressAt.backfill = Date.now();
       return 'wait';
     }
-    const fetched = await this.#older.take(range.lowest.number - 1, range.from, BATCH_BLOCKS);
+    const fetched = await this.#older.take(range.lowest.number - 1, range.from, BATCH_TRANSACTIONS);
     const blocks: ParsedBlock[] = [];
     let above: BlockRef = range.lowest;
     for (const older of fetched) {

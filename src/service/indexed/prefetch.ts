@@ -18,17 +18,27 @@ export class Prefetch {
   }
 
   /**
-   * Takes the block `next` of a walk to the block `last`, and after it those that have come already, up to `count` blocks.
-   * Rejects when the first one can't be fetched. It is fetched anew when it is taken again.
+   * Takes the block `next` of a walk to the block `last`, and after it those that have come already, until there are
+   * `transactions` transactions. Rejects when the first one can't be fetched. It is fetched anew when it is taken again.
    */
-  async take(next: number, last: number, count: number): Promise<readonly [FetchedBlock, ...FetchedBlock[]]> {
+  async take(
+    next: number,
+    last: number,
+    transactions: number,
+  ): Promise<readonly [FetchedBlock, ...FetchedBlock[]]> {
     const step = last < next ? -1 : 1;
     const left = Math.abs(last - next) + 1;
     for (let at = 0; at < Math.min(left, this.#width); at++) this.#begin(next + at * step);
     const first = await this.#taken(next);
     const blocks: [FetchedBlock, ...FetchedBlock[]] = [first];
-    for (let at = 1; at < Math.min(left, count) && this.#fetching.get(next + at * step)?.isReady; at++)
-      blocks.push(await this.#taken(next + at * step));
+    let taken = first.block.transactions.length;
+    while (taken < transactions && blocks.length < left) {
+      const number = next + blocks.length * step;
+      if (this.#fetching.get(number)?.isReady !== true) break;
+      const block = await this.#taken(number);
+      taken += block.block.transactions.length;
+      blocks.push(block);
+    }
     const size = Math.max(1, first.block.transactions.length);
     this.#width = Math.max(MIN_BLOCKS, Math.min(MAX_BLOCKS, Math.floor(MAX_TRANSACTIONS / size)));
     return blocks;
