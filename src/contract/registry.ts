@@ -6,8 +6,7 @@ import { chainPoints, chains } from './points/chains.ts';
 import { collectiblePoints, collectibles } from './points/collectibles.ts';
 import { defiPoints, defiPositions, supportedProtocols } from './points/defi.ts';
 import { deliveryPoints } from './points/deliveries.ts';
-import { pointsOfEvery } from './points/every-lookup.ts';
-import { frontDoorPoints } from './points/front-door.ts';
+import { commonPoints, pointsOfEvery } from './points/every-lookup.ts';
 import { tokenHolders, tokenInfo, tokenPoints, tokenSearch } from './points/tokens.ts';
 import { transactionPoints, transactions } from './points/transactions.ts';
 import { webhookPoints } from './points/webhooks.ts';
@@ -47,7 +46,7 @@ const grouped = (points: readonly Point[]): readonly Point[] =>
 
 /** Every point of the contract, in the order in which they are judged. */
 export const POINTS: readonly Point[] = [
-  ...frontDoorPoints,
+  ...commonPoints,
   ...LOOKUPS.flatMap((lookup) => {
     const shared = pointsOfEvery(lookup);
     const own = OWN_POINTS.filter(({ operation }) => operation === nameOf(lookup));

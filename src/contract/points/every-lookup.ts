@@ -1,9 +1,10 @@
 import { expecting, membersOf, note, Skipped, shown } from '../finding.ts';
 import { ask, findAny, items, type Lookup, largest, someChain } from '../lookup.ts';
 import { bodyOf, type Judged, type Point, refusal, summary } from '../point.ts';
-import { nameOf } from '../service.ts';
+import { nameOf, type Operation } from '../service.ts';
 import { judge } from '../shape.ts';
 import { UNUSED } from '../wallets.ts';
+import { transactions } from './transactions.ts';
 import { walkInSteps, walkToTheEnd } from './walks.ts';
 
 type Check = Point['check'];
@@ -284,4 +285,40 @@ const price = (lookup: Lookup): Named => [
     const stated = bills.filter((bill) => bill.stated !== null);
     return expecting(stated.length > 0, 'the header x-compute-units-cost', 'none', 'note');
   },
+];
+
+const free = () => 0;
+const UNKNOWN: Operation = { method: 'GET', path: '/v1/evm/no-such-lookup', price: free };
+const POSTED: Operation = { ...transactions, method: 'POST', price: free };
+
+/** A point of no operation alone. */
+const point = (expects: string, check: Point['check']): Point => ({
+  operation: 'All operations',
+  expects,
+  source: 'documentation: Errors',
+  check,
+});
+
+/** What all operations have in common. */
+export const commonPoints: readonly Point[] = [
+  point('answer 404 for an unknown path', async ({ service }) => refusal(await service.ask(UNKNOWN), 404)),
+  point('answer 405 for another method', async ({ service }) =>
+    refusal(await service.ask(POSTED, { path: { address: UNUSED }, body: {} }), 405),
+  ),
+  point('answer concurrent requests each with its own', async (judged) => {
+    const where = await transactions.find(judged);
+    const places = [where, { ...where, path: { address: UNUSED } }];
+    const answers = await Promise.all(
+      [...places, ...places].map(async (place) => {
+        const answer = await ask(judged, transactions, place, { limit: '5' }, { again: true });
+        return { asked: place.path.address, body: membersOf(bodyOf(answer)) };
+      }),
+    );
+    const wrong = answers.find(({ asked, body }) => {
+      const found = Array.isArray(body.transactions) ? body.transactions : [];
+      const isOwn = found.every((each) => String(membersOf(each).address).toLowerCase() === asked);
+      return !isOwn || found.length > 0 !== (asked === where.path.address);
+    });
+    return expecting(wrong === undefined, `the transactions of ${wrong?.asked}`, wrong?.body);
+  }),
 ];

@@ -4,10 +4,10 @@ import { startService } from '../server.ts';
 import type { Hex } from '../types.ts';
 import { delivers } from '../webhooks/webhook.ts';
 import type { ServiceConfig } from './config.ts';
-import { openDatabase } from './database.ts';
-import type { Log } from './follow.ts';
+import { openDatabase } from './database/database.ts';
+import { createWebhookStore } from './database/webhook-store.ts';
+import type { Log } from './follower/follower.ts';
 import { createIndexedSource } from './source.ts';
-import { createWebhookStore } from './webhook-store.ts';
 
 /** The service over an index of real chains, which listens. */
 export type IndexedService = {

@@ -2,16 +2,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import { CHAINS } from '../simulated/chains.ts';
 import type { BlockListener, Collection, Source } from '../source.ts';
 import type { Chain, ChainLookup, Hex } from '../types.ts';
-import { Collectibles } from './collectibles.ts';
 import type { IndexedConfig } from './config.ts';
-import { IndexedData } from './data.ts';
-import { createDecoder } from './decode.ts';
-import { Follower, type Log } from './follow.ts';
-import { Metadata } from './metadata.ts';
+import { Collectibles } from './contracts/collectibles.ts';
+import { createDecoder } from './contracts/decode.ts';
+import { Metadata } from './contracts/metadata.ts';
+import { openPrices } from './contracts/prices.ts';
+import { Index } from './database/store.ts';
+import { Follower, type Log } from './follower/follower.ts';
+import { askBalances } from './follower/watched-balances.ts';
+import { IndexedData } from './lookups/data.ts';
 import { createNode } from './node/node.ts';
-import { openPrices } from './prices.ts';
-import { Index } from './store.ts';
-import { askBalances } from './watched-balances.ts';
 
 type SourceOptions = Omit<IndexedConfig, 'directory'> & {
   /** The file of the index. It stays open. */

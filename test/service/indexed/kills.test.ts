@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../../src/service/indexed/database.ts';
+import { openDatabase } from '../../../src/service/indexed/database/database.ts';
 import { subscribe } from '../../support/clients/subscribe.ts';
 import { freePort } from '../../support/free-port.ts';
 import { spawnGateway } from '../../support/gateway/spawn.ts';

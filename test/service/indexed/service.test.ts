@@ -2,7 +2,7 @@ import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/service/indexed/database.ts';
+import { openDatabase } from '../../../src/service/indexed/database/database.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
 import type { Json } from '../support/sandbox.ts';
 import { startReceiver } from '../webhooks/support/receiver.ts';

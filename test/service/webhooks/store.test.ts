@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/service/indexed/database.ts';
-import { createWebhookStore } from '../../../src/service/indexed/webhook-store.ts';
+import { openDatabase } from '../../../src/service/indexed/database/database.ts';
+import { createWebhookStore } from '../../../src/service/indexed/database/webhook-store.ts';
 import type { Hex } from '../../../src/service/types.ts';
 import { createMemoryStore } from '../../../src/service/webhooks/memory-store.ts';
 import type { Delivery, Store } from '../../../src/service/webhooks/store.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encode } from 'ox/AbiParameters';
+import { TOPICS } from '../../../../src/service/indexed/blocks/parse.ts';
 import type { FetchedBlock, InternalTransfer } from '../../../../src/service/indexed/node/answers.ts';
-import { TOPICS } from '../../../../src/service/indexed/parse.ts';
 import type { Hex, LogEntry } from '../../../../src/service/types.ts';
 
 /** Blocks as a node answers them, made up for tests. */

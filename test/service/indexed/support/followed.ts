@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
-import { openDatabase } from '../../../../src/service/indexed/database.ts';
-import { Follower } from '../../../../src/service/indexed/follow.ts';
+import { openDatabase } from '../../../../src/service/indexed/database/database.ts';
+import { Index } from '../../../../src/service/indexed/database/store.ts';
+import { Follower } from '../../../../src/service/indexed/follower/follower.ts';
 import { createNode } from '../../../../src/service/indexed/node/node.ts';
-import { Index } from '../../../../src/service/indexed/store.ts';
 import type { Block, Chain } from '../../../../src/service/types.ts';
 import { rpc } from './contracts.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Balances } from '../../../../src/service/indexed/balances.ts';
-import { openDatabase } from '../../../../src/service/indexed/database.ts';
-import { type ParsedBlock, parseBlock } from '../../../../src/service/indexed/parse.ts';
-import { Index } from '../../../../src/service/indexed/store.ts';
+import type { Balances } from '../../../../src/service/indexed/blocks/balances.ts';
+import { type ParsedBlock, parseBlock } from '../../../../src/service/indexed/blocks/parse.ts';
+import { openDatabase } from '../../../../src/service/indexed/database/database.ts';
+import { Index } from '../../../../src/service/indexed/database/store.ts';
 import type { Chain, LogEntry } from '../../../../src/service/types.ts';
 import { address, fetchedBlock, GENESIS, logs, type Mined, ZERO } from './blocks.ts';
 

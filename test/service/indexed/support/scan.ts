@@ -1,4 +1,4 @@
-import { effectsOf, type ParsedBlock, partiesOf } from '../../../../src/service/indexed/parse.ts';
+import { effectsOf, type ParsedBlock, partiesOf } from '../../../../src/service/indexed/blocks/parse.ts';
 import type { Effect, Hex, Transfer } from '../../../../src/service/types.ts';
 import { ZERO } from './blocks.ts';
 

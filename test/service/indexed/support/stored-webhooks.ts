@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { inTransaction, openDatabase } from '../../../../src/service/indexed/database.ts';
-import { createWebhookStore } from '../../../../src/service/indexed/webhook-store.ts';
+import { inTransaction, openDatabase } from '../../../../src/service/indexed/database/database.ts';
+import { createWebhookStore } from '../../../../src/service/indexed/database/webhook-store.ts';
 import type { Block } from '../../../../src/service/types.ts';
 import { NO_FILTERS } from '../../../../src/service/webhooks/webhook.ts';
 import { createWebhooks, type WebhooksOptions } from '../../../../src/service/webhooks/webhooks.ts';

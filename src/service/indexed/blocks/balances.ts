@@ -1,0 +1,48 @@
+import { ZERO_ADDRESS } from '../../evm/address.ts';
+import type { BalanceChange, Effect, Hex, Transfer } from '../../types.ts';
+
+/** What a node says of balances at the end of a block, for the accounts that webhooks watch. */
+export type Balances = {
+  watches(account: Hex): boolean;
+  /** What the account has after the block of what the transfer moves; null when the node was not asked. */
+  after(account: Hex, moved: Transfer): bigint | null;
+};
+
+/**
+ * The effects of the transactions of a block with the balances of the accounts that are watched. They are walked back from
+ * those after the block: what is known of them, or else what the index sums up to with this block; null where nobody knows.
+ */
+export const withBalances = (
+  effects: readonly (readonly Effect[])[],
+  known: Balances,
+  sum: (account: Hex, moved: Transfer) => bigint | null,
+): readonly (readonly Effect[])[] => {
+  /** The balances before the effects that are still to be walked back. */
+  const balances = new Map<string, bigint>();
+  const changeOf = (account: Hex, transfer: Transfer, change: bigint): BalanceChange | null => {
+    if (account === ZERO_ADDRESS || !known.watches(account)) return null;
+    // There is one of it, also where the index does not know who had it.
+    if (transfer.asset === 'erc721')
+      return change > 0n ? { before: 0n, after: 1n } : { before: 1n, after: 0n };
+    const key = `${account} ${transfer.asset} ${transfer.token} ${transfer.tokenId}`;
+    const after = balances.get(key) ?? known.after(account, transfer) ?? sum(account, transfer);
+    if (after === null) return null;
+    const before = after - change;
+    balances.set(key, before);
+    // The token logs what did not happen: nobody has less than nothing.
+    if (transfer.token !== null && (before < 0n || after < 0n)) return null;
+    // Of the native asset, fees between two movements are left out.
+    return { before: atLeastZero(before), after: atLeastZero(after) };
+  };
+  const walked = effects.toReversed().map((list) =>
+    list.toReversed().map((effect): Effect => {
+      if (effect.kind !== 'transfer') return effect;
+      const to = changeOf(effect.to, effect, effect.value);
+      const from = changeOf(effect.from, effect, -effect.value);
+      return to === null && from === null ? effect : { ...effect, balances: { from, to } };
+    }),
+  );
+  return walked.map((list) => list.toReversed()).toReversed();
+};
+
+const atLeastZero = (amount: bigint): bigint => (amount < 0n ? 0n : amount);

@@ -1,0 +1,156 @@
+import { readFile, stat } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Hex } from '../../types.ts';
+import { createFetcher } from './fetch.ts';
+
+/** Prices that someone else makes: a JSON file, or a URL that answers with one. */
+export type Prices = {
+  /**
+   * The price of a whole unit in dollars at a time in milliseconds since 1970; null when it has none then. A null token is the
+   * chain's native asset. A price counts from when it was first read, and an hour before, until another is read.
+   */
+  price(chainId: number, token: Hex | null, time: number): number | null;
+  /** Ends the reading. */
+  close(): Promise<void>;
+};
+
+type PricesOptions = {
+  /** A path, or an http or https URL. */
+  readonly source: string;
+  readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
+  /** Milliseconds between two readings. Default: a second for a file, which is read only if it has changed, a minute for a URL. */
+  readonly everyMs?: number;
+  /** The clock, in milliseconds since 1970. Default: the system's clock. */
+  readonly now?: () => number;
+};
+
+const HOUR_MS = 3_600_000;
+/** More than there is. Any amount has a finite value at it. */
+const MAX_PRICE = 1e15;
+const MAX_BYTES = 16 * 1024 * 1024;
+const TIMEOUT_MS = 10_000;
+
+/** Dollars by chain id and asset, such as `1/native` or `1/0x…`. */
+type PriceList = ReadonlyMap<string, number>;
+
+const EXPECTED =
+  'a JSON object of chain ids, each with prices by `native` or a token\'s address: {"1":{"native":3120.5}}';
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+
+/** @throws when it is no list of prices: all of it counts, or nothing. */
+const parsePrices = (text: string): PriceList => {
+  const prices = new Map<string, number>();
+  for (const [chainId, assets] of entriesOf(parseJson(text), '')) {
+    if (!/^\d{1,16}$/.test(chainId)) throw new Error(`expected a chain id, got ${shown(chainId)}`);
+    for (const [asset, price] of entriesOf(assets, ` for chain ${chainId}`)) {
+      if (!/^(native|0x[0-9a-f]{40})$/i.test(asset))
+        throw new Error(`expected \`native\` or an address for chain ${chainId}, got ${shown(asset)}`);
+      if (typeof price !== 'number' || price < 0 || price > MAX_PRICE)
+        throw new Error(
+          `expected a number from 0 to ${MAX_PRICE} for ${asset} of chain ${chainId}, got ${shown(price)}`,
+        );
+      prices.set(`${Number(chainId)}/${asset.toLowerCase()}`, price);
+    }
+  }
+  return prices;
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`expected ${EXPECTED}, got ${shown(text)}`);
+  }
+};
+
+const entriesOf = (value: unknown, where: string): readonly (readonly [string, unknown])[] => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error(`expected ${EXPECTED}, got ${shown(value)}${where}`);
+  return Object.entries(value);
+};
+
+/** Reads the source; null while it is as it was. */
+type Reader = { read(): Promise<string | null>; readonly name: string; close(): Promise<void> };
+
+const urlReader = (url: URL): Reader => {
+  const fetcher = createFetcher({ maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, publicOnly: false });
+  return {
+    name: `${url.protocol}//${url.host}`,
+    read: async () => (await fetcher.get(url)).body.toString(),
+    close: () => fetcher.close(),
+  };
+};
+
+const fileReader = (path: string): Reader => {
+  let last = '';
+  return {
+    name: path,
+    async read() {
+      const { size, mtimeMs, ino } = await stat(path);
+      const version = [size, mtimeMs, ino].join();
+      if (version === last) return null;
+      if (size > MAX_BYTES) throw new Error(`expected at most ${MAX_BYTES} bytes, got ${size}`);
+      const text = await readFile(path, 'utf8');
+      last = version;
+      return text;
+    },
+    close: async () => {},
+  };
+};
+
+/**
+ * Reads prices now and again and again. Resolves after the first reading, well or not: what can't be read is one log line, and the
+ * last prices that could be read stay.
+ */
+export const openPrices = async (options: PricesOptions): Promise<Prices> => {
+  const { source, log, now = Date.now } = options;
+  const isUrl = /^https?:\/\//i.test(source);
+  const { everyMs = isUrl ? 60_000 : 1_000 } = options;
+  const reader = isUrl ? urlReader(new URL(source)) : fileReader(source);
+  const known = new Map<string, { readonly price: number; readonly since: number }>();
+  let problem = '';
+
+  const apply = (prices: PriceList): void => {
+    const since = now() - HOUR_MS;
+    for (const asset of known.keys()) if (!prices.has(asset)) known.delete(asset);
+    for (const [asset, price] of prices)
+      if (known.get(asset)?.price !== price) known.set(asset, { price, since });
+  };
+
+  const read = async (): Promise<void> => {
+    try {
+      const text = await reader.read();
+      if (text === null) return;
+      apply(parsePrices(text));
+      if (problem !== '') log('prices are read again', { source: reader.name });
+      problem = '';
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      // Not each time that it is tried again.
+      if (message !== problem && !stopping.signal.aborted)
+        log('prices could not be read: the last ones stay', { source: reader.name, problem: message });
+      problem = message;
+    }
+  };
+
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const readAgainAndAgain = async (): Promise<void> => {
+    while (await wait(everyMs, true, { signal, ref: false }).catch(() => false)) await read();
+  };
+
+  await read();
+  const reading = readAgainAndAgain();
+  return {
+    price(chainId, token, time) {
+      const found = known.get(`${chainId}/${token ?? 'native'}`);
+      return found !== undefined && time >= found.since ? found.price : null;
+    },
+    async close() {
+      stopping.abort();
+      await reader.close();
+      await reading;
+    },
+  };
+};

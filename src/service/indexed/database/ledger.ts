@@ -1,0 +1,243 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { ZERO_ADDRESS } from '../../evm/address.ts';
+import type { AssetType, Effect, Hex } from '../../types.ts';
+import { amountBytes, amountOf, bytesOf } from '../blocks/encoding.ts';
+
+/** The standards as the table `holdings` has them. */
+export const STANDARDS = { erc20: 0, erc721: 721, erc1155: 1155 } as const satisfies Record<
+  Exclude<AssetType, 'native'>,
+  number
+>;
+
+/** One of the sums of an account. */
+export type Holding = {
+  readonly account: Hex;
+  readonly standard: (typeof STANDARDS)[keyof typeof STANDARDS];
+  readonly token: Hex;
+  /** 0 for an ERC-20. */
+  readonly tokenId: bigint;
+};
+
+/** What the transfers of some blocks change of a holding. Times are in milliseconds since 1970. */
+type Change = Holding & {
+  amount: bigint;
+  receipts: number;
+  sends: number;
+  firstReceipt: number | null;
+  lastReceipt: number | null;
+  /** Whether the first of them sends: what was sent was there before. */
+  opensWithSend: boolean;
+  /** The last block that was added to it, counted in the order in which they are added. */
+  block: number;
+};
+
+/** Where blocks are added: above or below all others. */
+export type End = 'above' | 'below';
+
+/** The changes of one chain by blocks that are added at one end. */
+class Changes {
+  readonly slot: number;
+  readonly end: End;
+  readonly #changes = new Map<string, Change>();
+  #blocks = 0;
+
+  constructor(slot: number, end: End) {
+    this.slot = slot;
+    this.end = end;
+  }
+
+  /**
+   * Adds what the transfers of a block change. Transfers of nothing change nothing: anyone can make a token log them for any
+   * account. The zero address has no NFTs, but a sum of each ERC-20, which is the negative of its supply.
+   */
+  add(effects: Iterable<Effect>, time: number): void {
+    this.#blocks += 1;
+    for (const effect of effects) {
+      if (effect.kind !== 'transfer' || effect.asset === 'native' || effect.token === null) continue;
+      const { from, to, token, value, tokenId } = effect;
+      const standard = STANDARDS[effect.asset];
+      if (value === 0n) continue;
+      if (from !== ZERO_ADDRESS || standard === 0) {
+        const sent = this.#of(from, standard, token, tokenId ?? 0n, true);
+        sent.amount -= value;
+        sent.sends += 1;
+      }
+      if (to !== ZERO_ADDRESS || standard === 0) {
+        const received = this.#of(to, standard, token, tokenId ?? 0n, false);
+        received.amount += value;
+        received.receipts += 1;
+        received.firstReceipt = Math.min(received.firstReceipt ?? time, time);
+        received.lastReceipt = Math.max(received.lastReceipt ?? time, time);
+      }
+    }
+  }
+
+  /** In the order of the table: neighbours are in one page of the file. */
+  sorted(): readonly Change[] {
+    return [...this.#changes.keys()].sort().flatMap((key) => this.#changes.get(key) ?? []);
+  }
+
+  #of(account: Hex, standard: Holding['standard'], token: Hex, tokenId: bigint, sends: boolean): Change {
+    const key = standard === 0 ? account + token : `${account}${token}${standard}/${tokenId}`;
+    const block = this.#blocks;
+    const known = this.#changes.get(key);
+    if (known === undefined) {
+      const change: Change = {
+        ...{ account, standard, token, tokenId, amount: 0n, receipts: 0, sends: 0 },
+        ...{ firstReceipt: null, lastReceipt: null, opensWithSend: sends, block },
+      };
+      this.#changes.set(key, change);
+      return change;
+    }
+    // The first transfer of a block below all others is the first of all.
+    if (this.end === 'below' && known.block !== block) known.opensWithSend = sends;
+    known.block = block;
+    return known;
+  }
+}
+
+type Row = {
+  readonly amount: bigint;
+  readonly time: number | null;
+  readonly receipts: number;
+  readonly sends: number;
+};
+
+const KEY = 'account = ? AND slot = ? AND standard = ? AND token = ? AND token_id = ?';
+
+/**
+ * Keeps the table `holdings`. Its writes must run in a transaction. What blocks change is written by `flush`, which must be the
+ * last part of it: an account that moves a token in several blocks is written once.
+ */
+export class Ledger {
+  readonly #select;
+  readonly #insert;
+  readonly #update;
+  readonly #delete;
+  #pending: Changes | null = null;
+
+  constructor(database: DatabaseSync) {
+    this.#select = database.prepare(`SELECT amount, time, receipts, sends FROM holdings WHERE ${KEY}`);
+    this.#insert = database.prepare('INSERT INTO holdings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#update = database.prepare(
+      `UPDATE holdings SET amount = ?, time = ?, receipts = ?, sends = ? WHERE ${KEY}`,
+    );
+    this.#delete = database.prepare(`DELETE FROM holdings WHERE ${KEY}`);
+  }
+
+  /** The sum of a holding; 0 without one. */
+  amount(slot: number, holding: Holding): bigint {
+    this.flush();
+    return this.#row(keyOf(slot, holding))?.amount ?? 0n;
+  }
+
+  /** Adds the effects of a block at a time in milliseconds since 1970. */
+  add(slot: number, end: End, effects: Iterable<Effect>, time: number): void {
+    if (this.#pending?.slot !== slot || this.#pending.end !== end) this.flush();
+    this.#pending ??= new Changes(slot, end);
+    this.#pending.add(effects, time);
+  }
+
+  flush(): void {
+    const pending = this.#pending;
+    if (pending === null) return;
+    this.#pending = null;
+    for (const change of pending.sorted()) this.#apply(pending.slot, pending.end, change);
+  }
+
+  /** Forgets what was not written, where it is not to be. */
+  clear(): void {
+    this.#pending = null;
+  }
+
+  /**
+   * Takes back the effects of the newest block. `lastReceipt` finds when an NFT was last received in the blocks that are left:
+   * it is asked only for those that were.
+   */
+  revert(slot: number, effects: Iterable<Effect>, lastReceipt: (holding: Holding) => number | null): void {
+    this.flush();
+    const changes = new Changes(slot, 'above');
+    changes.add(effects, 0);
+    for (const change of changes.sorted()) {
+      const key = keyOf(slot, change);
+      const row = this.#row(key);
+      if (row === undefined)
+        throw new Error(`expected a holding of ${change.token} by ${change.account}, got none`);
+      const receipts = row.receipts - change.receipts;
+      const sends = row.sends - change.sends;
+      if (receipts + sends === 0) {
+        this.#delete.run(...key);
+        continue;
+      }
+      // The first receipt of an ERC-20 is in an older block, as long as one is left.
+      const isLast = change.standard !== 0 && change.receipts > 0;
+      const time = receipts === 0 ? null : isLast ? lastReceipt(change) : row.time;
+      this.#store(key, { amount: row.amount - change.amount, time, receipts, sends });
+    }
+  }
+
+  #apply(slot: number, end: End, change: Change): void {
+    const key = keyOf(slot, change);
+    const row = this.#row(key);
+    const opening = openingOf(change);
+    const amount = change.amount + opening;
+    const received = change.standard === 0 ? change.firstReceipt : change.lastReceipt;
+    if (row === undefined)
+      this.#insert.run(...key, amountBytes(amount), received, change.receipts, change.sends);
+    else
+      this.#store(key, {
+        amount: row.amount + (end === 'below' ? amount - openingIn(change, row) : change.amount),
+        time: chosen(change.standard, row.time, received),
+        receipts: row.receipts + change.receipts,
+        sends: row.sends + change.sends,
+      });
+  }
+
+  #row(key: Key): Row | undefined {
+    const row = this.#select.get(...key);
+    if (row === undefined || !(row.amount instanceof Uint8Array)) return undefined;
+    return {
+      amount: amountOf(row.amount),
+      time: row.time === null ? null : Number(row.time),
+      receipts: Number(row.receipts),
+      sends: Number(row.sends),
+    };
+  }
+
+  #store(key: Key, { amount, time, receipts, sends }: Row): void {
+    this.#update.run(amountBytes(amount), time, receipts, sends, ...key);
+  }
+}
+
+/**
+ * Who sends an ERC-721 had it before, also where the index lacks the block in which it came: the sum of its transfers is one
+ * too low.
+ */
+const openingOf = ({ standard, opensWithSend }: Change): bigint =>
+  standard === STANDARDS.erc721 && opensWithSend ? 1n : 0n;
+
+/** What was added to a sum as its opening: the rest is one for each transfer. */
+const openingIn = ({ standard }: Holding, { amount, receipts, sends }: Row): bigint =>
+  standard === STANDARDS.erc721 ? amount - BigInt(receipts - sends) : 0n;
+
+type Key = readonly [
+  account: Uint8Array,
+  slot: number,
+  standard: number,
+  token: Uint8Array,
+  tokenId: Uint8Array,
+];
+
+const keyOf = (slot: number, { account, standard, token, tokenId }: Holding): Key => [
+  bytesOf(account),
+  slot,
+  standard,
+  bytesOf(token),
+  amountBytes(tokenId),
+];
+
+/** The first receipt of an ERC-20, the last one of an NFT. */
+const chosen = (standard: Holding['standard'], one: number | null, other: number | null): number | null => {
+  if (one === null || other === null) return one ?? other;
+  return standard === 0 ? Math.min(one, other) : Math.max(one, other);
+};

@@ -1,0 +1,320 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Block, Chain, Effect, Hex, Transaction, Transfer } from '../../types.ts';
+import { type Balances, withBalances } from '../blocks/balances.ts';
+import { bytesOf, decodeTransaction, encodeTransaction, hexOf } from '../blocks/encoding.ts';
+import { effectsOf, type ParsedBlock, type ParsedTransaction, partiesOf } from '../blocks/parse.ts';
+import type { BlockRef } from '../node/answers.ts';
+import {
+  blockId,
+  blockOf,
+  createTables,
+  indexOf,
+  inTransaction,
+  MAX_SLOT,
+  numberOf,
+  transactionId,
+} from './database.ts';
+import { type End, type Holding, Ledger, STANDARDS } from './ledger.ts';
+
+type Range = {
+  /** The first block that is to be indexed. */
+  readonly from: number;
+  /** The lowest block that is indexed: all blocks from it up to the head are. */
+  readonly lowest: BlockRef;
+  readonly head: BlockRef;
+};
+
+type Options = {
+  readonly database: DatabaseSync;
+  readonly chains: readonly Chain[];
+  /** Whether a contract is known to be an ERC-1155. Default: none is. */
+  readonly isMultiToken?: (chainId: number, contract: Hex) => boolean;
+  /** Is told that the tables were in another format, and are made anew. */
+  readonly onRebuild?: (format: number) => void;
+};
+
+/**
+ * The index of chains: their blocks without a gap, the transactions of each address, and what the transfers of tokens sum
+ * up to. Each change is one transaction of the database, or a part of the caller's. When it fails, as for a full disk,
+ * nothing of it is kept.
+ */
+export class Index {
+  readonly #database: DatabaseSync;
+  readonly #chains: ReadonlyMap<number, IndexedChain>;
+  readonly #isMultiToken;
+  readonly #ledger: Ledger;
+  readonly #statements: ReturnType<typeof prepare>;
+  #isOpen = false;
+  /** Rows of `by_address` that are written at the end of the transaction, with the hex digits of their addresses. */
+  readonly #addresses: { readonly address: Hex; readonly id: bigint }[] = [];
+
+  constructor({ database, chains, isMultiToken, onRebuild }: Options) {
+    this.#database = database;
+    this.#isMultiToken = isMultiToken ?? (() => false);
+    const replaced = createTables(database);
+    if (replaced !== null) onRebuild?.(replaced);
+    this.#chains = inTransaction(
+      database,
+      () => new Map(chains.map((chain) => [chain.id, { chain, slot: slotOf(database, chain.id) }])),
+    );
+    this.#ledger = new Ledger(database);
+    this.#statements = prepare(database);
+  }
+
+  /** Null for a chain of which no block is indexed. */
+  range(chainId: number): Range | null {
+    const { slot } = this.#chain(chainId);
+    const { start, lowest, highest } = this.#statements.range.get(slot, ...blocksOf(slot)) ?? {};
+    if (typeof lowest !== 'bigint' || typeof highest !== 'bigint') return null;
+    return { from: Number(start), lowest: this.#reference(lowest), head: this.#reference(highest) };
+  }
+
+  /** The hash of an indexed block; null for another one. */
+  hashAt(chainId: number, number: number): Hex | null {
+    const { hash } = this.#statements.block.get(blockId(this.slot(chainId), number)) ?? {};
+    return hash instanceof Uint8Array ? hexOf(hash) : null;
+  }
+
+  /** The number that stands for a chain in the tables. */
+  slot(chainId: number): number {
+    return this.#chain(chainId).slot;
+  }
+
+  /** Runs `work` in a transaction of which the changes within it are parts. They are written sooner than one by one. */
+  readonly transaction = <Result>(work: () => Result): Result => {
+    if (this.#isOpen) return work();
+    this.#isOpen = true;
+    try {
+      return inTransaction(this.#database, () => {
+        const result = work();
+        this.#flush();
+        return result;
+      });
+    } finally {
+      this.#isOpen = false;
+      this.#ledger.clear();
+      this.#addresses.length = 0;
+    }
+  };
+
+  /**
+   * Adds the next block above the head, or the first one of a chain, and tells of it in the same transaction. `start` is the
+   * first block that is to be indexed, below a chain's first one. Default: the block itself.
+   * @throws when the block does not follow the head.
+   */
+  append(
+    block: ParsedBlock,
+    listener: (block: Block) => void,
+    known: Balances,
+    start: number = block.number,
+  ): void {
+    this.transaction(() => {
+      const { chain, slot } = this.#chain(block.chainId);
+      const head = this.range(chain.id)?.head;
+      if (head === undefined) this.#statements.setStart.run(start, slot);
+      else if (block.number !== head.number + 1 || block.parentHash !== head.hash)
+        throw new Error(
+          `expected block ${head.number + 1} of chain ${chain.id} on ${head.hash}, got ${block.number} on ${block.parentHash}`,
+        );
+      const effects = this.#add(slot, block, 'above');
+      const told = withBalances(effects, known, (account, transfer) => this.#sum(slot, account, transfer));
+      const transactions = block.transactions.map((transaction, at) =>
+        transactionOf(chain, block, transaction, told[at] ?? []),
+      );
+      const { number, hash, time } = block;
+      listener({ chain, number, hash, time, transactions });
+    });
+  }
+
+  /**
+   * Adds blocks below the lowest, the newest first.
+   * @throws when they do not lead to it.
+   */
+  prepend(blocks: readonly ParsedBlock[]): void {
+    this.transaction(() => {
+      for (const block of blocks) {
+        const lowest = this.range(block.chainId)?.lowest;
+        if (lowest?.number !== block.number + 1 || lowest.parentHash !== block.hash)
+          throw new Error(
+            `expected block ${lowest?.parentHash} below block ${lowest?.number} of chain ${block.chainId}, got ${block.number}, ${block.hash}`,
+          );
+        this.#add(this.slot(block.chainId), block, 'below');
+      }
+    });
+  }
+
+  /** Takes the blocks above `to` back, the newest first, and tells the listener the number of the first of them. */
+  unwind(chainId: number, to: number, listener: (chainId: number, fromNumber: number) => void): void {
+    this.transaction(() => {
+      const range = this.range(chainId);
+      if (range === null || range.head.number <= to) return;
+      const slot = this.slot(chainId);
+      const from = Math.max(to + 1, range.lowest.number);
+      for (let number = range.head.number; number >= from; number -= 1) this.#remove(slot, number);
+      listener(chainId, from);
+    });
+  }
+
+  /** Takes all blocks of a chain back. Another first block may follow. */
+  reset(chainId: number, listener: (chainId: number, fromNumber: number) => void): void {
+    this.unwind(chainId, -1, listener);
+  }
+
+  /** An indexed transaction with its effects; undefined when there is none of this id. */
+  read(chain: Chain, id: bigint): { readonly transaction: Transaction; readonly bytes: number } | undefined {
+    const { body, hash, time } = this.#statements.transaction.get(id) ?? {};
+    if (!(body instanceof Uint8Array) || !(hash instanceof Uint8Array)) return undefined;
+    const parsed = decodeTransaction(body, indexOf(id));
+    const block = { number: numberOf(blockOf(id)), hash: hexOf(hash), time: Number(time) };
+    const effects = effectsOf(parsed, (contract) => this.#isMultiToken(chain.id, contract));
+    return { transaction: transactionOf(chain, block, parsed, effects), bytes: body.length };
+  }
+
+  /** What the transfers in the indexed blocks sum up to. */
+  sum(chainId: number, holding: Holding): bigint {
+    return this.#ledger.amount(this.slot(chainId), holding);
+  }
+
+  #chain(chainId: number): IndexedChain {
+    const chain = this.#chains.get(chainId);
+    if (chain === undefined) throw new Error(`expected the id of an indexed chain, got ${chainId}`);
+    return chain;
+  }
+
+  #reference(id: bigint): BlockRef {
+    const { hash, parent, time } = this.#statements.block.get(id) ?? {};
+    if (!(hash instanceof Uint8Array) || !(parent instanceof Uint8Array))
+      throw new Error(`expected the block ${numberOf(id)}, got none`);
+    return { number: numberOf(id), hash: hexOf(hash), parentHash: hexOf(parent), time: Number(time) };
+  }
+
+  /** Stores a block. Returns the effects of each of its transactions. */
+  #add(slot: number, block: ParsedBlock, end: End): readonly (readonly Effect[])[] {
+    const { chainId, number, hash, parentHash, time, transactions } = block;
+    const { addBlock, addTransaction } = this.#statements;
+    const id = blockId(slot, number);
+    addBlock.run(id, bytesOf(hash), bytesOf(parentHash), time);
+    const effects = transactions.map((transaction) =>
+      effectsOf(transaction, (contract) => this.#isMultiToken(chainId, contract)),
+    );
+    for (const [at, transaction] of transactions.entries()) {
+      const key = transactionId(id, transaction.index);
+      addTransaction.run(key, encodeTransaction(transaction));
+      for (const address of partiesOf(transaction, effects[at] ?? []))
+        this.#addresses.push({ address, id: key });
+    }
+    this.#ledger.add(slot, end, effects.flat(), time);
+    return effects;
+  }
+
+  /** Writes what waits for it, in the order of the tables: neighbours are in one page of the file. */
+  #flush(): void {
+    this.#addresses.sort((one, other) =>
+      one.address < other.address ? -1 : one.address > other.address ? 1 : 0,
+    );
+    for (const { address, id } of this.#addresses) this.#statements.addAddress.run(bytesOf(address), id);
+    this.#addresses.length = 0;
+    this.#ledger.flush();
+  }
+
+  /** Removes the head of a chain with all that is derived from it. */
+  #remove(slot: number, number: number): void {
+    const { bodies, dropAddress, dropTransactions, dropBlock } = this.#statements;
+    this.#flush();
+    const id = blockId(slot, number);
+    const within = [transactionId(id, 0), transactionId(id + 1n, 0)] as const;
+    const effects: Effect[] = [];
+    for (const { id: key, body } of bodies.all(...within)) {
+      if (typeof key !== 'bigint' || !(body instanceof Uint8Array)) continue;
+      const transaction = decodeTransaction(body, indexOf(key));
+      const own = effectsOf(transaction);
+      for (const party of partiesOf(transaction, own)) dropAddress.run(bytesOf(party), key);
+      for (const effect of own) effects.push(effect);
+    }
+    dropTransactions.run(...within);
+    dropBlock.run(id);
+    this.#ledger.revert(slot, effects, (holding) => this.#lastReceipt(slot, holding));
+  }
+
+  /** When an NFT was last received, in milliseconds since 1970; null when it never was. The holder's list is read for it. */
+  #lastReceipt(slot: number, { account, standard, token, tokenId }: Holding): number | null {
+    const all = [transactionId(blockId(slot, 0), 0), transactionId(blockId(slot + 1, 0), 0)] as const;
+    for (const { id, body, time } of this.#statements.history.iterate(bytesOf(account), ...all)) {
+      if (typeof id !== 'bigint' || !(body instanceof Uint8Array)) continue;
+      const isReceived = effectsOf(decodeTransaction(body, indexOf(id))).some(
+        (effect) =>
+          effect.kind === 'transfer' &&
+          effect.asset !== 'native' &&
+          STANDARDS[effect.asset] === standard &&
+          effect.to === account &&
+          effect.token === token &&
+          effect.tokenId === tokenId &&
+          effect.value > 0n,
+      );
+      if (isReceived) return Number(time);
+    }
+    return null;
+  }
+
+  /** What the index itself knows that an account has; null for the native asset, and where it lacks older blocks. */
+  #sum(slot: number, account: Hex, { asset, token, tokenId }: Transfer): bigint | null {
+    if (asset === 'native' || token === null || !this.#statements.genesis.get(blockId(slot, 0))) return null;
+    return this.#ledger.amount(slot, { account, standard: STANDARDS[asset], token, tokenId: tokenId ?? 0n });
+  }
+}
+
+type IndexedChain = { readonly chain: Chain; readonly slot: number };
+
+/** The slot of a chain, which gets the next free one when the index does not know it. */
+const slotOf = (database: DatabaseSync, chainId: number): number => {
+  database
+    .prepare('INSERT OR IGNORE INTO chains SELECT ifnull(max(slot) + 1, 0), ?, 0 FROM chains')
+    .run(chainId);
+  const slot = Number(database.prepare('SELECT slot FROM chains WHERE id = ?').get(chainId)?.slot);
+  if (slot > MAX_SLOT) throw new Error(`the index has room for ${MAX_SLOT + 1} chains, got one more`);
+  return slot;
+};
+
+/** The ids that a chain's blocks are between. */
+const blocksOf = (slot: number) => [blockId(slot, 0), blockId(slot + 1, 0)] as const;
+
+const transactionOf = (
+  chain: Chain,
+  block: { readonly number: number; readonly hash: Hex; readonly time: number },
+  transaction: ParsedTransaction,
+  effects: readonly Effect[],
+): Transaction => ({
+  ...transaction,
+  chain,
+  blockHash: block.hash,
+  blockNumber: block.number,
+  blockTime: block.time,
+  effects,
+});
+
+const prepare = (database: DatabaseSync) => ({
+  range: database.prepare(
+    `SELECT start, (SELECT min(id) FROM blocks WHERE id >= ?2 AND id < ?3) AS lowest,
+       (SELECT max(id) FROM blocks WHERE id >= ?2 AND id < ?3) AS highest
+     FROM chains WHERE slot = ?1`,
+  ),
+  setStart: database.prepare('UPDATE chains SET start = ? WHERE slot = ?'),
+  block: database.prepare('SELECT hash, parent, time FROM blocks WHERE id = ?'),
+  genesis: database.prepare('SELECT 1 FROM blocks WHERE id = ?'),
+  addBlock: database.prepare('INSERT INTO blocks (id, hash, parent, time) VALUES (?, ?, ?, ?)'),
+  dropBlock: database.prepare('DELETE FROM blocks WHERE id = ?'),
+  addTransaction: database.prepare('INSERT INTO transactions VALUES (?, ?)'),
+  transaction: database.prepare(
+    `SELECT body, hash, time FROM transactions JOIN blocks ON blocks.id = transactions.id >> 20
+     WHERE transactions.id = ?`,
+  ),
+  bodies: database.prepare('SELECT id, body FROM transactions WHERE id >= ? AND id < ?'),
+  dropTransactions: database.prepare('DELETE FROM transactions WHERE id >= ? AND id < ?'),
+  addAddress: database.prepare('INSERT INTO by_address VALUES (?, ?)'),
+  dropAddress: database.prepare('DELETE FROM by_address WHERE address = ? AND id = ?'),
+  history: database.prepare(
+    `SELECT by_address.id, body, time FROM by_address JOIN transactions USING (id)
+       JOIN blocks ON blocks.id = by_address.id >> 20
+     WHERE address = ? AND by_address.id >= ? AND by_address.id < ? ORDER BY by_address.id DESC`,
+  ),
+});

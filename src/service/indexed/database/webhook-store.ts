@@ -1,0 +1,231 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Hex } from '../../types.ts';
+import type { Change } from '../../webhooks/requests.ts';
+import type { DeliveryQueue, Store } from '../../webhooks/store.ts';
+import { uuidV7 } from '../../webhooks/uuid.ts';
+import { changed, delivers, newWebhook, type Webhook } from '../../webhooks/webhook.ts';
+import { bytesOf, hexOf } from '../blocks/encoding.ts';
+import { inTransaction } from './database.ts';
+
+/** Positions and ids are never reused, which is what AUTOINCREMENT is for. */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS webhooks (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    webhook TEXT NOT NULL,
+    last_address INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS webhook_addresses (
+    webhook INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    address BLOB NOT NULL,
+    PRIMARY KEY (webhook, position)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX IF NOT EXISTS webhooks_by_address ON webhook_addresses (address, webhook);
+  CREATE TABLE IF NOT EXISTS deliveries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    webhook INTEGER NOT NULL,
+    chain INTEGER NOT NULL,
+    block INTEGER NOT NULL,
+    due INTEGER NOT NULL,
+    retry INTEGER NOT NULL DEFAULT 0,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS deliveries_by_due ON deliveries (webhook, due);
+`;
+
+type Known = { readonly position: number; readonly webhook: Webhook };
+
+/** The webhooks themselves are few, and are held in memory too; their addresses and deliveries are many. */
+class KnownWebhooks {
+  readonly #byId = new Map<string, Known>();
+  readonly #byPosition = new Map<number, Webhook>();
+
+  get(id: string): Known | undefined {
+    return this.#byId.get(id);
+  }
+
+  at(position: unknown): Webhook | undefined {
+    return this.#byPosition.get(Number(position));
+  }
+
+  set(position: number, webhook: Webhook): void {
+    this.#byId.set(webhook.id, { position, webhook });
+    this.#byPosition.set(position, webhook);
+  }
+
+  delete({ position, webhook }: Known): void {
+    this.#byId.delete(webhook.id);
+    this.#byPosition.delete(position);
+  }
+
+  /** In the order in which they were created. */
+  values(): MapIterator<Known> {
+    return this.#byId.values();
+  }
+
+  get isEmpty(): boolean {
+    return this.#byId.size === 0;
+  }
+}
+
+/**
+ * A store in a SQLite database, in which it makes its tables. What is done within a transaction of the database stands
+ * or falls with it; every other change is a transaction of its own.
+ */
+export const createWebhookStore = (database: DatabaseSync, now: () => number): Store => {
+  database.exec(SCHEMA);
+  const known = new KnownWebhooks();
+  for (const { position, webhook } of database
+    .prepare('SELECT position, webhook FROM webhooks ORDER BY position')
+    .iterate())
+    known.set(Number(position), JSON.parse(String(webhook)));
+
+  const insert = database.prepare('INSERT INTO webhooks (webhook) VALUES (?)');
+  const write = database.prepare('UPDATE webhooks SET webhook = ? WHERE position = ?');
+  const deleteWebhook = database.prepare('DELETE FROM webhooks WHERE position = ?');
+  const lastAddress = database.prepare('SELECT last_address FROM webhooks WHERE position = ?');
+  const setLastAddress = database.prepare('UPDATE webhooks SET last_address = ? WHERE position = ?');
+  const addAddress = database.prepare('INSERT OR IGNORE INTO webhook_addresses VALUES (?, ?, ?)');
+  const removeAddress = database.prepare('DELETE FROM webhook_addresses WHERE address = ? AND webhook = ?');
+  const removeAddresses = database.prepare('DELETE FROM webhook_addresses WHERE webhook = ?');
+  const addressPage = database.prepare(
+    'SELECT position, address FROM webhook_addresses WHERE webhook = ? AND position > ? ORDER BY position LIMIT ?',
+  );
+  const subscribers = database.prepare('SELECT webhook FROM webhook_addresses WHERE address = ?');
+  const dropDeliveries = database.prepare('DELETE FROM deliveries WHERE webhook = ?');
+
+  const subscribe = (position: number, addresses: readonly Hex[]): void => {
+    let last = Number(lastAddress.get(position)?.last_address);
+    for (const address of addresses)
+      last += Number(addAddress.run(position, last + 1, bytesOf(address)).changes);
+    setLastAddress.run(last, position);
+  };
+
+  /** Changes a webhook and what it has in one transaction. */
+  const change = (id: string, settings: Change, apply: (position: number) => void): void => {
+    const found = known.get(id);
+    if (found === undefined) return;
+    const webhook = changed(found.webhook, settings, now());
+    inTransaction(database, () => {
+      write.run(JSON.stringify(webhook), found.position);
+      apply(found.position);
+      if (!delivers(webhook)) dropDeliveries.run(found.position);
+    });
+    known.set(found.position, webhook);
+  };
+
+  return {
+    deliveries: createDeliveryQueue(database, known),
+    find: (id) => known.get(id)?.webhook ?? null,
+    page: (after, limit) =>
+      known
+        .values()
+        .filter(({ position }) => position > after)
+        .take(limit)
+        .map(({ position, webhook }) => ({ position, item: webhook }))
+        .toArray(),
+    create(creation, id = uuidV7(now())) {
+      const webhook = newWebhook(id, creation, now());
+      const position = inTransaction(database, () => {
+        const { lastInsertRowid } = insert.run(JSON.stringify(webhook));
+        subscribe(Number(lastInsertRowid), creation.addresses);
+        return Number(lastInsertRowid);
+      });
+      known.set(position, webhook);
+      return webhook;
+    },
+    update: (id, settings) => change(id, settings, () => {}),
+    remove(id) {
+      const found = known.get(id);
+      if (found === undefined) return;
+      inTransaction(database, () => {
+        for (const statement of [dropDeliveries, removeAddresses, deleteWebhook])
+          statement.run(found.position);
+      });
+      known.delete(found);
+    },
+    addresses: (id, after, limit) =>
+      addressPage
+        .all(known.get(id)?.position ?? 0, after, limit)
+        .flatMap(({ position, address }) =>
+          address instanceof Uint8Array ? [{ position: Number(position), item: hexOf(address) }] : [],
+        ),
+    changeAddresses(id, { remove, add }) {
+      change(id, {}, (position) => {
+        for (const address of remove) removeAddress.run(bytesOf(address), position);
+        subscribe(position, add);
+      });
+    },
+    replaceAddresses(id, addresses) {
+      change(id, {}, (position) => {
+        removeAddresses.run(position);
+        subscribe(position, addresses);
+      });
+    },
+    *subscribers(address) {
+      if (known.isEmpty) return;
+      for (const { webhook } of subscribers.all(bytesOf(address))) {
+        const found = known.at(webhook);
+        if (found !== undefined) yield found;
+      }
+    },
+  };
+};
+
+const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): DeliveryQueue => {
+  const add = database.prepare(
+    'INSERT INTO deliveries (webhook, chain, block, due, body) VALUES (?, ?, ?, ?, ?)',
+  );
+  const count = database.prepare('SELECT count(*) AS count FROM deliveries WHERE webhook = ?');
+  const webhooks = database.prepare('SELECT DISTINCT webhook FROM deliveries');
+  const due = database.prepare(
+    'SELECT id, chain, block, retry, body FROM deliveries WHERE webhook = ? AND due <= ? ORDER BY due, id LIMIT ?',
+  );
+  const next = database.prepare('SELECT min(due) AS due FROM deliveries WHERE webhook = ? AND due > ?');
+  const remove = database.prepare('DELETE FROM deliveries WHERE id = ?');
+  const retryLater = database.prepare('UPDATE deliveries SET retry = retry + 1, due = ? WHERE id = ?');
+  const drop = database.prepare('DELETE FROM deliveries WHERE chain = ? AND block >= ?');
+  const positionOf = (id: string): number => known.get(id)?.position ?? 0;
+
+  return {
+    add({ webhookId, chainId, blockNumber, body }, time) {
+      add.run(positionOf(webhookId), chainId, blockNumber, Math.ceil(time), body);
+    },
+    count: (webhookId) => Number(count.get(positionOf(webhookId))?.count),
+    webhookIds: () => webhooks.all().flatMap(({ webhook }) => known.at(webhook)?.id ?? []),
+    due(webhookId, time, limit) {
+      const found = known.get(webhookId);
+      if (found === undefined) return [];
+      const { type } = found.webhook;
+      return due.all(found.position, Math.floor(time), limit).map(({ id, chain, block, retry, body }) => ({
+        id: Number(id),
+        webhookId,
+        type,
+        chainId: Number(chain),
+        blockNumber: Number(block),
+        retry: Number(retry),
+        body: String(body),
+      }));
+    },
+    nextAfter(webhookId, time) {
+      const first = next.get(positionOf(webhookId), Math.floor(time))?.due ?? null;
+      return first === null ? null : Number(first);
+    },
+    record(outcomes) {
+      if (outcomes.length === 0) return;
+      // Not waited for until the disk has it: a machine that fails forgets some outcomes, and those deliveries are repeated.
+      database.exec('PRAGMA synchronous = NORMAL');
+      try {
+        inTransaction(database, () => {
+          for (const { delivery, retryAt } of outcomes) {
+            if (retryAt === null) remove.run(delivery.id);
+            else retryLater.run(Math.ceil(retryAt), delivery.id);
+          }
+        });
+      } finally {
+        database.exec('PRAGMA synchronous = FULL');
+      }
+    },
+    dropBlocks: (chainId, fromNumber) => void drop.run(chainId, fromNumber),
+  };
+};

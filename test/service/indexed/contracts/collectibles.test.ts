@@ -1,0 +1,256 @@
+import { DatabaseSync } from 'node:sqlite';
+import { encode } from 'ox/AbiParameters';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Collectibles } from '../../../../src/service/indexed/contracts/collectibles.ts';
+import { createNode, type EvmNode } from '../../../../src/service/indexed/node/node.ts';
+import type { Hex } from '../../../../src/service/types.ts';
+import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { type Contract, deploy, deployLiar } from '../support/contracts.ts';
+import { endless, serve } from '../support/server.ts';
+
+const CHAIN = 31337;
+const USER: Hex = '0x00000000000000000000000000000000000000aa';
+const CID = 'bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi';
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+let anvil: Anvil;
+let node: EvmNode;
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  node = createNode({ url: anvil.url, chainId: CHAIN });
+});
+
+afterAll(async () => {
+  await node.close();
+  await anvil[Symbol.asyncDispose]();
+});
+
+/** A gateway of ipfs that answers with these documents by their names, and whoever asks it. */
+const open = async (documents: Readonly<Record<string, string>> = {}) => {
+  const asked: string[] = [];
+  const { listener } = endless();
+  const server = await serve((request, response) => {
+    const path = request.url ?? '';
+    asked.push(path);
+    const name = path.replace(`/ipfs/${CID}/`, '');
+    if (name === 'endless') return listener(request, response);
+    const document = documents[name] ?? null;
+    if (document?.startsWith('to ')) response.writeHead(302, { location: document.slice(3) }).end();
+    else response.writeHead(document === null ? 404 : 200).end(document);
+  });
+  let time = Date.now();
+  const database = new DatabaseSync(':memory:', { readBigInts: true });
+  const ipfsGateway = `http://${server.host}`;
+  const collectibles = new Collectibles({
+    database,
+    nodes: new Map([[CHAIN, node]]),
+    ipfsGateway,
+    now: () => time,
+  });
+  const metadata = ({ address }: Contract, tokenId: bigint, standard: 'erc721' | 'erc1155' = 'erc721') =>
+    collectibles.metadata({ chainId: CHAIN, contract: address, standard, tokenId });
+  return {
+    metadata,
+    collectibles,
+    asked,
+    ipfsGateway,
+    connections: server.connections,
+    pass(milliseconds: number) {
+      time += milliseconds;
+    },
+    /** Looks until an NFT that was asked for after all others is known. */
+    async settled() {
+      const last = await artOf({ 1: `data:application/json,${JSON.stringify({ name: 'last' })}` });
+      await expect.poll(() => metadata(last, 1n)).toMatchObject({ name: 'last' });
+    },
+    async [Symbol.asyncDispose]() {
+      await collectibles.stop();
+      database.close();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+};
+
+/** A collection of tokens with these URIs. */
+const artOf = async (uris: Readonly<Record<number, string>>): Promise<Contract> => {
+  const art = await deploy(anvil.url, 'Art', ['Art', 'ART']);
+  for (const [id, uri] of Object.entries(uris)) await art.mine('mint', [USER, BigInt(id), uri]);
+  return art;
+};
+
+const DOCUMENT = {
+  name: 'Night \u202e#1',
+  description: 'A picture\nof the night',
+  image: `ipfs://${CID}/night sky.png`,
+  attributes: [
+    { trait_type: 'Mood', value: 'calm' },
+    { trait_type: 'Stars', value: 7, display_type: 'number' },
+    { trait_type: 'Moon', value: false },
+    { value: 'no key' },
+    { trait_type: 'Nested', value: { a: 1 } },
+    'no object',
+    null,
+  ],
+};
+
+test('what a document says is known a little after it was first asked for', async () => {
+  await using known = await open({ 'one.json': JSON.stringify(DOCUMENT) });
+  const art = await artOf({ 1: `ipfs://${CID}/one.json` });
+  expect(known.metadata(art, 1n)).toBeNull();
+  await expect.poll(() => known.metadata(art, 1n)).not.toBeNull();
+  expect(known.metadata(art, 1n)).toEqual({
+    name: 'Night #1',
+    description: 'A picture of the night',
+    imageUrl: `${known.ipfsGateway}/ipfs/${CID}/night%20sky.png`,
+    uri: `ipfs://${CID}/one.json`,
+    attributes: [
+      { key: 'Mood', value: 'calm' },
+      { key: 'Stars', value: '7' },
+      { key: 'Moon', value: 'false' },
+    ],
+  });
+  expect(known.asked).toEqual([`/ipfs/${CID}/one.json`]);
+});
+
+test('a token of an ERC-1155 has its id in the URI', async () => {
+  const path = `${'0'.repeat(62)}2a.json`;
+  await using known = await open({
+    [path]: '{"name":"Sword","image_url":"https://pictures.test/sword.png"}',
+  });
+  const items = await deploy(anvil.url, 'Items', [`ipfs://ipfs/${CID}/{id}.json`]);
+  await expect
+    .poll(() => known.metadata(items, 42n, 'erc1155'))
+    .toEqual({
+      name: 'Sword',
+      description: null,
+      imageUrl: 'https://pictures.test/sword.png',
+      uri: `ipfs://ipfs/${CID}/${path}`,
+      attributes: [],
+    });
+});
+
+test('a document may be in the URI itself', async () => {
+  await using known = await open();
+  const base64 = Buffer.from('{"name":"B","image":"data:image/svg+xml;base64,PHN2Zy8+"}').toString('base64');
+  const art = await artOf({
+    1: 'data:application/json;utf8,{"name":"100% A"}',
+    2: `data:application/json;charset=utf-8;base64,${base64}`,
+    3: 'data:,%7B%22name%22%3A%22C%22%7D',
+  });
+  const names = () => [1n, 2n, 3n].map((id) => known.metadata(art, id)?.name);
+  await expect.poll(names).toEqual(['100% A', 'B', 'C']);
+  expect(known.metadata(art, 1n)).toMatchObject({ uri: null, imageUrl: null, attributes: [] });
+  expect(known.metadata(art, 2n)).toMatchObject({ imageUrl: 'data:image/svg+xml;base64,PHN2Zy8+' });
+});
+
+const HOSTILE = {
+  'text.json': 'no JSON',
+  'list.json': '[{"name":"x"}]',
+  'null.json': 'null',
+  'page.json': '<!doctype html><title>Not found</title>',
+  'names.json': '{"name":{"a":1},"image":["https://x.test"],"attributes":{"a":1},"description":null}',
+  'script.json': '{"name":"S","image":"javascript:alert(1)"}',
+  'markup.json': '{"name":"H","image":"data:text/html,<script>alert(1)</script>"}',
+  'heavy.json': `{"name":"V","image":"data:image/png;base64,${'A'.repeat(5_000)}"}`,
+  'plain.json': '{"name":"P","image":"http://127.0.0.1/x.png"}',
+  'many.json': JSON.stringify({
+    name: 'M'.repeat(1_000),
+    attributes: Array.from({ length: 500 }, () => ({ trait_type: 'k'.repeat(400), value: 'v' })),
+  }),
+  'large.json': JSON.stringify({ name: 'L', description: 'x'.repeat(256 * 1024) }),
+  'deep.json': `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+};
+
+test('strangers name nothing that hurts: neither an address, nor its answer', async () => {
+  await using secret = await serve((_, response) => response.end('{"name":"secret"}'));
+  const redirects = { https: `to https://${secret.host}/`, http: `to http://${secret.host}/` };
+  await using known = await open({ ...HOSTILE, ...redirects });
+  const { port } = new URL(`http://${secret.host}`);
+  const uris = [
+    ...[...Object.keys(HOSTILE), 'https', 'http', 'endless', 'missing'].map(
+      (name) => `ipfs://${CID}/${name}`,
+    ),
+    ...[
+      `https://${secret.host}/`,
+      `http://${secret.host}/`,
+      `https://localhost:${port}/`,
+      'file:///etc/passwd',
+    ],
+    ...[`ipfs://${CID}/../../../api/v0/id`, `ipfs://${CID}/%2e%2e/%2e%2e/x`, `ipfs://127.0.0.1:${port}/x`],
+    ...['', ' ', 'https://', `https://x.test/${'a'.repeat(5_000)}`, 'data:', 'data:application/json,'],
+  ];
+  const art = await artOf(Object.fromEntries(uris.map((uri, at) => [at, uri])));
+  const look = () => uris.map((_, at) => known.metadata(art, BigInt(at)));
+  look();
+  await known.settled();
+  await expect.poll(() => known.asked.length).toBe(Object.keys(HOSTILE).length + 4);
+  await known.settled();
+  const found = new Map(look().map((each, at) => [uris[at], each]));
+  expect(secret.connections()).toBe(0);
+  expect(known.asked.every((path) => path.startsWith(`/ipfs/${CID}/`) && !path.includes('..'))).toBe(true);
+  const said = [...found.values()].flatMap((each) => [each?.name, each?.imageUrl].filter(Boolean));
+  expect(said).toEqual(['S', 'H', 'V', 'P', 'M'.repeat(256)]);
+  expect(found.get(`ipfs://${CID}/many.json`)?.attributes).toEqual(
+    Array.from({ length: 100 }, () => ({ key: 'k'.repeat(256), value: 'v' })),
+  );
+  expect(found.get('file:///etc/passwd')).toBeNull();
+});
+
+test('contracts that answer with no URI have no metadata', async () => {
+  await using known = await open();
+  const liars = [
+    await deployLiar(anvil.url, {}),
+    await deployLiar(anvil.url, { 'tokenURI(uint256)': 'burns gas' }),
+    await deployLiar(anvil.url, { 'tokenURI(uint256)': { length: 1_000_000 } }),
+    await deployLiar(anvil.url, { 'tokenURI(uint256)': { returns: `0x${'ff'.repeat(64)}` } }),
+  ];
+  const honest = await deployLiar(anvil.url, {
+    'tokenURI(uint256)': { returns: encode([{ type: 'string' }], ['data:,{"name":"honest"}']) },
+  });
+  const look = () => [...liars, honest].map((contract) => known.metadata(contract, 1n)?.name ?? null);
+  await expect.poll(look).toEqual([null, null, null, null, 'honest']);
+});
+
+test('what failed is tried again later, and ever less often; what was fetched is fetched again after a day', async () => {
+  const documents: Record<string, string> = {};
+  await using known = await open(documents);
+  const art = await artOf({ 1: `ipfs://${CID}/late.json` });
+  const times = async (): Promise<number> => {
+    known.metadata(art, 1n);
+    await known.settled();
+    return known.asked.length;
+  };
+  await times();
+  await expect.poll(times).toBe(1);
+  known.pass(9 * MINUTE);
+  expect(await times()).toBe(1);
+  known.pass(MINUTE);
+  await expect.poll(times).toBe(2);
+  known.pass(39 * MINUTE);
+  expect(await times()).toBe(2);
+  documents['late.json'] = '{"name":"late"}';
+  known.pass(MINUTE);
+  await expect.poll(() => known.metadata(art, 1n)).toMatchObject({ name: 'late' });
+  expect(await times()).toBe(3);
+  documents['late.json'] = '{"name":"later"}';
+  known.pass(DAY);
+  await expect.poll(() => known.metadata(art, 1n)).toMatchObject({ name: 'later' });
+  delete documents['late.json'];
+  known.pass(DAY);
+  await times();
+  await expect.poll(times).toBe(5);
+  expect(known.metadata(art, 1n)).toMatchObject({ name: 'later' });
+});
+
+test('what a contract said at a block that is gone is forgotten', async () => {
+  await using known = await open();
+  const art = await artOf({ 1: 'data:,{"name":"one"}' });
+  const block = await anvil.head();
+  await expect.poll(() => known.metadata(art, 1n)).toMatchObject({ name: 'one' });
+  known.collectibles.forget(CHAIN, block + 1);
+  expect(known.metadata(art, 1n)).toMatchObject({ name: 'one' });
+  known.collectibles.forget(CHAIN, block);
+  expect(known.metadata(art, 1n)).toBeNull();
+});
