@@ -23,13 +23,13 @@ export type App = {
   checkKey(): Promise<void>;
   /**
    * Begins a graceful shutdown: the gateway is no longer ready, and each response closes its kept-alive connection. It still
-   * accepts connections. Resolves after two seconds, or, if readiness was not polled lately, as soon as every client of a
-   * kept-alive connection has been told.
+   * accepts connections. Resolves after the notice of the settings, or, if readiness was not polled lately and NOTICE_MS is
+   * not set, as soon as every client of a kept-alive connection has been told.
    */
   beginShutdown(): Promise<void>;
   /**
    * Finishes the graceful shutdown: stops accepting, finishes running operations, ends subscriptions so that clients
-   * resume, and closes the delivery log. Resolves within nine seconds of `beginShutdown`, or of `stop` without it.
+   * resume, and closes the delivery log. Resolves within `shutdownMs` of `beginShutdown`, or of `stop` without it.
    */
   stop(): Promise<void>;
 };
@@ -74,7 +74,7 @@ const start = async (parts: Parts): Promise<App> => {
   const { config, log, opened } = parts;
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
   const cacheBudget = createCacheBudget(cacheBytesOf(config));
-  const deadline = createShutdownDeadline();
+  const deadline = createShutdownDeadline(config.shutdown);
   const version = readVersion();
   const traces = await loadTraces(config, version, log, opened, deadline);
   const telemetry = createTelemetry({
@@ -104,7 +104,8 @@ const start = async (parts: Parts): Promise<App> => {
       deadline.start();
       const told = server.beginShutdown();
       const noticeMs = deadline.noticeMs();
-      await (server.health.isPolled() ? delay(noticeMs) : settlesWithin([told], noticeMs));
+      const isNoticed = config.shutdown.alwaysNotices || server.health.isPolled();
+      await (isNoticed ? delay(noticeMs) : settlesWithin([told], noticeMs));
     },
     async stop() {
       deadline.start();

@@ -5,7 +5,7 @@ import { describeConfiguration, describeFailure, HELP, type LogCommand, readComm
 import { type Config, readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
 import { readVersion } from './config/version.ts';
-import { SHUTDOWN_MS } from './lib/deadlines.ts';
+import { SHUTDOWN_TIMES, type ShutdownTimes, shutdownMs } from './lib/deadlines.ts';
 import { createLog, LOG_FORMATS, type Log, type LogFormat } from './lib/log.ts';
 
 /** The one place that touches the process: its environment, its signals, its exit code. */
@@ -27,7 +27,7 @@ const start = async (): Promise<void> => {
     process.on(signal, () => {
       if (isStopping) return;
       isStopping = true;
-      void stop(app, log, signal);
+      void stop(app, config, log, signal);
     });
   const names = unknownVariables(process.env);
   if (names.length > 0) log.warn('unknown environment variables', { names });
@@ -43,18 +43,21 @@ const describeSource = ({ indexed }: Config): string =>
     ? 'the sandbox, whose data is simulated. docs/sandbox.md lists its wallets.'
     : `the index of ${indexed.chains.length === 1 ? 'chain' : 'the chains'} ${indexed.chains.map(({ id }) => id).join(', ')}.`;
 
-const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> => {
+const stop = async (app: App, { shutdown }: Config, log: Log, signal: NodeJS.Signals): Promise<void> => {
   log.info('stopping', { signal });
-  const overdue = setTimeout(() => {
-    log.error('shutdown timed out');
-    process.exit(1);
-  }, SHUTDOWN_MS + OVERDUE_MS);
+  exitWhenOverdue(log, shutdown);
   // SIGINT comes from a terminal, where a person waits. SIGTERM comes from an orchestrator whose load balancer has to notice first.
   if (signal === 'SIGTERM') await app.beginShutdown();
   await app.stop();
-  clearTimeout(overdue);
   log.info('stopped');
   process.exit(0);
+};
+
+const exitWhenOverdue = (log: Log, times: ShutdownTimes): void => {
+  setTimeout(() => {
+    log.error('shutdown timed out');
+    process.exit(1);
+  }, shutdownMs(times) + OVERDUE_MS);
 };
 
 /** Serves an index of chains, without a gateway. */
@@ -75,10 +78,7 @@ const serve = async (): Promise<void> => {
 
 const stopService = async (service: IndexService, log: Log, signal: NodeJS.Signals): Promise<void> => {
   log.info('stopping', { signal });
-  setTimeout(() => {
-    log.error('shutdown timed out');
-    process.exit(1);
-  }, SHUTDOWN_MS + OVERDUE_MS).unref();
+  exitWhenOverdue(log, SHUTDOWN_TIMES);
   await service.stop();
   log.info('stopped');
   process.exit(0);

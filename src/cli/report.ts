@@ -154,6 +154,9 @@ const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) 
   EXTRA_CHAINS: ({ extraChains }) =>
     extraChains.map(({ chainId, name, tags }) => [chainId, name, ...tags].join(':')),
   MAX_SOCKETS: ({ maxSockets }) => maxSockets,
+  NOTICE_MS: ({ shutdown: { noticeMs, alwaysNotices } }) =>
+    alwaysNotices ? noticeMs : `${noticeMs}, or 0 while readiness is not polled`,
+  DRAIN_MS: ({ shutdown }) => shutdown.drainMs,
   MAX_WATCHED_WALLETS: ({ maxWatchedWallets }) => maxWatchedWallets,
   TRUSTED_DOCUMENTS: ({ trustedDocuments }) => trustedDocuments,
   NODE_ENV: ({ production }) => (production ? 'production' : 'development'),

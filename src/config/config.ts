@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SHUTDOWN_TIMES, type ShutdownTimes } from '../lib/deadlines.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
 import type { Chain } from '../lookups/chains/known-chains.ts';
 import { type IndexedConfig, readIndexedConfig } from '../service/indexed/config.ts';
@@ -77,6 +78,10 @@ export type Config = {
   /** Chains in addition to those that the gateway knows. */
   readonly extraChains: readonly Chain[];
   readonly maxSockets: number;
+  readonly shutdown: ShutdownTimes & {
+    /** Whether the notice is given even where readiness is not polled. */
+    readonly alwaysNotices: boolean;
+  };
   /** The most wallets that one tenant may watch. */
   readonly maxWatchedWallets: number;
   /** The largest answer, or event of a subscription. */
@@ -107,6 +112,9 @@ export type Config = {
   readonly traces: TracesConfig | null;
   readonly sandboxBlockMs: number;
 };
+
+/** The longest part of a shutdown: ten minutes. */
+const MAX_SHUTDOWN_MS = 600_000;
 
 /** The longest freshness of a cached page: a day. */
 const MAX_FRESH_MS = 86_400_000;
@@ -252,6 +260,11 @@ export const readConfig = (env: Environment): Config => {
       read('EXTRA_CHAINS', extraChains, 'id:name[:tag…], comma-separated, each id and name once') ?? [],
     maxAnswerMb: integer('MAX_ANSWER_MB', 32, 1, 256),
     maxSockets: integer('MAX_SOCKETS', 20_000, 1, 1_000_000),
+    shutdown: {
+      noticeMs: integer('NOTICE_MS', SHUTDOWN_TIMES.noticeMs, 0, MAX_SHUTDOWN_MS),
+      drainMs: integer('DRAIN_MS', SHUTDOWN_TIMES.drainMs, 0, MAX_SHUTDOWN_MS),
+      alwaysNotices: Boolean(env.NOTICE_MS),
+    },
     maxWatchedWallets: integer('MAX_WATCHED_WALLETS', 100, 1, 2000),
     trustedDocuments: env.TRUSTED_DOCUMENTS || null,
     production: env.NODE_ENV === 'production',

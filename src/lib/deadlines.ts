@@ -84,25 +84,36 @@ export type Clock = () => number;
 /** The clock of this process. */
 export const monotonicClock: Clock = () => performance.now();
 
-/** Orchestrators commonly kill a process ten seconds after SIGTERM. */
-export const SHUTDOWN_MS = 9000;
+/** How long the first parts of a graceful shutdown take at most, in milliseconds. */
+export type ShutdownTimes = {
+  /** The readiness notice: the gateway is no longer ready, but still accepts connections. */
+  readonly noticeMs: number;
+  /** The drain: running operations may finish. */
+  readonly drainMs: number;
+};
 
-/** A load balancer that polls readiness each second and acts on the first failure notices in this time. */
-const NOTICE_MS = 2000;
-/** Running operations may finish within this time. */
-const DRAIN_MS = 5000;
+/**
+ * A load balancer that polls readiness each second and acts on the first failure notices in two seconds. Together with the
+ * parts below, both leave a second of the ten after which orchestrators commonly kill a process.
+ */
+export const SHUTDOWN_TIMES: ShutdownTimes = { noticeMs: 2000, drainMs: 5000 };
+
 /** Clients read the responses that end the drain, and close their connections, in this time. */
 const CLOSE_MS = 1000;
 /** The parts above leave this time for the delivery log to close. It may use the time that they don't need as well. */
 const LOG_MS = 1000;
 
+/** The longest that a graceful shutdown takes, in milliseconds. */
+export const shutdownMs = ({ noticeMs, drainMs }: ShutdownTimes): number =>
+  noticeMs + drainMs + CLOSE_MS + LOG_MS;
+
 /** The one deadline of a graceful shutdown. Each part of the shutdown derives its time from it, in milliseconds. */
 export type ShutdownDeadline = {
   /** Starts the time; later calls change nothing. */
   start(): void;
-  /** The readiness notice: the gateway is no longer ready, but still accepts connections. */
+  /** The readiness notice. */
   noticeMs(): number;
-  /** The drain: running operations may finish. */
+  /** The drain. */
   drainMs(): number;
   /** The close: clients read their final responses. */
   closeMs(): number;
@@ -110,17 +121,20 @@ export type ShutdownDeadline = {
   remainingMs(): number;
 };
 
-export const createShutdownDeadline = (now: () => number = () => performance.now()): ShutdownDeadline => {
+export const createShutdownDeadline = (
+  times: ShutdownTimes = SHUTDOWN_TIMES,
+  now: Clock = monotonicClock,
+): ShutdownDeadline => {
   let endsAt: number | null = null;
-  const remainingMs = () => (endsAt === null ? SHUTDOWN_MS : Math.max(0, endsAt - now()));
+  const remainingMs = () => (endsAt === null ? shutdownMs(times) : Math.max(0, endsAt - now()));
   /** At most `ms`, and no more than leaves `reservedMs` for the parts that follow. */
   const part = (ms: number, reservedMs: number) => Math.max(0, Math.min(ms, remainingMs() - reservedMs));
   return {
     start() {
-      endsAt ??= now() + SHUTDOWN_MS;
+      endsAt ??= now() + shutdownMs(times);
     },
-    noticeMs: () => part(NOTICE_MS, DRAIN_MS + CLOSE_MS + LOG_MS),
-    drainMs: () => part(DRAIN_MS, CLOSE_MS + LOG_MS),
+    noticeMs: () => part(times.noticeMs, times.drainMs + CLOSE_MS + LOG_MS),
+    drainMs: () => part(times.drainMs, CLOSE_MS + LOG_MS),
     closeMs: () => part(CLOSE_MS, LOG_MS),
     remainingMs,
   };

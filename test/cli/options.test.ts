@@ -104,6 +104,8 @@ const EXAMPLES: { readonly [name in Variable]: readonly string[] } = {
   DEFAULT_CHAIN_COUNT: ['11'],
   EXTRA_CHAINS: ['4242:newchain:mainnet,434343:other'],
   MAX_SOCKETS: ['112'],
+  NOTICE_MS: ['1004'],
+  DRAIN_MS: ['1005'],
   MAX_WATCHED_WALLETS: ['13'],
   TRUSTED_DOCUMENTS: ['documents.json'],
   NODE_ENV: ['production'],

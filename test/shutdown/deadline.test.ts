@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createShutdownDeadline } from '../../src/lib/deadlines.ts';
+import { createShutdownDeadline, shutdownMs } from '../../src/lib/deadlines.ts';
 import { need } from '../support/available.ts';
 import { deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
@@ -12,7 +12,7 @@ import { spawnGateway } from '../support/gateway/spawn.ts';
 
 test('the parts fit into the deadline, however long each of them takes', () => {
   let now = 1000;
-  const deadline = createShutdownDeadline(() => now);
+  const deadline = createShutdownDeadline(undefined, () => now);
   deadline.start();
   const spent = [deadline.noticeMs, deadline.drainMs, deadline.closeMs].map((part) => {
     const ms = part();
@@ -25,7 +25,7 @@ test('the parts fit into the deadline, however long each of them takes', () => {
 
 test('a part that overruns takes its time from those that follow, and a second start changes nothing', () => {
   let now = 0;
-  const deadline = createShutdownDeadline(() => now);
+  const deadline = createShutdownDeadline(undefined, () => now);
   deadline.start();
   now = 4000;
   deadline.start();
@@ -34,6 +34,17 @@ test('a part that overruns takes its time from those that follow, and a second s
   expect([deadline.drainMs(), deadline.closeMs()]).toEqual([0, 500]);
   now = 60_000;
   expect([deadline.closeMs(), deadline.remainingMs()]).toEqual([0, 0]);
+});
+
+test('the settings change the notice and the drain, and so when all ends', () => {
+  let now = 0;
+  const times = { noticeMs: 15_000, drainMs: 30_000 };
+  const deadline = createShutdownDeadline(times, () => now);
+  deadline.start();
+  expect(shutdownMs(times)).toBe(47_000);
+  expect(deadline.noticeMs()).toBe(15_000);
+  now = 15_000;
+  expect([deadline.drainMs(), deadline.remainingMs()]).toEqual([30_000, 32_000]);
 });
 
 test('a disk that takes longer than the deadline to close the log is no failure: exit code 0, and nothing is lost', async (context) => {

@@ -9,10 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/clients/subscribe.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
-import { startGateway } from '../support/gateway/start.ts';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { startBlockingService } from '../support/upstream/blocking-service.ts';
 
 /** A gateway that stops finishes what runs, however it was asked for: drain-sockets.test.ts has the WebSockets. */
+
+const byKey = { 'x-service-api-key': 'a-key' };
 
 const MUTATION = `mutation {
   updateWebhook(input: { webhookId: "0193f0a0-0000-7000-8000-000000000001", name: "new" }) { __typename }
@@ -103,6 +105,40 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     }
   },
 );
+
+test('NOTICE_MS keeps a gateway accepting whose readiness is not polled, such as behind a balancer that only connects', async () => {
+  await using gateway = await spawnGateway({ UPSTREAM_URL: nowhere, AUTH: 'key', NOTICE_MS: '600000' });
+  gateway.child.kill('SIGTERM');
+  await eventually(() => gateway.lines.some((line) => line.includes('"stopping"')));
+  for (let again = 0; again < 20; again += 1) {
+    const served = await fetch(`${gateway.url}/graphql?query={__typename}`, { headers: byKey });
+    expect([served.status, served.headers.get('connection')]).toEqual([200, 'close']);
+  }
+  expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(503);
+});
+
+test('DRAIN_MS is how long an operation may go on', async () => {
+  await using service = await startBlockingService();
+  const started = async (env: Record<string, string>) => {
+    const gateway = await startGateway({ UPSTREAM_URL: service.url, ...env });
+    const asked = service.requests.length + 1;
+    const answer = gateway.query<unknown>(MUTATION);
+    await service.asked(asked);
+    return { gateway, answer };
+  };
+  const patient = await started({});
+  const hasty = await started({ DRAIN_MS: '0' });
+  const stopped = [patient, hasty].map(({ gateway }) => gateway.stop());
+  let isFirst = true;
+  void patient.answer.then(() => {
+    isFirst = false;
+  });
+  expect((await hasty.answer).errors?.[0]?.extensions.code).toBe('UPSTREAM_TIMEOUT');
+  expect(isFirst).toBe(true);
+  service.answerAll();
+  expect((await patient.answer).errors).toBeUndefined();
+  await Promise.all(stopped);
+});
 
 test('SIGTERM to npm start reaches the gateway, and it exits with 0', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-npm-'));

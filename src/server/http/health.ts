@@ -65,7 +65,7 @@ export const createHealthEndpoints = ({
 
   const ready = async (): Promise<HealthResponse> => {
     polledAt = now();
-    // A stop is told at once: a load balancer has two seconds to notice it.
+    // A stop is told at once: a load balancer has little time to notice it.
     if (stopping) return notReady([STOPPING]);
     const failed = (await Promise.all(failures.map((failure) => failure()))).filter((one) => one !== null);
     if (stopping) return notReady([STOPPING]);
