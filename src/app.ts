@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startDeliveries } from './app/deliveries.ts';
 import { startServer } from './app/server.ts';
 import type { ReadPath } from './app/startup.ts';
-import { loadTraces, loadTrustedDocuments, PublicUrl, type Startup, type Times } from './app/startup.ts';
+import { loadTraces, PublicUrl, type Startup, type Times } from './app/startup.ts';
+import { openTrustedFile } from './app/trusted-documents.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
 import { readVersion } from './config/version.ts';
@@ -21,6 +22,10 @@ export type App = {
   readonly url: string;
   /** Verifies the gateway's own key upstream and logs the result; never rejects. */
   checkKey(): Promise<void>;
+  /**
+   * Reads the file of TRUSTED_DOCUMENTS again and logs the result. An invalid file changes nothing. Never rejects.
+   */
+  reload(): Promise<void>;
   /**
    * Begins a graceful shutdown: the gateway is no longer ready, and each response closes its kept-alive connection. It still
    * accepts connections. Resolves after the notice of the settings, or, if readiness was not polled lately and NOTICE_MS is
@@ -72,7 +77,8 @@ const RESOURCES = [...[...lookups, ...itemLookups].map(({ name }) => name), 'web
 
 const start = async (parts: Parts): Promise<App> => {
   const { config, log, opened } = parts;
-  const trusted = await loadTrustedDocuments(config.trustedDocuments);
+  const { trustedDocuments } = config;
+  const trusted = trustedDocuments === null ? null : await openTrustedFile(trustedDocuments, log);
   const cacheBudget = createCacheBudget(cacheBytesOf(config));
   const deadline = createShutdownDeadline(config.shutdown);
   const version = readVersion();
@@ -89,7 +95,7 @@ const start = async (parts: Parts): Promise<App> => {
   const redis = config.redis && (await (await import('./app/redis.ts')).startRedis(startup, config.redis));
   const deliveries = await startDeliveries(startup, redis);
   const upstream = await startUpstream(startup, cacheBudget, deliveries);
-  const server = await startServer(startup, upstream, deliveries, trusted);
+  const server = await startServer(startup, upstream, deliveries, trusted?.documents ?? null);
 
   const { gatewayKey } = upstream;
   const stopping = new AbortController();
@@ -99,6 +105,10 @@ const start = async (parts: Parts): Promise<App> => {
       if (gatewayKey === null || config.upstream.url === null || config.auth.mode === 'key') return;
       const gateway = await authenticateAnyone(gatewayKey)({ get: () => null });
       await reportOnKey((signal) => server.requestKeyVerification(gateway, signal), log, stopping.signal);
+    },
+    async reload() {
+      if (trusted === null) log.warn('nothing to reload: TRUSTED_DOCUMENTS is not set');
+      await trusted?.reload();
     },
     async beginShutdown() {
       deadline.start();

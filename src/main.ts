@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { isatty } from 'node:tty';
 import type { IndexService } from './app/index-service.ts';
 import type { App } from './app.ts';
 import { describeConfiguration, describeFailure, HELP, type LogCommand, readCommand } from './cli/options.ts';
@@ -21,14 +22,22 @@ const start = async (): Promise<void> => {
   // Loaded here, so that problems of the configuration are reported first.
   const { startApp } = await import('./app.ts');
   const app = await startApp(config, log, { readPath: process.env.READ_PATH === 'plain' ? 'plain' : 'fast' });
+  const hadTerminal = isatty(process.stderr.fd);
   let isStopping = false;
   // npm forwards a signal that the whole process group has already received. The repeat must not cut the shutdown short.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => {
-      if (isStopping) return;
-      isStopping = true;
-      void stop(app, config, log, signal);
-    });
+  const stopOnce = (signal: NodeJS.Signals): void => {
+    if (isStopping) return;
+    isStopping = true;
+    void stop(app, config, log, signal);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stopOnce);
+  process.on('SIGHUP', () => {
+    if (hadTerminal && !isatty(process.stderr.fd)) {
+      // The terminal was closed: the same signal says so, and lines of the log can't be written any more.
+      process.stderr.on('error', () => {});
+      stopOnce('SIGHUP');
+    } else if (!isStopping) void app.reload();
+  });
   const names = unknownVariables(process.env);
   if (names.length > 0) log.warn('unknown environment variables', { names });
   // The line is written when signals are handled: a supervisor may stop the gateway as soon as it reads it.

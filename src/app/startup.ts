@@ -1,13 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { type Config, ConfigError } from '../config/config.ts';
 import { isTenant } from '../deliveries/ingress/delivery-url.ts';
 import type { BodyLimits } from '../deliveries/ingress/request.ts';
 import type { openSqliteLog } from '../deliveries/sqlite/log.ts';
 import type { Clock, ShutdownDeadline } from '../lib/deadlines.ts';
 import type { Log } from '../lib/log.ts';
-import { messageOf } from '../lib/values.ts';
 import type { RedisTimes } from '../redis/client.ts';
-import { schema } from '../schema.ts';
 import {
   type Authenticate,
   authenticateAnyone,
@@ -15,11 +12,6 @@ import {
   authenticateByToken,
 } from '../server/auth/authenticate.ts';
 import type { KeyVerificationTimes } from '../server/auth/verify-key.ts';
-import {
-  readTrustedDocuments,
-  type TrustedDocuments,
-  TrustedDocumentsError,
-} from '../server/graphql/trusted-documents.ts';
 import type { HttpTimes } from '../server/http/server.ts';
 import type { UnsentTimes } from '../server/http/unsent-limit.ts';
 import type { SocketTimes } from '../server/websocket/protocol.ts';
@@ -82,23 +74,6 @@ export type Startup = {
   readonly opened: AsyncDisposableStack;
   /** Bounds the closing of what was opened. */
   readonly deadline: ShutdownDeadline;
-};
-
-/**
- * Reads the file of trusted documents at `path`; null without a path. Rejects with ConfigError when the file can't be read
- * or one of its documents is invalid.
- */
-export const loadTrustedDocuments = async (path: string | null): Promise<TrustedDocuments | null> => {
-  if (path === null) return null;
-  const json = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new ConfigError([`TRUSTED_DOCUMENTS: ${messageOf(error)}`]);
-  });
-  try {
-    return readTrustedDocuments(json, schema);
-  } catch (error) {
-    if (!(error instanceof TrustedDocumentsError)) throw error;
-    throw new ConfigError(error.problems.map((problem) => `TRUSTED_DOCUMENTS: ${problem}`));
-  }
 };
 
 /** Creates the authentication of clients that AUTH names. `secret` makes tenants of keys. */

@@ -132,10 +132,11 @@ const parse = <Wanted extends ParseArgsConfig>(wanted: Wanted) => {
  */
 export const describeConfiguration = async (env: Environment): Promise<string> => {
   // Loaded here: it needs the schema, and a start reports the problems of its configuration before it loads that.
-  const { loadTrustedDocuments } = await import('../app/startup.ts');
+  const { readTrustedFile } = await import('../app/trusted-documents.ts');
+  const trusted = env.TRUSTED_DOCUMENTS || null;
   const [read, loaded] = await Promise.allSettled([
     (async () => readConfig(env))(),
-    loadTrustedDocuments(env.TRUSTED_DOCUMENTS || null),
+    trusted === null ? null : readTrustedFile(trusted),
   ]);
   if (read.status === 'rejected' || loaded.status === 'rejected')
     throw problemsOf([read, loaded].flatMap((result) => (result.status === 'rejected' ? result.reason : [])));

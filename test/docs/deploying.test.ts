@@ -89,6 +89,7 @@ test('containers and units start what npm start starts', () => {
   expect(dockerfile).toContain(`CMD ${JSON.stringify(['node', ...bundled]).replaceAll(',', ', ')}\n`);
   // The package's program has the same: see test/cli/package.test.ts.
   expect(unit).toMatch(/^ExecStart=\/opt\/gateway\/bin\/evm-graphql-gateway$/m);
+  expect(unit).toMatch(/^ExecReload=\/bin\/kill -HUP \$MAINPID$/m);
 });
 
 test('gateway.env holds keys, so each command that makes one makes it for its owner alone', () => {

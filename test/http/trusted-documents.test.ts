@@ -1,18 +1,15 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config.ts';
 import { TRANSPORTS } from '../support/clients/transports.ts';
 import { folderOf } from '../support/folder.ts';
 import { codesOf, type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+import { idOf, trustedFile } from '../support/gateway/trusted.ts';
 
 const TYPENAME = 'query Name { __typename }';
 const HEAD = 'query Head($first: Int) { deliveries(first: $first) { head } }';
 const NEWS = 'subscription News { deliveries { cursor } }';
 
-const listOf = (...documents: string[]) =>
-  JSON.stringify(Object.fromEntries(documents.map((document) => [sha256(document), document])));
+const listOf = (...documents: string[]) => trustedFile(documents);
 
 describe('with TRUSTED_DOCUMENTS', () => {
   let folder: Awaited<ReturnType<typeof folderOf>>;
@@ -29,24 +26,21 @@ describe('with TRUSTED_DOCUMENTS', () => {
   const persisted = (hash: string) => ({ persistedQuery: { version: 1, sha256Hash: hash } });
 
   const welcome: [what: string, payload: Record<string, unknown>][] = [
-    ['by documentId', { documentId: sha256(TYPENAME) }],
-    ['by documentId, as GraphQL over HTTP writes it', { documentId: `sha256:${sha256(TYPENAME)}` }],
-    ['by the hash that Apollo clients send', { extensions: persisted(sha256(TYPENAME)) }],
-    ['with its own text beside', { query: TYPENAME, extensions: persisted(sha256(TYPENAME)) }],
-    [
-      'with its name and no variables',
-      { documentId: sha256(TYPENAME), operationName: 'Name', variables: {} },
-    ],
+    ['by documentId', { documentId: idOf(TYPENAME) }],
+    ['by documentId, as GraphQL over HTTP writes it', { documentId: `sha256:${idOf(TYPENAME)}` }],
+    ['by the hash that Apollo clients send', { extensions: persisted(idOf(TYPENAME)) }],
+    ['with its own text beside', { query: TYPENAME, extensions: persisted(idOf(TYPENAME)) }],
+    ['with its name and no variables', { documentId: idOf(TYPENAME), operationName: 'Name', variables: {} }],
   ];
   const refused: [what: string, payload: Record<string, unknown>, code: string][] = [
     ['a text', { query: '{ __typename }' }, 'FORBIDDEN'],
     ["a trusted document's text without its name", { query: TYPENAME }, 'FORBIDDEN'],
-    ['another text under its name', { query: '{ __typename }', documentId: sha256(TYPENAME) }, 'FORBIDDEN'],
-    ['an unknown hash', { documentId: sha256('{ __typename }') }, 'FORBIDDEN'],
+    ['another text under its name', { query: '{ __typename }', documentId: idOf(TYPENAME) }, 'FORBIDDEN'],
+    ['an unknown hash', { documentId: idOf('{ __typename }') }, 'FORBIDDEN'],
     ['a name from the prototype', { documentId: 'constructor' }, 'FORBIDDEN'],
     ['no name at all', { variables: {} }, 'BAD_USER_INPUT'],
-    ['a name that is no string', { documentId: [sha256(TYPENAME)] }, 'BAD_USER_INPUT'],
-    ['wrong variables', { documentId: sha256(HEAD), variables: { first: 'x' } }, 'BAD_USER_INPUT'],
+    ['a name that is no string', { documentId: [idOf(TYPENAME)] }, 'BAD_USER_INPUT'],
+    ['wrong variables', { documentId: idOf(HEAD), variables: { first: 'x' } }, 'BAD_USER_INPUT'],
   ];
 
   for (const [transport, send] of TRANSPORTS) {
@@ -67,9 +61,9 @@ describe('with TRUSTED_DOCUMENTS', () => {
   }
 
   test.each([
-    `documentId=${sha256(TYPENAME)}`,
-    `extensions=${encodeURIComponent(JSON.stringify(persisted(sha256(TYPENAME))))}`,
-    `documentId=${sha256(TYPENAME)}&operationName=Name&variables=%7B%7D`,
+    `documentId=${idOf(TYPENAME)}`,
+    `extensions=${encodeURIComponent(JSON.stringify(persisted(idOf(TYPENAME))))}`,
+    `documentId=${idOf(TYPENAME)}&operationName=Name&variables=%7B%7D`,
   ])('GET ?%s runs', async (search) => {
     const response = await fetch(`${gateway.url}/graphql?${search}`);
     expect(await response.json()).toMatchObject({ data: { __typename: 'Query' } });
@@ -77,7 +71,7 @@ describe('with TRUSTED_DOCUMENTS', () => {
 
   test('an EventSource subscribes by its url alone', async () => {
     const headers = { accept: 'text/event-stream', 'sec-fetch-site': 'same-origin' };
-    const stream = await fetch(`${gateway.url}/graphql?documentId=${sha256(NEWS)}`, { headers });
+    const stream = await fetch(`${gateway.url}/graphql?documentId=${idOf(NEWS)}`, { headers });
     expect(stream.headers.get('content-type')).toContain('text/event-stream');
     await stream.body?.cancel();
   });
@@ -106,9 +100,9 @@ describe('an invalid file ends the start, which names each problem', () => {
     [
       'a wrong hash',
       JSON.stringify({ abc: TYPENAME }),
-      [new RegExp(`TRUSTED_DOCUMENTS: abc: .*${sha256(TYPENAME)}`)],
+      [new RegExp(`TRUSTED_DOCUMENTS: abc: .*${idOf(TYPENAME)}`)],
     ],
-    ['no GraphQL', listOf('{'), [new RegExp(`${sha256('{')}: Syntax Error`)]],
+    ['no GraphQL', listOf('{'), [new RegExp(`${idOf('{')}: Syntax Error`)]],
     [
       'fields that are not there, of two documents',
       listOf(unknown, '{ other }'),
@@ -117,7 +111,7 @@ describe('an invalid file ends the start, which names each problem', () => {
     [
       'introspection, which would be refused',
       listOf(introspection),
-      [new RegExp(`${sha256(introspection)}: .*introspection`)],
+      [new RegExp(`${idOf(introspection)}: .*introspection`)],
     ],
     [
       'what is beyond a limit',

@@ -98,7 +98,8 @@ export const createAttribute = ({
 }: Options): Attribute => {
   const known = new Set(clientNames);
   const named = operationNames && new Set(operationNames);
-  const labelled = new Set(trusted?.hashes.slice(0, MAX_DOCUMENTS));
+  const labelledNow = () => new Set([...(trusted?.texts().keys() ?? [])].slice(0, MAX_DOCUMENTS));
+  let labelled = labelledNow();
   const other = labelOf(OTHER, OTHER);
   const labels = new Map<string, Label>();
   let pairs = 0;
@@ -114,10 +115,16 @@ export const createAttribute = ({
     return label;
   };
   /** The labels of a document's operations by their names, each resolved once. */
-  const labelsOf = rememberEach((document: DocumentNode) => {
-    const text = document.loc?.source.body ?? '';
-    const hash = trusted && createHash('sha256').update(text).digest('hex');
-    return { hash, byName: new Map<string, Label>() };
+  const rememberLabels = () =>
+    rememberEach((document: DocumentNode) => {
+      const text = document.loc?.source.body ?? '';
+      const hash = trusted && createHash('sha256').update(text).digest('hex');
+      return { hash, byName: new Map<string, Label>() };
+    });
+  let labelsOf = rememberLabels();
+  trusted?.onReload(() => {
+    labelled = labelledNow();
+    labelsOf = rememberLabels();
   });
   const labelIn = (document: DocumentNode, operationName: string | null | undefined): Label => {
     const { hash, byName } = labelsOf(document);

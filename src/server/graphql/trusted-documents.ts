@@ -3,6 +3,7 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { z } from 'zod';
 import { parseDocument, validateDocument } from '../../graph/document-limits.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
+import { createTimeSlices } from '../../lib/fair-slices.ts';
 
 /** The part of a request that names its document, not validated yet. */
 type DocumentReference = {
@@ -11,14 +12,20 @@ type DocumentReference = {
   readonly extensions?: unknown;
 };
 
+/** Texts of documents by their SHA-256 in hex, in the order of their file. All are valid. */
+export type DocumentTexts = ReadonlyMap<string, string>;
+
+/** The documents that may run. A reload replaces them all at once; operations that run already are not affected. */
 export type TrustedDocuments = {
-  /** The SHA-256 of each document in hex, in the order of their file. */
-  readonly hashes: readonly string[];
+  /** Returns those of now. */
+  texts(): DocumentTexts;
   /**
    * Returns the text of the document that a request names. Throws FORBIDDEN for a document that is not trusted, also for
    * one that is sent as text, and BAD_USER_INPUT when the request names none.
    */
   documentOf(request: DocumentReference): string;
+  /** Calls the listener after each reload, before any operation of the new documents. */
+  onReload(listener: () => void): void;
 };
 
 /** A file of trusted documents is invalid. It lists every problem. */
@@ -32,22 +39,45 @@ export class TrustedDocumentsError extends Error {
   }
 }
 
-/** Parses a JSON object of documents by their SHA-256 in hex. Throws TrustedDocumentsError. */
-export const readTrustedDocuments = (json: string, schema: GraphQLSchema): TrustedDocuments => {
-  const documents = parseFile(json);
-  const problems = [...documents].flatMap(([hash, text]) => problemsOf(hash, text, schema));
-  if (problems.length > 0) throw new TrustedDocumentsError(problems);
-  return {
-    hashes: [...documents.keys()],
+/** Creates the documents, and the function that replaces them. */
+export const createTrustedDocuments = (
+  initial: DocumentTexts,
+): { readonly documents: TrustedDocuments; readonly replace: (texts: DocumentTexts) => void } => {
+  let texts = initial;
+  const listeners: (() => void)[] = [];
+  const documents: TrustedDocuments = {
+    texts: () => texts,
     documentOf({ query, documentId, extensions }) {
       const hash = hashIn(documentId, extensions);
-      const document = hash === null ? undefined : documents.get(hash);
+      const document = hash === null ? undefined : texts.get(hash);
       if (document !== undefined && (!query || query === document)) return document;
       if (hash === null && !query)
         throw badUserInput('Expected documentId or extensions.persistedQuery.sha256Hash, got neither.');
       throw untrusted();
     },
+    onReload: (listener) => void listeners.push(listener),
   };
+  const replace = (next: DocumentTexts): void => {
+    texts = next;
+    for (const listener of listeners) listener();
+  };
+  return { documents, replace };
+};
+
+/**
+ * Parses a JSON object of documents by their SHA-256 in hex, and validates each. It lets other work run in between. Rejects
+ * with TrustedDocumentsError.
+ */
+export const readTrustedDocuments = async (json: string, schema: GraphQLSchema): Promise<DocumentTexts> => {
+  const texts = parseFile(json);
+  const slices = createTimeSlices();
+  const problems: string[] = [];
+  for (const [hash, text] of texts) {
+    if (slices.isOver()) await slices.next();
+    problems.push(...problemsOf(hash, text, schema));
+  }
+  if (problems.length > 0) throw new TrustedDocumentsError(problems);
+  return texts;
 };
 
 const untrusted = (): GraphQLError =>
@@ -57,7 +87,7 @@ const untrusted = (): GraphQLError =>
 
 const file = z.record(z.string(), z.string());
 
-const parseFile = (json: string): ReadonlyMap<string, string> => {
+const parseFile = (json: string): DocumentTexts => {
   try {
     return new Map(Object.entries(file.parse(JSON.parse(json))));
   } catch {

@@ -15,11 +15,12 @@ type Options = {
   /** Variables beside `after` and `filter`. */
   readonly variables?: Record<string, unknown>;
   readonly connectionParams?: Record<string, unknown>;
+  readonly extensions?: Record<string, unknown>;
 };
 
 /** Subscribes over WebSocket by the client of graphql-ws, and collects events in order, errors and close codes. */
 export const subscribe = (gatewayUrl: string, options: Options = {}) => {
-  const { after, filter, query = DELIVERIES, variables, connectionParams } = options;
+  const { after, filter, query = DELIVERIES, variables, connectionParams, extensions } = options;
   const edges: Edge[] = [];
   const faults: { message: string; extensions: { code: string } }[] = [];
   const closes: number[] = [];
@@ -38,7 +39,7 @@ export const subscribe = (gatewayUrl: string, options: Options = {}) => {
   });
   const ended = Promise.withResolvers<void>();
   const stop = client.subscribe<{ deliveries: Edge }>(
-    { query, variables: { ...variables, after, filter } },
+    { query, variables: { ...variables, after, filter }, ...(extensions && { extensions }) },
     {
       next: ({ data, errors }) => {
         if (data?.deliveries) edges.push(data.deliveries);

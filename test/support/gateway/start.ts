@@ -101,6 +101,7 @@ export const startGateway = async (
     logLines,
     ...clientOf(url),
     checkKey: async () => app?.checkKey(),
+    reload: async () => app?.reload(),
     stop,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

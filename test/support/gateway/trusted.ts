@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import type { AppOptions } from '../../../src/app.ts';
 import { type EncodedAnswer, exchangeEncoded } from '../clients/encoded.ts';
 import { folderOf } from '../folder.ts';
@@ -10,6 +11,10 @@ export const idOf = (document: string): string => createHash('sha256').update(do
 export const pathOf = (document: string, variables: object = {}): string =>
   `/graphql?documentId=${idOf(document)}&variables=${encodeURIComponent(JSON.stringify(variables))}`;
 
+/** The content of a file of trusted documents. */
+export const trustedFile = (documents: readonly string[]): string =>
+  JSON.stringify(Object.fromEntries(documents.map((document) => [idOf(document), document])));
+
 /** A gateway that runs these documents alone. */
 export const startTrusting = async (
   documents: readonly string[],
@@ -17,8 +22,7 @@ export const startTrusting = async (
   options: AppOptions = {},
 ) => {
   await using made = new AsyncDisposableStack();
-  const entries = documents.map((document) => [idOf(document), document]);
-  const folder = made.use(await folderOf({ 'trusted.json': JSON.stringify(Object.fromEntries(entries)) }));
+  const folder = made.use(await folderOf({ 'trusted.json': trustedFile(documents) }));
   const trusted = { TRUSTED_DOCUMENTS: folder.path('trusted.json') };
   const gateway = made.use(await startGateway({ ...trusted, ...env }, options));
   const running = made.move();
@@ -30,6 +34,12 @@ export const startTrusting = async (
       variables: object = {},
       headers: Readonly<Record<string, string>> = {},
     ): Promise<EncodedAnswer> => exchangeEncoded(gateway.url + pathOf(document, variables), 'GET', headers),
+    /** Writes the file anew, with this content or these documents, and has the gateway read it. */
+    async rewrite(content: string | readonly string[]): Promise<void> {
+      const text = typeof content === 'string' ? content : trustedFile(content);
+      await writeFile(folder.path('trusted.json'), text);
+      await gateway.reload();
+    },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 };

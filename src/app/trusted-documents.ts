@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { ConfigError } from '../config/config.ts';
+import type { Log } from '../lib/log.ts';
+import { messageOf } from '../lib/values.ts';
+import { schema } from '../schema.ts';
+import {
+  createTrustedDocuments,
+  type DocumentTexts,
+  readTrustedDocuments,
+  type TrustedDocuments,
+  TrustedDocumentsError,
+} from '../server/graphql/trusted-documents.ts';
+
+/**
+ * Reads the file of TRUSTED_DOCUMENTS. Rejects with ConfigError when it can't be read or one of its documents is invalid.
+ */
+export const readTrustedFile = async (path: string): Promise<DocumentTexts> => {
+  const json = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new ConfigError([`TRUSTED_DOCUMENTS: ${messageOf(error)}`]);
+  });
+  try {
+    return await readTrustedDocuments(json, schema);
+  } catch (error) {
+    if (!(error instanceof TrustedDocumentsError)) throw error;
+    throw new ConfigError(error.problems.map((problem) => `TRUSTED_DOCUMENTS: ${problem}`));
+  }
+};
+
+type TrustedFile = {
+  readonly documents: TrustedDocuments;
+  /** Reads the file again. An invalid one changes nothing, and its problems are logged. Never rejects. */
+  reload(): Promise<void>;
+};
+
+/** Problems of an invalid file that a line of the log has. Each document can have 20. */
+const MAX_LOGGED_PROBLEMS = 20;
+
+/** Opens the file of TRUSTED_DOCUMENTS. Rejects as `readTrustedFile`. */
+export const openTrustedFile = async (path: string, log: Log): Promise<TrustedFile> => {
+  const { documents, replace } = createTrustedDocuments(await readTrustedFile(path));
+  log.info('trusted documents read', { documents: documents.texts().size });
+
+  const reload = async (): Promise<void> => {
+    const before = documents.texts();
+    try {
+      const texts = await readTrustedFile(path);
+      replace(texts);
+      const [added, removed] = [missingIn(before, texts), missingIn(texts, before)];
+      log.info('trusted documents reloaded', { documents: texts.size, added, removed });
+    } catch (error) {
+      const problems = error instanceof ConfigError ? error.problems : [messageOf(error)];
+      const more = problems.length - MAX_LOGGED_PROBLEMS;
+      log.error('trusted documents not reloaded, those of before still run', {
+        documents: before.size,
+        problems: problems.slice(0, MAX_LOGGED_PROBLEMS),
+        ...(more > 0 && { moreProblems: more }),
+      });
+    }
+  };
+  // One after the other, so that what was read last runs.
+  let last = Promise.resolve();
+  return {
+    documents,
+    reload() {
+      last = last.then(reload);
+      return last;
+    },
+  };
+};
+
+/** Counts the documents of `texts` that `others` lack. */
+const missingIn = (others: DocumentTexts, texts: DocumentTexts): number =>
+  [...texts.keys()].filter((hash) => !others.has(hash)).length;
