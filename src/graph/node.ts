@@ -61,7 +61,7 @@ const billedTypes = new Map<string, NodePrice>();
 
 /**
  * Declares that loading a node of the type may cost this many compute units. Several of one list, which `listOf` names, are
- * looked for in it first, at the same price. Throws GraphQLError for an id that is none of the type.
+ * looked for in it first, at the same price. Throws GraphQLError for an id that is not one of this type.
  */
 export const billNodes = (typename: string, computeUnits: number, listOf: NodePrice['listOf']): void =>
   void billedTypes.set(typename, { computeUnits, listOf });

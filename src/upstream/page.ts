@@ -96,7 +96,7 @@ export const unionOf = (all: readonly Details[]): Details => {
 /** Upstream tells the prices of at most three earlier hours in one request. */
 export const MAX_HOURS = 3;
 
-/** The detail that is the prices of so many hours ago. */
+/** The name of the detail that holds prices as they were this many hours ago. */
 export const hourDetail = (hours: number): string => `${hours}h`;
 
 const HOUR = /^(\d+)h$/;

@@ -45,7 +45,7 @@ export const startIndexed = async ({
       throw problem;
     });
     opened.defer(() => service.stop());
-    // First no more blocks, then no more answers and deliveries.
+    // Stop following blocks first, then answering and delivering.
     opened.defer(() => source.stop());
     return {
       url: service.url,

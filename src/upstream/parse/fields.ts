@@ -99,7 +99,7 @@ export const readInt: Reader<number> = (value, field) => {
   throw malformed(field, 'an integer from -2^31 to 2^31 - 1', value);
 };
 
-/** The decimals of a token. Null for what no token can have: nobody could show an amount by them. */
+/** The decimals of a token. Null for a number that no token can have, since no amount could be shown with it. */
 export const readTokenDecimals = (value: unknown): number | null => {
   const number = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value;
   const isByte = typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= 255;

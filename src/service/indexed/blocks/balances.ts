@@ -10,7 +10,7 @@ export type Balances = {
 
 /**
  * The effects of the transactions of a block with the balances of the accounts that are watched. They are walked back from
- * those after the block: what is known of them, or else what the index sums up to with this block; null where nobody knows.
+ * those after the block: what is known of them, or else what the index sums up to with this block; null where neither is known.
  */
 export const withBalances = (
   effects: readonly (readonly Effect[])[],
@@ -21,7 +21,7 @@ export const withBalances = (
   const balances = new Map<string, bigint>();
   const changeOf = (account: Hex, transfer: Transfer, change: bigint): BalanceChange | null => {
     if (account === ZERO_ADDRESS || !known.watches(account)) return null;
-    // There is one of it, also where the index does not know who had it.
+    // An NFT exists once, even when the index does not know who held it before.
     if (transfer.asset === 'erc721')
       return change > 0n ? { before: 0n, after: 1n } : { before: 1n, after: 0n };
     const key = `${account} ${transfer.asset} ${transfer.token} ${transfer.tokenId}`;
@@ -29,9 +29,9 @@ export const withBalances = (
     if (after === null) return null;
     const before = after - change;
     balances.set(key, before);
-    // The token logs what did not happen: nobody has less than nothing.
+    // The token logs what did not happen: no account holds less than nothing.
     if (transfer.token !== null && (before < 0n || after < 0n)) return null;
-    // Of the native asset, fees between two movements are left out.
+    // For the native asset, fees paid between two movements are ignored.
     return { before: atLeastZero(before), after: atLeastZero(after) };
   };
   const walked = effects.toReversed().map((list) =>

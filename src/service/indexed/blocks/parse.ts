@@ -89,7 +89,7 @@ export const effectsOf = (
   return found;
 };
 
-/** Everyone whom a transaction concerns: its sender, its recipient or new contract, and the sides of its effects. */
+/** All addresses that a transaction concerns: its sender, its recipient or new contract, and both sides of its effects. */
 export const partiesOf = (
   { from, to, created }: ParsedTransaction,
   effects: readonly Effect[],
@@ -142,7 +142,7 @@ const word = (count: number) => 2 + count * WORD;
 
 const PADDING = `0x${'0'.repeat(24)}`;
 
-/** The address in a topic; null when the topic is none, or holds more than an address. */
+/** The address in a topic; null when there is no such topic, or when it holds more than an address. */
 const addressIn = (topic: Hex | undefined): Hex | null =>
   topic?.startsWith(PADDING) ? `0x${topic.slice(PADDING.length)}` : null;
 
@@ -162,7 +162,7 @@ const readApproval: Reader = ({ address, topics, data }, { found }) => {
   if (owner === null || spender === null) return;
   if (id === undefined && data.length === word(1))
     found.push(approvalOf('erc20', address, null, owner, spender, BigInt(data)));
-  // Nobody is approved any more where the spender is the zero address.
+  // The zero address as the spender means that the approval was revoked.
   else if (id !== undefined && data.length === EMPTY)
     found.push(approvalOf('erc721', address, BigInt(id), owner, spender, spender === ZERO_ADDRESS ? 0n : 1n));
 };
@@ -218,7 +218,7 @@ const readWrapping =
 
 const issueKey = (token: Hex, from: Hex, to: Hex): string => `${token} ${from} ${to}`;
 
-/** The mints and burns that transfers say. Those of nothing are left out: anyone can make a token log them. */
+/** The mints and burns that transfers imply. Transfers of zero are left out, since anyone can make a token log them. */
 const issuedIn = (logs: readonly LogEntry[]): ReadonlySet<string> => {
   const found: Effect[] = [];
   for (const log of logs)

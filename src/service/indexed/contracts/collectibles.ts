@@ -138,7 +138,7 @@ export class Collectibles {
     return known.name === null && known.uri === null && known.imageUrl === null ? null : known;
   }
 
-  /** An address that clients can show: they may know no gateway of ipfs. */
+  /** A URL that clients can load: they may not know an IPFS gateway. */
   #urlOf(image: string | null): string | null {
     if (image === null || isPicture(image)) return image;
     const { ipfsGateway } = this.#options;
@@ -242,7 +242,7 @@ const isPicture = (image: string): boolean =>
 const kept = (uri: string | null): string | null =>
   uri === null || uri.length > MAX_URI || /^data:/i.test(uri) ? null : uri;
 
-/** A URI that leads somewhere: clients may make links of it. */
+/** A URI that is safe to link to, since clients may turn it into a link. */
 const shownUri = (uri: string | null): string | null =>
   uri !== null && /^(https?|ipfs|ar):\/\/[^\s\p{C}]+$/iu.test(uri) ? uri : null;
 

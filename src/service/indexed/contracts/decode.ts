@@ -25,10 +25,10 @@ type DecoderOptions = {
   readonly log: Log;
 };
 
-/** ABIs are the operator's own, but a folder may be the wrong one. */
+/** ABIs come from the operator, but the folder may be the wrong one. */
 const LIMITS = { depth: 12, files: 10_000, fileBytes: 16 * 1024 * 1024, entries: 200_000, problems: 20 };
 
-/** Methods of one selector, or events of one topic. Of more, those that came first count. */
+/** The most methods of one selector, or events of one topic. Beyond it, the first ones count. */
 const MAX_NAMESAKES = 8;
 
 type Namesakes<Item> = Map<string, Item[]>;
@@ -177,7 +177,7 @@ const byName = (one: Dirent, other: Dirent) => (one.name < other.name ? -1 : 1);
 
 const isFile = async (found: Dirent, path: string): Promise<boolean> => {
   if (!found.isSymbolicLink()) return found.isFile();
-  // One that leads nowhere can't be read, which is said then.
+  // A broken link is reported like any file that can't be read.
   const target = await stat(path).catch(() => null);
   return target?.isFile() ?? true;
 };

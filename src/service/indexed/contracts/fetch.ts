@@ -32,7 +32,7 @@ type FetcherOptions = {
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** What is no unicast address of the public internet: https://www.iana.org/assignments/iana-ipv4-special-registry. */
+/** Ranges outside of the public unicast internet: https://www.iana.org/assignments/iana-ipv4-special-registry. */
 const RESERVED_V4 =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3';
 /**
@@ -67,7 +67,7 @@ class PrivateAddressError extends Error {
   }
 }
 
-/** Resolves names to public addresses alone. The connection is made to what it returns, so that no second answer counts. */
+/** Resolves names to public addresses only. The connection uses the returned address, so a second DNS answer can't redirect it. */
 const lookupPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     const found = error === null ? addresses.filter(({ address }) => isPublicAddress(address)) : [];
@@ -83,7 +83,7 @@ export const createFetcher = ({ maxBytes, timeoutMs, publicOnly, trusted }: Fetc
     maxResponseSize: maxBytes,
     maxHeaderSize: 16_384,
     connections: 4,
-    // A connection is kept no longer than its address was looked up for.
+    // A connection is not kept beyond the lookup of its address.
     pipelining: 0,
   };
   const timeout = Math.min(timeoutMs, 5_000);
@@ -93,7 +93,7 @@ export const createFetcher = ({ maxBytes, timeoutMs, publicOnly, trusted }: Fetc
   const agentFor = (url: URL): Agent => {
     if (!publicOnly || url.origin === trusted) return any;
     if (url.protocol !== 'https:') throw new Error(`expected an https URL, got ${url.protocol}`);
-    // A name is resolved by the agent, an address is not.
+    // The agent resolves names, but a literal address never reaches its lookup.
     const literal = url.hostname.replace(/^\[|\]$/g, '');
     if (isIP(literal) !== 0 && !isPublicAddress(literal)) throw new PrivateAddressError();
     return checked;
@@ -134,7 +134,7 @@ export const createFetcher = ({ maxBytes, timeoutMs, publicOnly, trusted }: Fetc
   };
 };
 
-/** Credentials of a URL are no part of a request otherwise. */
+/** Otherwise the credentials in a URL would not be sent. */
 const authorizationOf = ({ username, password }: URL): { readonly authorization?: string } => {
   if (username === '' && password === '') return {};
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;

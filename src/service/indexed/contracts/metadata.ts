@@ -53,7 +53,7 @@ const FAILURE_PAUSE_MS = 5_000;
 /** For a contract that the node can't ask now, such as one that takes the node too long. */
 const POSTPONED_MS = 5 * 60_000;
 
-/** What the logs of a token look like. A contract with logs of several standards counts as one of the first. */
+/** The standard that a contract's logs look like. With logs of several standards, the first one in this list counts. */
 const standardOf = ([topic, ...rest]: readonly Hex[]): Token['standard'] | null => {
   if (topic === TOPICS.single || topic === TOPICS.batch) return 'erc1155';
   if (topic === TOPICS.transfer) return rest.length === 3 ? 'erc721' : 'erc20';
@@ -196,7 +196,7 @@ export class Metadata {
         if (due.length > 0) await this.#askSeveral(chainId, due);
         else await this.#pause(chainId, ROUND_MS);
       } catch {
-        // The node's problem, or the disk's: whoever follows the chain says it.
+        // The node's problem, or the disk's, which the follower of the chain reports.
         await wait(FAILURE_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {});
       }
     }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Hex } from '../../types.ts';
 import { createFetcher } from './fetch.ts';
 
-/** Prices that someone else makes: a JSON file, or a URL that answers with one. */
+/** Prices from outside: a JSON file, or a URL that returns one. */
 export type Prices = {
   /**
    * The price of a whole unit in dollars at a time in milliseconds since 1970; null when it has none then. A null token is the
@@ -25,7 +25,7 @@ type PricesOptions = {
 };
 
 const HOUR_MS = 3_600_000;
-/** More than there is. Any amount has a finite value at it. */
+/** An upper bound for any price, at which every amount still has a finite value. */
 const MAX_PRICE = 1e15;
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
@@ -100,7 +100,7 @@ const fileReader = (path: string): Reader => {
 };
 
 /**
- * Reads prices now and again and again. Resolves after the first reading, well or not: what can't be read is one log line, and the
+ * Reads prices now, and then periodically. Resolves after the first reading, even a failed one: a failure is one log line, and the
  * last prices that could be read stay.
  */
 export const openPrices = async (options: PricesOptions): Promise<Prices> => {
@@ -127,7 +127,7 @@ export const openPrices = async (options: PricesOptions): Promise<Prices> => {
       problem = '';
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      // Not each time that it is tried again.
+      // Logged once, not at every retry.
       if (message !== problem && !stopping.signal.aborted)
         log('prices could not be read: the last ones stay', { source: reader.name, problem: message });
       problem = message;

@@ -17,7 +17,7 @@ const CHECKPOINT_PAGES = 8000;
  */
 export const openDatabase = (path: string): DatabaseSync => {
   mkdirSync(dirname(path), { recursive: true });
-  // Ids pass 2^53. Without BigInts, every statement that has to do with such an id throws, also `run`.
+  // Ids exceed 2^53. Without BigInts, every statement that touches such an id throws, `run` included.
   const database = new DatabaseSync(path, { timeout: 1000, readBigInts: true });
   try {
     database.exec(

@@ -145,7 +145,7 @@ export class Ledger {
     for (const change of pending.sorted()) this.#apply(pending.slot, pending.end, change);
   }
 
-  /** Forgets what was not written, where it is not to be. */
+  /** Discards unwritten changes, as after a rollback. */
   clear(): void {
     this.#pending = null;
   }

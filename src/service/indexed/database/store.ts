@@ -27,7 +27,7 @@ type Range = {
 type Options = {
   readonly database: DatabaseSync;
   readonly chains: readonly Chain[];
-  /** Whether a contract is known to be an ERC-1155. Default: none is. */
+  /** Whether a contract is known to be an ERC-1155. Default: always false. */
   readonly isMultiToken?: (chainId: number, contract: Hex) => boolean;
   /** Is told that the tables were in another format, and are made anew. */
   readonly onRebuild?: (format: number) => void;

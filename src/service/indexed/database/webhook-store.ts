@@ -7,7 +7,7 @@ import { changed, delivers, newWebhook, type Webhook } from '../../webhooks/webh
 import { bytesOf, hexOf } from '../blocks/encoding.ts';
 import { inTransaction } from './database.ts';
 
-/** Positions and ids are never reused, which is what AUTOINCREMENT is for. */
+/** AUTOINCREMENT: positions and ids are never reused. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS webhooks (
     position INTEGER PRIMARY KEY AUTOINCREMENT,

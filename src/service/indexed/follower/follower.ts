@@ -69,7 +69,7 @@ export class Follower {
   /** Counts what may give a task something to do. */
   #revision = 0;
   #onRevision: (() => void)[] = [];
-  /** Up to this block nobody is told of blocks: the chain had them before it was indexed. */
+  /** Blocks up to this one are not announced: the chain had them before it was indexed. */
   #silentUntil = -1;
   /** Whether this index replaces that of another chain, whose blocks the listener was told of. */
   #isReplaced = false;
@@ -160,7 +160,7 @@ export class Follower {
           await new Promise<void>((resolve) => this.#onRevision.push(resolve));
       } catch (error) {
         failures += 1;
-        // One failure is nothing: the chain may have changed between two questions.
+        // A single failure is not reported: the chain may have changed between two requests.
         if (failures > 1) this.#fail(task, error);
         await sleep(backoffMs(failures, MAX_PAUSE_MS), undefined, { signal }).catch(() => {});
       }
@@ -207,7 +207,7 @@ export class Follower {
     const [first, ...more] = await this.#newer.take(range.head.number + 1, head.number, BATCH_TRANSACTIONS);
     if (first.block.parentHash !== range.head.hash) {
       this.#newer.clear();
-      // What was fetched ahead may be of a chain that the node has left meanwhile.
+      // Prefetched blocks may belong to a branch that the node has abandoned meanwhile.
       const tip = await this.#options.node.find(first.block.number);
       return tip === null || tip.parentHash === range.head.hash ? 'go on' : this.#unwind(range, tip);
     }
@@ -241,7 +241,7 @@ export class Follower {
     const common = await this.#commonBlock(range, tip);
     const removed = (chainId: number, from: number) => listener.removed(chainId, from);
     this.#newer.clear();
-    // What comes in the place of the removed blocks is new.
+    // The blocks that replace the removed ones count as new.
     this.#silentUntil = Math.min(this.#silentUntil, common?.number ?? -1);
     if (common !== null) {
       index.unwind(this.#chainId, common.number, removed);

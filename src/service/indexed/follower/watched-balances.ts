@@ -51,7 +51,7 @@ export const askBalances = async (
     }
   }
   const known = await amountsAt(node, number, [...natives], [...questions.values()]);
-  // Where sums are no balances, none is better than a wrong one.
+  // Where sums are not balances, no balance is better than a wrong one.
   if (known === null && !isComplete) return { watches: () => false, after: () => null };
   return {
     watches: (account) => watched.has(account),

@@ -98,7 +98,7 @@ export class IndexedData
     const failed: number[] = [];
     for (const [at, chain] of chains.entries()) {
       const outcome = outcomes[at];
-      // The node's problem: whoever follows the chain says it.
+      // The node's problem, which the follower of the chain reports.
       if (outcome?.status !== 'fulfilled') {
         failed.push(chain.id);
         continue;

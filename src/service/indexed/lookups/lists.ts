@@ -20,7 +20,7 @@ type Collectible = {
   readonly place: Place;
 };
 
-/** A page has no more bytes of transactions, unless it is of one transaction: a log may have megabytes. */
+/** The most bytes of transactions in a page, except for a single larger one: one log may have megabytes. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Reads pages of the lists of the index. However long a list is, a page is read from where it begins. */
@@ -132,7 +132,7 @@ export class Lists {
 
 const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array;
 
-/** More than any amount: no amount has so many bytes. */
+/** Greater than any encoded amount: none comes near 127 bytes. */
 const MOST = Uint8Array.of(0xff);
 
 const NOTHING = new Uint8Array();

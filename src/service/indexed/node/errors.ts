@@ -65,5 +65,5 @@ const decoded = (text: string): string => {
   }
 };
 
-/** What a node is called in logs and errors: its URL without anything that may be a credential. */
+/** The name of a node in logs and errors: its URL without anything that may be a credential. */
 export const nodeName = (url: URL): string => `${url.protocol}//${url.host}`;

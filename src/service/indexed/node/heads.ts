@@ -18,7 +18,7 @@ export type HeadsOptions = {
 const ANNOUNCED_POLL_MS = 10_000;
 const FASTEST_POLL_MS = 100;
 const FIRST_RECONNECT_MS = 1_000;
-/** Of a node that announces nothing: most don't on the port of their HTTP API. */
+/** For a node that announces nothing, as most don't on their HTTP port. */
 const LAST_RECONNECT_MS = 300_000;
 
 /** Subscribes to new blocks over a WebSocket. Resolves when the node has agreed. */

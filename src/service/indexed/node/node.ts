@@ -176,7 +176,7 @@ const createBlocks = (rpc: Rpc) => {
     try {
       return answer === null || answer === undefined ? null : readTraces(answer, block);
     } catch (problem) {
-      // A tracer with a form of its own is as good as none.
+      // A tracer with its own output format can't be used.
       if (problem instanceof InvalidAnswerError && isLast) return null;
       throw problem;
     }

@@ -55,7 +55,7 @@ export const readOutcome = (
   return { id, outcome: { refusal: new RpcError(typeof code === 'number' ? code : 0, reason) } };
 };
 
-/** Parses JSON; undefined when it is none. */
+/** Parses JSON; undefined when the text is not JSON. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
