@@ -1,9 +1,11 @@
 import { bodiesOf, SENDER, senderOf, type Template, walletAt } from './load/requests.ts';
 
-const address = (end: string): string => `0x${end.padStart(40, '0')}`;
+/** The address with these last digits. */
+export const address = (end: string): string => `0x${end.padStart(40, '0')}`;
 
 const ROUTER = address('aa');
-const TOKEN = address('cc');
+/** The contract that each delivery concerns. */
+export const TOKEN = address('cc');
 
 export const DELIVERY_BYTES = 512;
 const WEBHOOK = '019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41';

@@ -4,42 +4,66 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openRawSocket, subscribeMessage } from '../../test/support/clients/raw-socket.ts';
 import { answerParent } from '../harness/processes.ts';
 
+/** What a subscriber asks for. */
+export type Operation = { readonly query: string; readonly variables?: object };
+
 export type Question =
-  /** They are spread evenly over the gateways. Events are published at the first one. */
-  | { ask: 'subscribe'; urls: readonly string[]; document: string; count: number }
-  | { ask: 'publish'; url: string; path: string; body: string };
+  /** They are spread evenly over the gateways, and the operations over them. Events are published at the first gateway. */
+  | { ask: 'subscribe'; urls: readonly string[]; operations: readonly Operation[]; count: number }
+  /** The answer is how long all have waited; null when some do not get it: on a busy machine they subscribe later. */
+  | { ask: 'publish'; url: string; path: string; body: string }
+  /** The answer is the text that a subscriber has got last. */
+  | { ask: 'last'; url: string };
 
 /** What the subscribers of one server, or of several that are one, have had of the event under way. */
-type Crowd = { size: number; waitingFor: number; all: () => void };
+type Crowd = { size: number; waitingFor: number; all: () => void; last: string };
 
 const AT_ONCE = 50;
 /** Longer than a server waits for connection_init, so that no timer of that is left. */
 const SETTLE_MS = 4000;
 const BETWEEN_MS = 100;
-const GIVE_UP_MS = 10_000;
+const GIVE_UP_MS = 30_000;
 
 /** By the server where events are published. */
 const crowds = new Map<string, Crowd>();
 
-const subscribe = async (url: string, document: string, crowd: Crowd): Promise<void> => {
-  const client = await openRawSocket(url, () => {
+const subscribe = async (url: string, { query, variables }: Operation, crowd: Crowd): Promise<void> => {
+  const client = await openRawSocket(url, (payload) => {
+    if (payload.includes('"errors"')) throw new Error(`Expected an event, got ${payload}`);
     crowd.waitingFor -= 1;
-    if (crowd.waitingFor === 0) crowd.all();
+    if (crowd.waitingFor > 0) return;
+    crowd.last = String(payload);
+    crowd.all();
   });
-  client.write(subscribeMessage(document));
+  client.write(subscribeMessage(query, variables));
   crowd.size += 1;
 };
 
-const gather = async (urls: readonly string[], document: string, count: number): Promise<void> => {
-  const crowd: Crowd = { size: 0, waitingFor: 0, all: () => {} };
+const gather = async (
+  urls: readonly string[],
+  operations: readonly Operation[],
+  count: number,
+): Promise<void> => {
+  const crowd: Crowd = { size: 0, waitingFor: 0, all: () => {}, last: '' };
   crowds.set(urls[0] ?? '', crowd);
+  const next = cycle(operations);
   while (crowd.size < count)
     for (const url of urls)
-      await Promise.all(Array.from({ length: AT_ONCE }, () => subscribe(url, document, crowd)));
+      await Promise.all(Array.from({ length: AT_ONCE }, () => subscribe(url, next(), crowd)));
   await pause(SETTLE_MS);
 };
 
-/** Milliseconds until all have had the event; null when some do not get it: on a busy machine they subscribe later. */
+/** Returns the items in turns. */
+const cycle = <Item>(items: readonly Item[]): (() => Item) => {
+  let taken = 0;
+  return () => {
+    const item = items[taken % items.length];
+    if (item === undefined) throw new Error('Expected an operation to subscribe to, got none.');
+    taken += 1;
+    return item;
+  };
+};
+
 const publish = async (url: string, path: string, body: string): Promise<number | null> => {
   const crowd = crowds.get(url);
   if (crowd === undefined) throw new Error(`Expected subscribers at ${url}, got none.`);
@@ -59,8 +83,8 @@ const publish = async (url: string, path: string, body: string): Promise<number 
   return haveAll ? took : null;
 };
 
-answerParent((question: Question) =>
-  question.ask === 'subscribe'
-    ? gather(question.urls, question.document, question.count)
-    : publish(question.url, question.path, question.body),
-);
+answerParent((question: Question) => {
+  if (question.ask === 'subscribe') return gather(question.urls, question.operations, question.count);
+  if (question.ask === 'publish') return publish(question.url, question.path, question.body);
+  return crowds.get(question.url)?.last ?? '';
+});

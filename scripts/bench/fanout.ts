@@ -6,16 +6,15 @@ import { deliveriesOf } from '../../test/support/clients/deliver.ts';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { launchRedis, removeFolder } from '../../test/support/redis/server.ts';
 import { decimals, median, print, sum } from '../harness/figures.ts';
-import { memoryOf, startHelper } from '../harness/processes.ts';
-import { DELIVERY_BYTES, deliveryOf } from './delivery.ts';
-import type { Question } from './fanout-load.ts';
+import { cpuMsOf, memoryOf, startHelper } from '../harness/processes.ts';
+import { address, DELIVERY_BYTES, deliveryOf, TOKEN } from './delivery.ts';
+import type { Operation, Question } from './fanout-load.ts';
 
 const WARM_UPS = 5;
 /** Longer than the probe takes to collect garbage. */
 const COLLECTED_MS = 2000;
 
-const DOCUMENTS = {
-  'what a dashboard shows': `subscription { deliveries { cursor node {
+const SHOWN = `cursor node {
     id type chainId receivedAt
     events {
       __typename
@@ -23,14 +22,39 @@ const DOCUMENTS = {
       ... on Activity { typeName transactionHash from to tokenAddress value }
       ... on BalanceChange { tokenSymbol amountDelta }
     }
-  } } }`,
-  'the least that resumes': 'subscription { deliveries { cursor } }',
+  }`;
+const DASHBOARD: Operation = { query: `subscription { deliveries { ${SHOWN} } }` };
+
+const FILTERS = 100;
+/** Each event matches all of them, by one of its addresses. */
+const FILTERED = Array.from(
+  { length: FILTERS },
+  (_, index): Operation => ({
+    query: `subscription ($filter: DeliveryFilter) { deliveries(filter: $filter) { ${SHOWN} } }`,
+    variables: { filter: { addresses: [TOKEN, address(String(index))] } },
+  }),
+);
+
+/** What the subscribers of one run ask for, in turns. */
+const RUNS: Readonly<Record<string, readonly Operation[]>> = {
+  'what a dashboard shows': [DASHBOARD],
+  [`the same by ${FILTERS} filters`]: FILTERED,
+  'the least that resumes': [{ query: 'subscription { deliveries { cursor } }' }],
 };
 
 type Server = { readonly url: string; readonly pid: number };
 
 /** Servers whose subscribers get the same events, which are posted to this path of the first one. */
-type Group = { readonly name: string; readonly servers: readonly Server[]; readonly path: string };
+type Group = {
+  readonly name: string;
+  readonly servers: readonly Server[];
+  readonly path: string;
+  /** Whether it is posted what the subscribers of the first group got, not the event. */
+  readonly repeats?: boolean;
+};
+
+/** What a group takes for one event in milliseconds, and for an idle subscriber. */
+type Figures = { readonly ms: number; readonly cpuMs: number; readonly kibEach: number };
 
 const start = async (
   made: AsyncDisposableStack,
@@ -65,67 +89,88 @@ const memoryNow = async ({ servers }: Group): Promise<number> => {
   return sum(servers.map(({ pid }) => memoryOf(pid).mib));
 };
 
+const cpuNow = ({ servers }: Group): number => sum(servers.map(({ pid }) => cpuMsOf(pid)));
+
 /** Measures the groups in turns; prints a line for each, and returns their medians. */
 const compare = async (
-  document: string,
+  operations: readonly Operation[],
   subscribers: number,
   rounds: number,
   groups: readonly Group[],
-): Promise<readonly { readonly ms: number; readonly kibEach: number }[]> => {
+): Promise<readonly Figures[]> => {
   using load = startHelper(new URL('fanout-load.ts', import.meta.url));
   const ask = <Answer>(question: Question) => load.ask<Answer>(question);
-  const measured: { group: Group; kibEach: number; times: number[] }[] = [];
+  const urlOf = ({ servers: [first] }: Group) => first?.url ?? '';
+  const measured: { group: Group; kibEach: number; times: number[]; cpuMs: number }[] = [];
   for (const group of groups) {
     const before = await memoryNow(group);
     const urls = group.servers.map(({ url }) => url);
-    await ask({ ask: 'subscribe', urls, document, count: subscribers });
+    await ask({ ask: 'subscribe', urls, operations, count: subscribers });
     const kibEach = (1024 * ((await memoryNow(group)) - before)) / subscribers;
-    measured.push({ group, kibEach, times: [] });
+    measured.push({ group, kibEach, times: [], cpuMs: 0 });
   }
+  const [own] = groups;
   for (let round = 0; round < WARM_UPS + rounds; round += 1)
-    for (const { group, times } of measured) {
-      const [{ url } = { url: '' }] = group.servers;
-      const body = String(deliveryOf(round).body);
-      const time = await ask<number | null>({ ask: 'publish', url, path: group.path, body });
+    for (const one of measured) {
+      const { group, times } = one;
+      const body =
+        group.repeats && own
+          ? await ask<string>({ ask: 'last', url: urlOf(own) })
+          : String(deliveryOf(round).body);
+      const cpuBefore = cpuNow(group);
+      const time = await ask<number | null>({ ask: 'publish', url: urlOf(group), path: group.path, body });
       if (round < WARM_UPS) continue;
       if (time === null)
         throw new Error(`Expected all subscribers of ${group.name} to get an event, got fewer.`);
       times.push(time);
+      one.cpuMs += cpuNow(group) - cpuBefore;
     }
-  return measured.map(({ group, kibEach, times }) => {
+  return measured.map(({ group, kibEach, times, cpuMs }) => {
     const shown = [Math.min(...times), median(times), Math.max(...times)].map((time) => decimals(time, 1));
     print(
-      `  ${group.name.padEnd(14)} ${shown.join(' / ')} ms (least, median, most), ${decimals(kibEach, 1)} KiB each`,
+      `  ${group.name.padEnd(14)} ${shown.join(' / ')} ms (least, median, most), ${decimals(cpuMs / rounds, 1)} ms of CPU, ${decimals(kibEach, 1)} KiB each`,
     );
-    return { ms: median(times), kibEach };
+    return { ms: median(times), cpuMs: cpuMs / rounds, kibEach };
   });
 };
 
 /**
  * How soon one event of 512 bytes is with 5,000 WebSocket subscribers, and what an idle one costs in memory: the
- * gateway as shipped, with its durable log, against stock graphql-ws and pub/sub over the same schema, in turns in one
- * run. The clock runs from the post of the event to the last subscriber's frame, in the process of the subscribers.
- * The stock server stores nothing. Memory is what a fresh process has grown by, what it grows by once included.
+ * gateway as shipped, with its durable log, in turns in one run with
+ *
+ * - `stock`: graphql-ws and pub/sub over the same schema. It stores nothing, and no filter leaves an event out.
+ * - `bare ws`: the limit. It writes one ready frame, with the text that the gateway's subscribers got, to each socket.
+ *
+ * The clock runs from the post of the event to the last subscriber's frame, in the process of the subscribers. CPU time is
+ * the server's, of all its threads, in steps of 10 ms. Memory is what a fresh process has grown by, what it grows by once
+ * included.
  */
 export const measureFanout = async (): Promise<void> => {
   const [subscribers, rounds] = [5000, 15];
-  for (const [title, document] of Object.entries(DOCUMENTS)) {
+  for (const [title, operations] of Object.entries(RUNS)) {
     await using made = new AsyncDisposableStack();
     const dataDir = await mkdtemp(join(tmpdir(), 'bench-fanout-'));
     made.defer(() => removeFolder(dataDir));
     print(
       `\n${subscribers} subscribers of ${title}, ${rounds} events of ${DELIVERY_BYTES} bytes each, in turns`,
     );
-    const stock = {
-      name: 'stock',
-      servers: [await start(made, {}, 'scripts/bench/fanout-stock.ts')],
-      path: '/publish',
+    const path = '/publish';
+    const stock = { name: 'stock', servers: [await start(made, {}, 'scripts/bench/fanout-stock.ts')], path };
+    const bare = {
+      name: 'bare ws',
+      servers: [await start(made, {}, 'scripts/bench/fanout-bare.ts')],
+      path,
+      repeats: true,
     };
-    const groups = [await gateways(made, 'gateway', 1, { DATA_DIR: dataDir }), stock];
-    const [own, other] = await compare(document, subscribers, rounds, groups);
-    if (own === undefined || other === undefined) throw new TypeError('Expected two groups, got fewer.');
+    const groups = [await gateways(made, 'gateway', 1, { DATA_DIR: dataDir }), stock, bare];
+    const [own, ofStock, limit] = await compare(operations, subscribers, rounds, groups);
+    if (own === undefined || ofStock === undefined || limit === undefined)
+      throw new TypeError('Expected three groups, got fewer.');
     print(
-      `  all have it ${decimals(other.ms / own.ms, 1)} times sooner; an idle subscriber takes 1/${decimals(other.kibEach / own.kibEach, 1)} of the memory`,
+      `  all have it ${decimals(ofStock.ms / own.ms, 1)} times sooner than with stock; an idle subscriber takes 1/${decimals(ofStock.kibEach / own.kibEach, 1)} of its memory`,
+    );
+    print(
+      `  of the rate of the bare server: ${decimals(limit.ms / own.ms)}; by CPU time: ${decimals(limit.cpuMs / own.cpuMs)}`,
     );
   }
 };
@@ -145,6 +190,6 @@ export const measureGateways = async (): Promise<void> => {
   };
   print(`${subscribers} subscribers, ${rounds} events of ${DELIVERY_BYTES} bytes, in turns`);
   const groups = [await onRedis('one gateway', 1), await onRedis('three gateways', 3)];
-  const [one, three] = await compare(DOCUMENTS['what a dashboard shows'], subscribers, rounds, groups);
+  const [one, three] = await compare([DASHBOARD], subscribers, rounds, groups);
   print(`Of the time on one, three take: ${decimals((three?.ms ?? Number.NaN) / (one?.ms ?? Number.NaN))}`);
 };
