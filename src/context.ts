@@ -137,10 +137,14 @@ export class Context {
     this.expiresAt = expiresAt;
     this.answer = new Answer(parts.settings.answers, clientSignal);
     this.cursorsOf = parts.settings.cursorsOf;
-    // A subscription keeps these functions, and must not keep its first context: they don't refer to it.
-    this.authorizationKey = () => JSON.stringify([tenant, cachePartition, textOfSet(scopes)]);
-    this.forEvent = () => new Context(parts, caller, trace, null);
-    this.verifyKey = (signal) => new Context(parts, caller, trace, signal).webhooks.verifyKey();
+    // A subscription keeps these functions, and must not keep its first context: they don't refer to it. V8 would allocate
+    // them in old space if they were written where they are assigned.
+    const authorizationKey = () => JSON.stringify([tenant, cachePartition, textOfSet(scopes)]);
+    const forEvent = () => new Context(parts, caller, trace, null);
+    const verifyKey = (signal: AbortSignal) => new Context(parts, caller, trace, signal).webhooks.verifyKey();
+    this.authorizationKey = authorizationKey;
+    this.forEvent = forEvent;
+    this.verifyKey = verifyKey;
     this.#parts = parts;
     this.#caller = caller;
     this.#clientSignal = clientSignal;
@@ -159,7 +163,7 @@ export class Context {
       maxComputeUnits: settings.maxComputeUnits,
       trace: this.trace,
     };
-    this.#lookups = { gateway: upstream, scope, cachePartition, reads };
+    this.#lookups = { gateway: upstream, scope, cachePartition, reads, loaders: new Map() };
     return this.#lookups;
   }
 

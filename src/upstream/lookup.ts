@@ -136,6 +136,23 @@ export type OperationLookups = {
   readonly cachePartition: string;
   /** The pages that the operation has read so far. */
   readonly reads: ReadLog<OperationLookups>;
+  /** Its loaders: see `oncePerOperation`. */
+  readonly loaders: Map<unknown, unknown>;
+};
+
+/**
+ * Returns a function that creates something once per operation, such as its loader of one list. The operation itself keeps
+ * it: V8 frees an entry of a long-lived weak map only when it collects its whole heap, and with it what the value refers to.
+ */
+export const oncePerOperation = <Rest extends readonly unknown[], Result>(
+  create: (operation: OperationLookups, ...rest: Rest) => Result,
+): ((operation: OperationLookups, ...rest: Rest) => Result) => {
+  const get = (operation: OperationLookups, ...rest: Rest): Result => {
+    const { loaders } = operation;
+    if (!loaders.has(get)) loaders.set(get, create(operation, ...rest));
+    return loaders.get(get) as Result;
+  };
+  return get;
 };
 
 export const listLookup = <
@@ -184,7 +201,6 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
     bodyOfAbsent = null,
   } = definition;
   const stores = new WeakMap<LookupParts, PageCache<Value>>();
-  const loaders = new WeakMap<OperationLookups, ListLoader<List, Value>>();
 
   const priceOfRequest = (chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number =>
     'perChain' in price ? pricing.priceOf(name, chains, price.perChain) : price.perRequest;
@@ -198,12 +214,10 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
     return store;
   };
 
-  const loaderOf = (operation: OperationLookups): ListLoader<List, Value> => {
-    const known = loaders.get(operation);
-    if (known) return known;
+  const loaderOf = oncePerOperation((operation): ListLoader<List, Value> => {
     const { gateway, scope, cachePartition, reads } = operation;
     const { pricing } = gateway;
-    const loader = createListLoader<List, Value>(
+    return createListLoader<List, Value>(
       {
         ...gateway,
         scope,
@@ -238,9 +252,7 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
         },
       },
     );
-    loaders.set(operation, loader);
-    return loader;
-  };
+  });
 
   return {
     ...definition,

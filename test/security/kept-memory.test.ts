@@ -1,8 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { buildSchema, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { FeedCache, FeedPages, positionOf } from '../../src/deliveries/feed/cache.ts';
+import type { OperationContext } from '../../src/server/graphql/operation-plugin.ts';
+import { createPipeline } from '../../src/server/graphql/pipeline.ts';
 import { Frame } from '../../src/server/subscriptions/frame.ts';
 import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
@@ -19,7 +22,7 @@ const COUNT = 200;
 const BYTES = 16_384;
 
 setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
+const collectGarbage: NonNullable<typeof globalThis.gc> = runInNewContext('gc');
 
 /** The memory of all that something refers to. */
 const memoryInUse = async () => {
@@ -95,4 +98,27 @@ test('kept answers take about their own size', async () => {
       await ask(number);
     }
   expect((await bufferBytes()) - before).toBeLessThan(COUNT * BYTES);
+});
+
+test('an operation that has waited for something is freed by a collection of young objects alone', async () => {
+  const schema = buildSchema('type Query { later: String }');
+  const document = parse('{ later }');
+  const pipeline = createPipeline([]);
+  const rootValue = { later: () => pause(1, 'a value') };
+  const execute = async () => {
+    const contextValue = {};
+    const result = await pipeline.execute({
+      schema,
+      document,
+      rootValue,
+      contextValue: contextValue as OperationContext,
+    });
+    expect(result.data).toEqual({ later: 'a value' });
+    return new WeakRef(contextValue);
+  };
+  const contexts = await Promise.all(Array.from({ length: 20 }, execute));
+  // The turn of the event loop that creates a WeakRef keeps its target.
+  await pause(1);
+  for (let turn = 0; turn < 2; turn += 1) collectGarbage({ type: 'minor' });
+  expect(contexts.filter((context) => context.deref() !== undefined)).toEqual([]);
 });

@@ -136,7 +136,8 @@ export const createSharedAnswers = (budget: CacheBudget, observer: SharedAnswerO
     },
     async make(key, { reads, answer }, execute) {
       const flight = inFlight.begin(key, reads);
-      answer.onHeavy = () => flight.end(null);
+      const endFlight = () => flight.end(null);
+      answer.onHeavy = endFlight;
       let made: SerializedData | null = null;
       try {
         const result = await execute();

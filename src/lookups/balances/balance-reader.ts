@@ -5,7 +5,7 @@ import { malformedItem } from '../../graph/pagination/connection.ts';
 import { isObject } from '../../lib/json/exact-json.ts';
 import { atMostEntries } from '../../lib/values.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
-import type { LookupParts, OperationLookups } from '../../upstream/lookup.ts';
+import { type LookupParts, type OperationLookups, oncePerOperation } from '../../upstream/lookup.ts';
 import type { Details, Page, PartialErrors } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { Chains } from '../chains/chains.ts';
@@ -41,32 +41,27 @@ export const readBalance = async (
 /** A promise in an object, which the loader does not wait for: a slow balance must not delay the others. */
 type Reading = { readonly balance: Promise<ListedBalance | null> };
 
-const loaders = new WeakMap<OperationLookups, DataLoader<Wanted, Reading, string>>();
-
-const loaderOf = (operation: OperationLookups, chains: Chains): DataLoader<Wanted, Reading, string> => {
-  const known = loaders.get(operation);
-  if (known) return known;
-  const loader = new DataLoader<Wanted, Reading, string>(
-    async (wanted) => {
-      const tokens = new Map<string, Set<string>>();
-      for (const each of wanted) {
-        const group = tokens.get(groupOf(each)) ?? new Set();
-        tokens.set(groupOf(each), group.add(textOf(each.token)));
-      }
-      return wanted.map((each) => {
-        const isOneOfSeveral = (tokens.get(groupOf(each))?.size ?? 0) > 1;
-        return { balance: read(operation, chains, each, isOneOfSeveral) };
-      });
-    },
-    {
-      cacheKeyFn: ({ wallet, token, details }) => `${wallet} ${textOf(token)} ${details}`,
-      // The lists of the operation are asked for first: what they bring needs no request.
-      batchScheduleFn: (load) => void setImmediate(load),
-    },
-  );
-  loaders.set(operation, loader);
-  return loader;
-};
+const loaderOf = oncePerOperation(
+  (operation, chains: Chains) =>
+    new DataLoader<Wanted, Reading, string>(
+      async (wanted) => {
+        const tokens = new Map<string, Set<string>>();
+        for (const each of wanted) {
+          const group = tokens.get(groupOf(each)) ?? new Set();
+          tokens.set(groupOf(each), group.add(textOf(each.token)));
+        }
+        return wanted.map((each) => {
+          const isOneOfSeveral = (tokens.get(groupOf(each))?.size ?? 0) > 1;
+          return { balance: read(operation, chains, each, isOneOfSeveral) };
+        });
+      },
+      {
+        cacheKeyFn: ({ wallet, token, details }) => `${wallet} ${textOf(token)} ${details}`,
+        // The lists of the operation are asked for first: what they bring needs no request.
+        batchScheduleFn: (load) => void setImmediate(load),
+      },
+    ),
+);
 
 const groupOf = ({ wallet, token }: BalanceKey): string => `${wallet} ${token.chainId}`;
 

@@ -94,7 +94,18 @@ const completed = (result: ExecutionResult, completions: readonly Complete[]): E
  */
 const executeOnce: ExecuteFn = (args) => {
   const operation = validateExecutionArgs(args);
-  return 'schema' in operation ? executeRootSelectionSet(operation) : { errors: operation };
+  if (!('schema' in operation)) return { errors: operation };
+  const result = executeRootSelectionSet(operation);
+  return result instanceof Promise ? result.then((ended) => releaseContext(operation, ended)) : result;
+};
+
+/**
+ * V8 allocates functions in old space whose expression is assigned to a property, and so keeps what they refer to until it
+ * collects its whole heap. One of graphql-js refers to the operation: without its context, little is kept.
+ */
+const releaseContext = (operation: { contextValue?: unknown }, result: ExecutionResult): ExecutionResult => {
+  operation.contextValue = undefined;
+  return result;
 };
 
 const noSubscription: SubscribeFn = () => {
