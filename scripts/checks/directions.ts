@@ -97,6 +97,7 @@ const RULES: readonly Rule[] = [
   never('server/', FEATURES),
   never('server/(auth|browsers)/', 'server/(?!$1/)'),
   onlyFor('server/websocket/', 'app/|server/websocket/|telemetry/'),
+  onlyFor('server/mcp/', 'app/mcp\\.ts|server/mcp/'),
 
   only('service/', 'service/'),
   onlyFor('service/', 'app/|service/|config/'),

@@ -1,5 +1,6 @@
 import { isLoopback } from '../config/auth.ts';
 import { type Config, ConfigError } from '../config/config.ts';
+import { readVersion } from '../config/version.ts';
 import { type Caller, createContext } from '../context.ts';
 import { createIngress } from '../deliveries/ingress/ingress.ts';
 import { createAnswers } from '../graph/answer/answer.ts';
@@ -12,7 +13,7 @@ import { cachePartitionOf } from '../server/auth/authenticate.ts';
 import { createVerifyKeyFailOpen } from '../server/auth/verify-key.ts';
 import { createConsole } from '../server/browsers/console.ts';
 import { createFrontPage } from '../server/browsers/graphiql.ts';
-import { createBrowserPolicy } from '../server/browsers/origin-policy.ts';
+import { createBrowserPolicy, createCorsHeaders } from '../server/browsers/origin-policy.ts';
 import { createKnownAnswers } from '../server/graphql/answers/conditional-gets.ts';
 import { createAttribute } from '../server/graphql/attribution.ts';
 import { createErrorMask } from '../server/graphql/errors.ts';
@@ -163,6 +164,16 @@ export const startServer = async (
     events: telemetry.events,
     onComputeUnitRejection: telemetry.onComputeUnitRejection,
   });
+  const mcp =
+    config.mcp && trusted
+      ? (await import('./mcp.ts')).createMcp(config.mcp, trusted, {
+          ...shared,
+          schema,
+          graphql,
+          corsHeaders: createCorsHeaders({ ...shared, compression: false }),
+          version: readVersion(),
+        })
+      : null;
   const hasGraphiQL = !config.production && trusted === null;
   const health = createHealthEndpoints({
     checks: [{ part: 'deliveries', run: () => deliveries.log.check() }, ...deliveries.checks],
@@ -176,6 +187,7 @@ export const startServer = async (
   });
   const http = createHttpServer({
     graphql,
+    mcp,
     ingest: createIngress({
       log: deliveries.log,
       deliveryUrls,

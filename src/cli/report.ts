@@ -159,6 +159,9 @@ const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) 
   DRAIN_MS: ({ shutdown }) => shutdown.drainMs,
   MAX_WATCHED_WALLETS: ({ maxWatchedWallets }) => maxWatchedWallets,
   TRUSTED_DOCUMENTS: ({ trustedDocuments }) => trustedDocuments,
+  MCP: ({ mcp }) => mcp !== null,
+  MCP_TOOLS: ({ mcp }) =>
+    mcp === null ? 'not used without MCP=on' : (mcp.tools ?? 'none: every query that has a name'),
   NODE_ENV: ({ production }) => (production ? 'production' : 'development'),
   CONSOLE: ({ console: { isOn } }) => isOn,
   CONSOLE_IMAGES: ({ console: { images } }) => images,

@@ -18,6 +18,7 @@ import {
   secretsOf,
   urlVersions,
 } from './environment.ts';
+import { type McpConfig, readMcp } from './mcp.ts';
 import { type MetricsConfig, readMetrics } from './metrics.ts';
 import { type RedisConfig, readRedis } from './redis.ts';
 import { readTraces, type TracesConfig } from './traces.ts';
@@ -96,6 +97,8 @@ export type Config = {
   };
   /** The path of a JSON file of documents by their SHA-256 in hex; null when any document may run. */
   readonly trustedDocuments: string | null;
+  /** Null where agents get no tools. */
+  readonly mcp: McpConfig | null;
   readonly production: boolean;
   /** The page at `/`. */
   readonly console: {
@@ -267,6 +270,7 @@ export const readConfig = (env: Environment): Config => {
     },
     maxWatchedWallets: integer('MAX_WATCHED_WALLETS', 100, 1, 2000),
     trustedDocuments: env.TRUSTED_DOCUMENTS || null,
+    mcp: readMcp(env, read, problems),
     production: env.NODE_ENV === 'production',
     console: {
       isOn: onOff('CONSOLE') ?? (env.NODE_ENV !== 'production' && !env.TRUSTED_DOCUMENTS),

@@ -3,14 +3,26 @@ import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUnty
 import { type BuilderTypes, builder } from './builder.ts';
 import { badUserInput } from './errors.ts';
 
+/** A JSON schema of the draft 2020-12. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
 type ScalarName = Exclude<keyof BuilderTypes['Scalars'], 'ID' | 'Int' | 'Float' | 'String' | 'Boolean'>;
 
 /** How a scalar is described and parsed. The parsers throw BAD_USER_INPUT. */
 type Codec<Internal> = {
   readonly description: string;
+  /** The JSON schema of its input, for clients that read no GraphQL. A value that it allows may still be refused. */
+  readonly jsonSchema: JsonSchema;
   readonly parseValue: (value: unknown) => Internal;
   readonly parseLiteral?: (node: ValueNode) => Internal;
 };
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const BIG_INT = /^(?:-?\d+|0x[0-9a-fA-F]+)$/;
+const DECIMAL = /^-?\d+(?:\.\d+)?$/;
+const HEX = /^0x(?:[0-9a-fA-F]{2})*$/;
+
+const textLike = ({ source }: RegExp): JsonSchema => ({ type: 'string', pattern: source });
 
 /** Formats a value for an error message, cut to 80 characters. */
 const shown = (value: unknown): string => {
@@ -23,7 +35,7 @@ const shown = (value: unknown): string => {
  * mixed case without a valid EIP-55 checksum.
  */
 export const parseAddress = (value: unknown): string => {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value))
+  if (typeof value !== 'string' || !ADDRESS.test(value))
     throw badUserInput(`Expected an Address (0x and 40 hex digits), got ${shown(value)}.`);
   const digits = value.slice(2);
   const lower = `0x${digits.toLowerCase()}` as const;
@@ -44,8 +56,7 @@ const withChecksum = (digits: string): string => {
 };
 
 const parseBigInt = (value: unknown): string => {
-  const isValid =
-    (typeof value === 'string' && /^(?:-?\d+|0x[0-9a-fA-F]+)$/.test(value)) || Number.isSafeInteger(value);
+  const isValid = (typeof value === 'string' && BIG_INT.test(value)) || Number.isSafeInteger(value);
   if (!isValid)
     throw badUserInput(`Expected a BigInt (a decimal or 0x-hex string, or an integer), got ${shown(value)}.`);
   return BigInt(value as string | number).toString();
@@ -69,12 +80,12 @@ const parseDateTime = (value: unknown): string => {
 
 const parseDecimal = (value: unknown): string => {
   const text = typeof value === 'number' ? String(value) : value;
-  if (typeof text === 'string' && /^-?\d+(?:\.\d+)?$/.test(text)) return text;
+  if (typeof text === 'string' && DECIMAL.test(text)) return text;
   throw badUserInput(`Expected a Decimal (a decimal number, as a string), got ${shown(value)}.`);
 };
 
 const parseHex = (value: unknown): string => {
-  if (typeof value === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(value)) return value.toLowerCase();
+  if (typeof value === 'string' && HEX.test(value)) return value.toLowerCase();
   throw badUserInput(`Expected Hex (0x and an even number of hex digits), got ${shown(value)}.`);
 };
 
@@ -101,38 +112,49 @@ const scalars: { readonly [Name in ScalarName]: Codec<BuilderTypes['Scalars'][Na
   Address: {
     description:
       'A 20-byte EVM address: 0x and 40 hex digits. Input: any letter case; mixed case must have a valid EIP-55 checksum. Output: lower case.',
+    jsonSchema: textLike(ADDRESS),
     parseValue: parseAddress,
   },
   BigInt: {
     description:
       'An integer of any size. Input: a decimal string, a 0x-hex string or an integer. Output: a decimal string.',
+    jsonSchema: textLike(BIG_INT),
     parseValue: parseBigInt,
     parseLiteral: integerLiteral(parseBigInt),
   },
   ChainId: {
     description: 'An EVM chain id: an integer from 0 to 2^53 - 1, a JSON number. Int allows only 32 bits.',
+    jsonSchema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     parseValue: parseChainId,
     parseLiteral: integerLiteral(parseChainId),
   },
   DateTime: {
     description:
       'A date and time in ISO 8601. Input: with a zone, which is Z or an offset such as +02:00. Output: in UTC.',
+    jsonSchema: { type: 'string', format: 'date-time' },
     parseValue: parseDateTime,
   },
   Decimal: {
     description: 'An exact decimal number. Input: a string or a number. Output: a string.',
+    jsonSchema: textLike(DECIMAL),
     parseValue: parseDecimal,
   },
   Hex: {
     description: 'Bytes in hex: 0x and an even number of hex digits. Output: lower case.',
+    jsonSchema: textLike(HEX),
     parseValue: parseHex,
   },
-  JSON: { description: 'Any JSON value.', parseValue: (value) => value },
+  JSON: { description: 'Any JSON value.', jsonSchema: {}, parseValue: (value) => value },
   URL: {
     description: 'An absolute URL. Input: http or https. Output: as the service wrote it.',
+    jsonSchema: { type: 'string', format: 'uri' },
     parseValue: parseUrl,
   },
-  UUID: { description: 'A UUID of 8-4-4-4-12 hex digits. Output: lower case.', parseValue: parseUuid },
+  UUID: {
+    description: 'A UUID of 8-4-4-4-12 hex digits. Output: lower case.',
+    jsonSchema: { type: 'string', format: 'uuid' },
+    parseValue: parseUuid,
+  },
 };
 
 /** Parses a literal. An error names the literal's location: graphql adds it only for its own scalars, enums and objects. */
@@ -148,7 +170,7 @@ const readLiteral =
   };
 
 for (const [name, codec] of Object.entries(scalars)) {
-  const { description, parseValue }: Codec<unknown> = codec;
+  const { description, jsonSchema, parseValue }: Codec<unknown> = codec;
   builder.addScalarType(
     name as ScalarName,
     new GraphQLScalarType<unknown>({
@@ -157,6 +179,7 @@ for (const [name, codec] of Object.entries(scalars)) {
       parseValue,
       parseLiteral: readLiteral(codec),
       serialize: (value) => value,
+      extensions: { jsonSchema },
     }),
   );
 }

@@ -94,6 +94,7 @@ export const createSharedAnswerSpans = (spans: Spans): SharedAnswerObserver => (
 /** The paths, without the parts that clients choose or that are secret. Other routes have no spans. */
 const ROUTES: Readonly<Record<string, string>> = {
   graphql: '/graphql',
+  mcp: '/mcp',
   deliveries: '/deliveries/{tenant}/{token}',
 };
 

@@ -11,6 +11,7 @@ import { startAnvil } from '../service/indexed/support/anvil.ts';
 import { startFaultyNode } from '../service/indexed/support/faulty-node.ts';
 import { need } from '../support/available.ts';
 import { folderOf } from '../support/folder.ts';
+import { idOf } from '../support/gateway/trusted.ts';
 import { root } from '../support/pages.ts';
 
 /** The gateway's program with arguments, as its users run it. */
@@ -53,6 +54,8 @@ const rowsIn = (stdout: string): ReadonlyMap<string, readonly [value: string, fr
       return name === '' ? [] : [[name, [value, from]]];
     }),
   );
+
+const DOCUMENT = 'query Name { __typename }';
 
 const SECRET = 'a-secret-that-is-never-shown-0123456789';
 
@@ -108,6 +111,8 @@ const EXAMPLES: { readonly [name in Variable]: readonly string[] } = {
   DRAIN_MS: ['1005'],
   MAX_WATCHED_WALLETS: ['13'],
   TRUSTED_DOCUMENTS: ['documents.json'],
+  MCP: ['on'],
+  MCP_TOOLS: ['Name'],
   NODE_ENV: ['production'],
   CONSOLE: ['on'],
   CONSOLE_IMAGES: ['off'],
@@ -173,7 +178,7 @@ test('--check shows the variable that turns traces off, and says of the others t
 });
 
 test('--check shows each variable that is set, from the environment, and no secret', async () => {
-  await using folder = await folderOf({ 'documents.json': '{}' });
+  await using folder = await folderOf({ 'documents.json': JSON.stringify({ [idOf(DOCUMENT)]: DOCUMENT }) });
   await using anvil = await startAnvil();
   await using node = await startFaultyNode(anvil.url);
   const exampleOf = (name: Variable) => EXAMPLES[name]?.map((text) => text.replace('HOST', node.host));

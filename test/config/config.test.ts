@@ -174,6 +174,23 @@ test('a header for signatures without a secret that they are checked with is one
   );
 });
 
+describe('MCP', () => {
+  const trusted = { TRUSTED_DOCUMENTS: 'documents.json' };
+  test('needs trusted documents, and names its tools only when it is on', () => {
+    expect(problemsOf({ MCP: 'on' })).toEqual([expect.stringMatching(/^MCP: expected TRUSTED_DOCUMENTS /)]);
+    expect(problemsOf({ ...trusted, MCP_TOOLS: 'Wallet' })).toEqual([
+      expect.stringMatching(/^MCP_TOOLS: expected MCP=on /),
+    ]);
+    expect(problemsOf({ ...trusted, MCP: 'yes' })).toHaveLength(1);
+    expect(problemsOf({ ...trusted, MCP: 'on', MCP_TOOLS: 'a tool' })).toHaveLength(1);
+    expect(readConfig({ ...trusted, MCP: 'on', MCP_TOOLS: 'Wallet, _2' }).mcp?.tools).toEqual([
+      'Wallet',
+      '_2',
+    ]);
+    expect(readConfig({ ...trusted, MCP: 'off' }).mcp).toBeNull();
+  });
+});
+
 describe('what is set and has no effect', () => {
   test('is a name that is nearly one of its own', () => {
     const misspelled = {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { schema } from '../../src/schema.ts';
 import { READINESS_PARTS } from '../../src/server/http/health.ts';
-import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { nowhere } from '../support/gateway/start.ts';
+import { idOf, startTrusting } from '../support/gateway/trusted.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 
 const codesIn = (cells: readonly (readonly string[])[]): readonly string[] =>
@@ -10,8 +11,11 @@ const codesIn = (cells: readonly (readonly string[])[]): readonly string[] =>
 test('each route of docs/operations.md answers, and no other path does', async () => {
   const routes = codesIn(rowsOf(await readPage('docs/operations.md'), 'route'));
   expect(routes).toContain('/graphql');
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: 'unused' });
-  const { data } = await gateway.query<{ deliveryUrl: string }>('{ deliveryUrl }');
+  const document = 'query Url { deliveryUrl }';
+  await using gateway = await startTrusting([document], { UPSTREAM_URL: nowhere, MCP: 'on', CONSOLE: 'on' });
+  const { data } = await gateway.post<{ deliveryUrl: string }>(
+    JSON.stringify({ documentId: idOf(document) }),
+  );
   const statusOf = async (path: string) => {
     const response = await fetch(new URL(path, gateway.url), { headers: { accept: 'text/html' } });
     await response.body?.cancel();

@@ -2,8 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { folderOf } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway/process.ts';
 import { byToken } from '../support/gateway/tokens.ts';
+import { idOf } from '../support/gateway/trusted.ts';
 import { startOtlpReceiver } from '../support/observability/otlp-receiver.ts';
 
 /** What a gateway over a service loads: only what its configuration, or a request, needs. */
@@ -53,13 +55,21 @@ test(`a start loads at most ${MOST_MODULES} modules, and nothing that is not in 
   const { modules, packages } = await read();
   expect(packages).toContain('graphql');
   expect(modules.size).toBeLessThanOrEqual(MOST_MODULES);
-  const unused = ['@redis/client', 'jose', 'ox', '@graphql-yoga/render-graphiql', 'tdigest'];
+  const unused = [
+    '@modelcontextprotocol/core',
+    '@modelcontextprotocol/server',
+    '@redis/client',
+    'jose',
+    'ox',
+    '@graphql-yoga/render-graphiql',
+    'tdigest',
+  ];
   expect([...packages].filter((name) => unused.includes(name) || name.startsWith('@opentelemetry/'))).toEqual(
     [],
   );
   expect(
     [...modules].filter((url) =>
-      /src\/(?:service\/(?!indexed\/config\.ts)|deliveries\/redis\/|shared\/)/.test(url),
+      /src\/(?:service\/(?!indexed\/config\.ts)|deliveries\/redis\/|shared\/|server\/mcp\/)/.test(url),
     ),
   ).toEqual([]);
 });
@@ -73,6 +83,13 @@ test('the first scrape begins the metrics of Node, and has them', async () => {
   for (const each of await Promise.all([text, scrape(), scrape()]))
     expect(each).toMatch(/^process_cpu_seconds_total [\d.]+$/m);
   expect((await read()).packages).toContain('tdigest');
+});
+
+test('with MCP=on its library is loaded', async () => {
+  const document = 'query Name { __typename }';
+  await using folder = await folderOf({ 'trusted.json': JSON.stringify({ [idOf(document)]: document }) });
+  const { read } = await startRecorded({ MCP: 'on', TRUSTED_DOCUMENTS: folder.path('trusted.json') });
+  expect((await read()).packages).toContain('@modelcontextprotocol/server');
 });
 
 test('with tokens their library is loaded', async () => {

@@ -28,7 +28,10 @@ export const createErrorMask =
   (error, trace) =>
     maskError(error, (unexpected) => onUnexpected(unexpected, trace));
 
-/** The same error for a WebSocket: with `extensions.requestId`, since that has no header for the id, and no HTTP status. */
+/**
+ * The same error for a transport other than HTTP: with `extensions.requestId`, since no client reads a header for the id, and
+ * without an HTTP status.
+ */
 export const withRequestId = (
   { message, nodes, path, extensions }: GraphQLError,
   trace: Trace,

@@ -111,8 +111,8 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     eventStreams.verification,
   ]);
   const contextOf = <Given extends ServerContext>(given: Given): OperationContext & Given => {
-    const { res, socketCaller, received, trace, clientSignal } = given;
-    const caller = socketCaller ?? received?.caller;
+    const { res, received, trace, clientSignal } = given;
+    const caller = given.caller ?? received?.caller;
     if (!caller) throw new TypeError('Expected a caller, got none.');
     const created = createContext(
       caller,

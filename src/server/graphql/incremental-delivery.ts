@@ -228,11 +228,11 @@ class AnswerParts implements PartedAnswer {
   }
 
   #mask(thrown: readonly GraphQLError[]) {
-    const { socketCaller, trace } = this.#context;
+    const { transport, trace } = this.#context;
     const left = Math.max(0, MAX_ERRORS - this.errors.length);
     for (const error of thrown) this.errors.push(error);
     return maskErrors(thrown.slice(0, left)).errors.map((error) =>
-      toFormattedError(socketCaller ? withRequestId(error, trace) : error),
+      toFormattedError(transport ? withRequestId(error, trace) : error),
     );
   }
 }

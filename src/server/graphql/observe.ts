@@ -12,13 +12,12 @@ import type {
   OperationContext,
   OperationPlugin,
   ServerContext,
+  Transport,
   Unchanged,
 } from './operation-plugin.ts';
 
 /** `none`: the operation was rejected before its type was known. */
 type OperationType = 'query' | 'mutation' | 'subscription' | 'none';
-
-type Transport = 'http' | 'sse' | 'websocket';
 
 /** An operation that is about to run. */
 type StartedOperation = {
@@ -79,8 +78,8 @@ export type Operations = {
 };
 
 export const createOperations = (observer: OperationObserver, attribute: Attribute): Operations => {
-  const clientOf = ({ req, socketClient }: ServerContext): ClientName =>
-    socketClient ?? (req && attribute.clientIn(req.headers)) ?? OTHER_CLIENT;
+  const clientOf = ({ req, client }: ServerContext): ClientName =>
+    client ?? (req && attribute.clientIn(req.headers)) ?? OTHER_CLIENT;
 
   const rejected: Operations['rejected'] = (transport, thrown, trace, client) => {
     const { errors, unexpectedErrors } = maskErrors(thrown);
@@ -177,10 +176,8 @@ export const createOperations = (observer: OperationObserver, attribute: Attribu
   return { plugin, rejected };
 };
 
-const transportOf = ({ req }: OperationContext): Transport => {
-  if (!req) return 'websocket';
-  return acceptedBy(req).prefersEvents ? 'sse' : 'http';
-};
+const transportOf = ({ transport, req }: OperationContext): Transport =>
+  transport ?? (req && acceptedBy(req).prefersEvents ? 'sse' : 'http');
 
 const codesOf = (errors: readonly GraphQLError[]): readonly ErrorCode[] =>
   errors.length === 0
@@ -191,7 +188,9 @@ const NO_CODES: readonly ErrorCode[] = [];
 const UNEXPECTED: ErrorCode = 'INTERNAL_SERVER_ERROR';
 
 const withIds = (errors: GraphQLError[], transport: Transport, trace: Trace): GraphQLError[] =>
-  transport === 'websocket' ? errors.map((error) => withRequestId(error, trace)) : errors;
+  transport === 'websocket' || transport === 'mcp'
+    ? errors.map((error) => withRequestId(error, trace))
+    : errors;
 
 /** Adds `extensions.upstream`, the operation's cost, to every response. Each event of a subscription has its own, see subscriptions/. */
 export const useUpstreamExtension = (): OperationPlugin => ({

@@ -99,13 +99,20 @@ type VerifiedSubscription = {
   readonly revoked: AbortSignal;
 };
 
-/** What a transport passes to the GraphQL pipeline with each operation. The members of HttpContext are undefined on a WebSocket. */
+/** What carries an operation. `sse` and `http` are GraphQL over HTTP: a client that prefers event streams, and any other. */
+export type Transport = 'http' | 'sse' | 'websocket' | 'mcp';
+
+/**
+ * What a transport passes to the GraphQL pipeline with each operation. The members of HttpContext are those of GraphQL over
+ * HTTP. Other transports pass the first four of what follows instead.
+ */
 export type ServerContext = Partial<Omit<HttpContext, 'operation'>> & {
-  /** The caller of a WebSocket's operation; undefined on HTTP. */
-  readonly socketCaller?: Caller;
-  /** The client of a WebSocket's operation. That of an HTTP request is read from `req`. */
-  readonly socketClient?: ClientName;
-  /** The trace of a WebSocket's operation. The trace of an HTTP request is read from `res`. */
+  readonly transport?: 'websocket' | 'mcp';
+  /** Over HTTP it is that of `received`. */
+  readonly caller?: Caller;
+  /** Over HTTP it is read from `req`. */
+  readonly client?: ClientName;
+  /** Over HTTP it is read from `res`. */
   readonly trace?: Trace;
   /** Who sent the operation, once it runs. */
   attributed?: Attributed;

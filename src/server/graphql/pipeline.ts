@@ -149,9 +149,10 @@ export const useSharedAnswers = (
  */
 export const useShutdownTimeout = (): OperationPlugin => ({
   onExecute({ args: { contextValue, document, operationName }, executeFn, setExecuteFn }) {
-    const { shutdownSignal, socketCaller } = contextValue;
+    const { shutdownSignal, transport } = contextValue;
     if (!shutdownSignal) return;
-    if (socketCaller && getOperationAST(document, operationName)?.operation !== 'mutation') return;
+    const resends = transport === 'websocket';
+    if (resends && getOperationAST(document, operationName)?.operation !== 'mutation') return;
     // An operation that is abandoned before it starts may have been answered with 503, which says that nothing of it was done.
     setExecuteFn((args) =>
       shutdownSignal.aborted ? timeoutResult() : unlessShutdown(executeFn(args), shutdownSignal),

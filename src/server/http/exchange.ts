@@ -153,7 +153,7 @@ export const headersOf = ({ headers }: IncomingMessage): RequestHeaders => ({
   get: (name) => headers[name.toLowerCase()]?.toString() ?? null,
 });
 
-const ROUTES = ['graphql', 'deliveries', 'health', 'metrics'] as const;
+const ROUTES = ['graphql', 'mcp', 'deliveries', 'health', 'metrics'] as const;
 
 /** A closed set of labels: the client chooses the path. */
 type Route = (typeof ROUTES)[number] | 'other';

@@ -41,8 +41,10 @@ type DeliveryListener = (
 
 type Options = {
   readonly graphql: Pick<GraphQLServer, 'answer'>;
+  /** Null when MCP is off. */
+  readonly mcp: GraphQLServer['answer'] | null;
   readonly ingest: DeliveryListener;
-  /** Returns the error of a request for a name that is not the gateway's. GraphQL makes this check itself. */
+  /** Returns the error of a request for a name that is not the gateway's. GraphQL and MCP make this check themselves. */
   readonly hostRejectionOf: BrowserPolicy['hostRejectionOf'];
   readonly frontPage: FrontPage;
   /** Null when the console is off. */
@@ -167,14 +169,15 @@ const createAnswer = (options: Options, shutdown: HttpShutdown) => {
 
 /** Every route but that of deliveries. */
 const createRoute =
-  ({ graphql, hostRejectionOf, health, console, frontPage }: Options, shutdown: HttpShutdown) =>
+  ({ graphql, mcp, hostRejectionOf, health, console, frontPage }: Options, shutdown: HttpShutdown) =>
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
-    if (path === '/graphql') {
+    const answer = path === '/graphql' ? graphql.answer : path === '/mcp' ? mcp : null;
+    if (answer) {
       const { shutdownSignal } = shutdown;
       return shutdownSignal.aborted
         ? shutdown.reject(request, response)
-        : graphql.answer(request, response, { shutdownSignal });
+        : answer(request, response, { shutdownSignal });
     }
     setCommonHeaders(response);
     const rejection = hostRejectionOf(headersOf(request));

@@ -214,8 +214,9 @@ const prepare = async (
   const { document, type } = await documents.read(text, operationName, { billingKey, clientSignal, trace });
   const socketMemory = { memory: answers, untilDrained: () => frameWriter.untilDrained() };
   const contextValue = graphql.contextOf({
-    socketCaller: caller,
-    socketClient: socket.extra.client,
+    transport: 'websocket',
+    caller,
+    client: socket.extra.client,
     trace,
     messageBytes,
     clientSignal,

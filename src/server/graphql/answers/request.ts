@@ -43,15 +43,7 @@ type Options = {
 
 export const createReceive = (options: Options): Receive => {
   const { checkHeaders, authenticate, clientAddress, requestMemory, documents, trusted } = options;
-
-  /** Reads the JSON body of a POST. */
-  const readPost = async (request: IncomingMessage, response: ServerResponse, client: string) => {
-    const length = request.headers['content-length'];
-    if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-    if (isSmallBody(length)) return fromJson(await collectBody(request, () => {}, incomplete).body);
-    const body = await readLimited(request, (abort) => limitBody(requestMemory, client, response, abort));
-    return parseBody(body.toString()).catch(throwNoJson);
-  };
+  const readPost = createReadPost(requestMemory);
 
   return async (request, response, clientSignal) => {
     const { method = 'GET', url = '' } = request;
@@ -74,6 +66,20 @@ export const createReceive = (options: Options): Receive => {
     return { caller, params, ...operation };
   };
 };
+
+/**
+ * Reads the JSON body of a POST. A large one counts against the memory of its client until the response is sent. Rejects with
+ * the error for the client. `client` is the caller's billing key.
+ */
+export const createReadPost =
+  (requestMemory: RequestMemory) =>
+  async (request: IncomingMessage, response: ServerResponse, client: string): Promise<unknown> => {
+    const length = request.headers['content-length'];
+    if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+    if (isSmallBody(length)) return fromJson(await collectBody(request, () => {}, incomplete).body);
+    const body = await readLimited(request, (abort) => limitBody(requestMemory, client, response, abort));
+    return parseBody(body.toString()).catch(throwNoJson);
+  };
 
 const badRequest = (
   message: string,

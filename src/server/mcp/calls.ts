@@ -1,0 +1,102 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import type { Caller } from '../../context.ts';
+import { assembleJson, SerializedData } from '../../graph/answer/serialize.ts';
+import { badUserInput } from '../../graph/errors.ts';
+import type { Trace } from '../../lib/trace.ts';
+import { Usage } from '../../upstream/client/request.ts';
+import type { ClientName } from '../graphql/attribution.ts';
+import type { GraphQLServer } from '../graphql/graphql.ts';
+import { type Documents, InvalidDocument } from '../graphql/limits/documents.ts';
+import type { Operations } from '../graphql/observe.ts';
+import { toFormattedError } from '../subscriptions/frame.ts';
+import type { Tool } from './tools.ts';
+
+/** Who calls a tool, and until when the call is waited for. */
+export type CallContext = {
+  readonly caller: Caller;
+  readonly client: ClientName;
+  readonly trace: Trace;
+  /** Aborts when the client disconnects. */
+  readonly clientSignal: AbortSignal;
+  /** Aborts when a shutdown can't wait for the call any longer. */
+  readonly shutdownSignal: AbortSignal;
+};
+
+/** Runs the operation of a tool with these variables. Never rejects: what fails is a result that says so. */
+export type CallTool = (
+  tool: Tool,
+  variables: Readonly<Record<string, unknown>>,
+  context: CallContext,
+) => Promise<CallToolResult>;
+
+type Options = {
+  readonly schema: GraphQLSchema;
+  readonly graphql: Pick<GraphQLServer, 'pipeline' | 'contextOf'>;
+  readonly documents: Documents;
+  readonly operations: Operations;
+};
+
+/** The checks, limits, costs and counts of a call are those of an operation over any other transport. */
+export const createCallTool = ({ schema, graphql, documents, operations }: Options): CallTool => {
+  const execute = async (
+    tool: Tool,
+    variableValues: Readonly<Record<string, unknown>>,
+    context: CallContext,
+  ): Promise<ExecutionResult> => {
+    rejectUnknown(variableValues, tool);
+    const { caller, clientSignal, trace } = context;
+    const { billingKey } = caller;
+    const { name: operationName, document: text } = tool;
+    const { document } =
+      documents.known(text, operationName) ??
+      (await documents.read(text, operationName, { billingKey, clientSignal, trace }));
+    const contextValue = graphql.contextOf({ ...context, transport: 'mcp' });
+    return graphql.pipeline.execute({ schema, document, contextValue, operationName, variableValues });
+  };
+
+  return async (tool, variables, context) => {
+    try {
+      return toToolResult(await execute(tool, variables, context));
+    } catch (error) {
+      const thrown = error instanceof InvalidDocument ? error.errors : [error];
+      const errors = operations.rejected('mcp', thrown, context.trace, context.client);
+      return toToolResult({ errors, extensions: { upstream: new Usage() } });
+    }
+  };
+};
+
+/** GraphQL ignores variables that an operation does not have. An agent that guesses their names would not notice. */
+const rejectUnknown = (given: Readonly<Record<string, unknown>>, { name, variables }: Tool): void => {
+  const unknown = Object.keys(given).filter((argument) => !variables.includes(argument));
+  if (unknown.length === 0) return;
+  const expected = variables.length > 0 ? `only the arguments ${variables.join(', ')}` : 'no arguments';
+  throw badUserInput(`Expected ${expected} of ${name}, got ${shownNames(unknown)}.`);
+};
+
+const MAX_SHOWN_NAMES = 5;
+const MAX_SHOWN_CHARACTERS = 80;
+
+/** Names that a client has chosen, for an error message. */
+export const shownNames = (names: readonly string[]): string => {
+  const shown = names
+    .slice(0, MAX_SHOWN_NAMES)
+    .map((name) => JSON.stringify(name.slice(0, MAX_SHOWN_CHARACTERS)));
+  return (
+    shown.join(', ') + (names.length > MAX_SHOWN_NAMES ? ` and ${names.length - MAX_SHOWN_NAMES} more` : '')
+  );
+};
+
+/** An answer as GraphQL over HTTP has it, in one text: that is what models read. */
+const toToolResult = (result: ExecutionResult): CallToolResult => {
+  const { data, errors } = result;
+  const shown = errors ? { ...result, errors: errors.map(toFormattedError) } : result;
+  const text = data instanceof SerializedData ? takeJson(shown, data) : JSON.stringify(shown);
+  return { content: [{ type: 'text', text }], ...(errors && { isError: true }) };
+};
+
+const takeJson = (result: object, data: SerializedData): string => {
+  const text = assembleJson(result, data).toString();
+  data.lease?.release();
+  return text;
+};
