@@ -78,7 +78,9 @@ const RESOURCES = [...[...lookups, ...itemLookups].map(({ name }) => name), 'web
 const start = async (parts: Parts): Promise<App> => {
   const { config, log, opened } = parts;
   const { trustedDocuments } = config;
-  const trusted = trustedDocuments === null ? null : await openTrustedFile(trustedDocuments, log);
+  const agents = config.mcp && (await import('./app/mcp.ts')).createAgentTools(config.mcp);
+  const trusted =
+    trustedDocuments === null ? null : await openTrustedFile(trustedDocuments, log, agents?.accept);
   const cacheBudget = createCacheBudget(cacheBytesOf(config));
   const deadline = createShutdownDeadline(config.shutdown);
   const version = readVersion();
@@ -95,7 +97,7 @@ const start = async (parts: Parts): Promise<App> => {
   const redis = config.redis && (await (await import('./app/redis.ts')).startRedis(startup, config.redis));
   const deliveries = await startDeliveries(startup, redis);
   const upstream = await startUpstream(startup, cacheBudget, deliveries);
-  const server = await startServer(startup, upstream, deliveries, trusted?.documents ?? null);
+  const server = await startServer(startup, upstream, deliveries, trusted?.documents ?? null, agents);
 
   const { gatewayKey } = upstream;
   const stopping = new AbortController();

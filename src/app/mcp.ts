@@ -1,36 +1,37 @@
 import { ConfigError } from '../config/config.ts';
 import type { McpConfig } from '../config/mcp.ts';
 import { schema } from '../schema.ts';
-import type { TrustedDocuments } from '../server/graphql/trusted-documents.ts';
-import { createCallTool } from '../server/mcp/calls.ts';
-import { type AnswerMcp, createMcpEndpoint } from '../server/mcp/endpoint.ts';
+import type { DocumentTexts, TrustedDocuments } from '../server/graphql/trusted-documents.ts';
+import { type CallToolOptions, createCallTool } from '../server/mcp/calls.ts';
+import { type AnswerMcp, createMcpEndpoint, type EndpointOptions } from '../server/mcp/endpoint.ts';
 import { createProtocol } from '../server/mcp/protocol.ts';
 import { createTools, type Tools, ToolsError } from '../server/mcp/tools.ts';
 
 /** Loaded only where MCP is on: nothing else imports its library. */
 
-type Parts = Omit<
-  Parameters<typeof createMcpEndpoint>[0] &
-    Parameters<typeof createCallTool>[0] &
-    Parameters<typeof createProtocol>[0],
-  'answerMessage' | 'callTool' | 'tools'
->;
+type Parts = Omit<EndpointOptions & CallToolOptions, 'answerMessage'> & { readonly version: string };
 
-export const createMcp = (config: McpConfig, trusted: TrustedDocuments, parts: Parts): AnswerMcp => {
-  const tools = readTools(config, trusted);
-  const callTool = createCallTool(parts);
-  return createMcpEndpoint({ ...parts, answerMessage: createProtocol({ ...parts, tools, callTool }) });
+/** The tools of agents: they are made with the trusted documents, and served once there is a pipeline to call them by. */
+export type AgentTools = {
+  /** Makes the tools of these documents. Rejects with ConfigError where they can't be the tools that are asked for. */
+  accept(texts: DocumentTexts): Promise<void>;
+  /** Serves the tools of the documents of now, each of which was accepted. */
+  serve(trusted: TrustedDocuments, parts: Parts): AnswerMcp;
 };
 
-/** Makes the tools of trusted documents. Throws ConfigError. */
-export const readTools = ({ tools }: McpConfig, { hashes, documentOf }: TrustedDocuments): Tools => {
-  try {
-    return createTools(
-      hashes.map((hash) => documentOf({ documentId: hash })),
-      tools,
-      schema,
-    );
-  } catch (error) {
-    throw error instanceof ToolsError ? new ConfigError(error.problems) : error;
-  }
+export const createAgentTools = ({ tools: names }: McpConfig): AgentTools => {
+  const accepted = new WeakMap<DocumentTexts, Tools>();
+  return {
+    async accept(texts) {
+      const tools = await createTools(texts.values(), names, schema).catch((error: unknown) => {
+        throw error instanceof ToolsError ? new ConfigError(error.problems) : error;
+      });
+      accepted.set(texts, tools);
+    },
+    serve(trusted, parts) {
+      const tools = (): Tools => accepted.get(trusted.texts()) ?? new Map();
+      const answerMessage = createProtocol({ ...parts, tools, callTool: createCallTool(parts) });
+      return createMcpEndpoint({ ...parts, answerMessage });
+    },
+  };
 };

@@ -31,6 +31,7 @@ import { createEventStreams } from '../server/subscriptions/event-stream.ts';
 import { serveWebSockets } from '../server/websocket/server.ts';
 import type { Deliveries } from './deliveries.ts';
 import { createInvalidatingDeliveries } from './invalidating-deliveries.ts';
+import type { AgentTools } from './mcp.ts';
 import { createAuthenticate, type Startup } from './startup.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -62,6 +63,7 @@ export const startServer = async (
   upstream: Upstream,
   deliveries: Deliveries,
   trusted: TrustedDocuments | null,
+  agents: AgentTools | null,
 ): Promise<Server> => {
   const { config, log, now, readPath, times, telemetry, opened, deadline, publicUrl } = startup;
   const { sandbox, gatewayKey, client, pricing, subscribed, delivered } = upstream;
@@ -165,15 +167,15 @@ export const startServer = async (
     onComputeUnitRejection: telemetry.onComputeUnitRejection,
   });
   const mcp =
-    config.mcp && trusted
-      ? (await import('./mcp.ts')).createMcp(config.mcp, trusted, {
-          ...shared,
-          schema,
-          graphql,
-          corsHeaders: createCorsHeaders({ ...shared, compression: false }),
-          version: readVersion(),
-        })
-      : null;
+    agents &&
+    trusted &&
+    agents.serve(trusted, {
+      ...shared,
+      schema,
+      graphql,
+      corsHeaders: createCorsHeaders({ ...shared, compression: false }),
+      version: readVersion(),
+    });
   const hasGraphiQL = !config.production && trusted === null;
   const health = createHealthEndpoints({
     checks: [{ part: 'deliveries', run: () => deliveries.log.check() }, ...deliveries.checks],

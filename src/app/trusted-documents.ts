@@ -11,19 +11,23 @@ import {
   TrustedDocumentsError,
 } from '../server/graphql/trusted-documents.ts';
 
+/** Makes more of the documents than the gateway needs of them. Rejects with ConfigError where that fails. */
+type Accept = (texts: DocumentTexts) => Promise<void>;
+
 /**
- * Reads the file of TRUSTED_DOCUMENTS. Rejects with ConfigError when it can't be read or one of its documents is invalid.
+ * Reads the file of TRUSTED_DOCUMENTS. Rejects with ConfigError when it can't be read, one of its documents is invalid, or
+ * they are not accepted.
  */
-export const readTrustedFile = async (path: string): Promise<DocumentTexts> => {
+export const readTrustedFile = async (path: string, accept?: Accept): Promise<DocumentTexts> => {
   const json = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new ConfigError([`TRUSTED_DOCUMENTS: ${messageOf(error)}`]);
   });
-  try {
-    return await readTrustedDocuments(json, schema);
-  } catch (error) {
+  const texts = await readTrustedDocuments(json, schema).catch((error: unknown) => {
     if (!(error instanceof TrustedDocumentsError)) throw error;
     throw new ConfigError(error.problems.map((problem) => `TRUSTED_DOCUMENTS: ${problem}`));
-  }
+  });
+  await accept?.(texts);
+  return texts;
 };
 
 type TrustedFile = {
@@ -36,14 +40,14 @@ type TrustedFile = {
 const MAX_LOGGED_PROBLEMS = 20;
 
 /** Opens the file of TRUSTED_DOCUMENTS. Rejects as `readTrustedFile`. */
-export const openTrustedFile = async (path: string, log: Log): Promise<TrustedFile> => {
-  const { documents, replace } = createTrustedDocuments(await readTrustedFile(path));
+export const openTrustedFile = async (path: string, log: Log, accept?: Accept): Promise<TrustedFile> => {
+  const { documents, replace } = createTrustedDocuments(await readTrustedFile(path, accept));
   log.info('trusted documents read', { documents: documents.texts().size });
 
   const reload = async (): Promise<void> => {
     const before = documents.texts();
     try {
-      const texts = await readTrustedFile(path);
+      const texts = await readTrustedFile(path, accept);
       replace(texts);
       const [added, removed] = [missingIn(before, texts), missingIn(texts, before)];
       log.info('trusted documents reloaded', { documents: texts.size, added, removed });

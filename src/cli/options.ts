@@ -141,7 +141,7 @@ export const describeConfiguration = async (env: Environment): Promise<string> =
   if (read.status === 'rejected' || loaded.status === 'rejected')
     throw problemsOf([read, loaded].flatMap((result) => (result.status === 'rejected' ? result.reason : [])));
   const { indexed, mcp } = read.value;
-  if (mcp && loaded.value) (await import('../app/mcp.ts')).readTools(mcp, loaded.value);
+  if (mcp && loaded.value) await (await import('../app/mcp.ts')).createAgentTools(mcp).accept(loaded.value);
   const nodes = indexed && (await (await import('../app/nodes.ts')).describeNodes(indexed));
   const parts = [
     tableOf(settingsOf(env, read.value)),

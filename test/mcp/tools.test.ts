@@ -71,6 +71,20 @@ describe('which operations are tools', () => {
   });
 });
 
+test('at SIGHUP the tools are those of the new file, unless it can not be the tools that are asked for', async () => {
+  await using gateway = await startWith([NAME, OTHER], { MCP_TOOLS: 'Name' });
+  await using agent = await connectAgent(gateway);
+  const described = async () => (await agent.client.listTools()).tools.map(({ description }) => description);
+  const before = await described();
+  await gateway.rewrite([`"Now described." ${NAME}`]);
+  expect(before).not.toEqual(['Now described.']);
+  expect(await described()).toEqual(['Now described.']);
+  await gateway.rewrite([OTHER]);
+  expect(await described()).toEqual(['Now described.']);
+  expect(gateway.logLines.at(-1)).toContain('MCP_TOOLS: expected names of operations');
+  expect(await agent.call('Name')).toMatchObject({ isError: false, data: { __typename: 'Query' } });
+});
+
 describe('what a tool says', () => {
   const schemaOf = async (document: string, env: Record<string, string> = {}) => {
     const [tool] = await toolsOf([document], env);

@@ -30,7 +30,7 @@ export type CallTool = (
   context: CallContext,
 ) => Promise<CallToolResult>;
 
-type Options = {
+export type CallToolOptions = {
   readonly schema: GraphQLSchema;
   readonly graphql: Pick<GraphQLServer, 'pipeline' | 'contextOf'>;
   readonly documents: Documents;
@@ -38,7 +38,7 @@ type Options = {
 };
 
 /** The checks, limits, costs and counts of a call are those of an operation over any other transport. */
-export const createCallTool = ({ schema, graphql, documents, operations }: Options): CallTool => {
+export const createCallTool = ({ schema, graphql, documents, operations }: CallToolOptions): CallTool => {
   const execute = async (
     tool: Tool,
     variableValues: Readonly<Record<string, unknown>>,

@@ -19,7 +19,7 @@ export type AnswerMcp = (
   shutdown: { readonly shutdownSignal: AbortSignal },
 ) => Promise<void>;
 
-type Options = Pick<BrowserPolicy, 'rejectionOf'> & {
+export type EndpointOptions = Pick<BrowserPolicy, 'rejectionOf'> & {
   readonly answerMessage: AnswerMessage;
   readonly authenticate: Authenticate;
   readonly clientAddress: ClientAddress;
@@ -35,7 +35,7 @@ type Headers = Readonly<Record<string, string>>;
  * Serves MCP over streamable HTTP: each POST is one message, and its answer. A request is checked as one of GraphQL is, in the
  * same order: its headers, its credentials, and its size.
  */
-export const createMcpEndpoint = (options: Options): AnswerMcp => {
+export const createMcpEndpoint = (options: EndpointOptions): AnswerMcp => {
   const { answerMessage, authenticate, clientAddress, attribute, operations } = options;
   const { rejectionOf, corsHeaders, unsent } = options;
   const checkHeaders = createCsrfCheck(options);

@@ -12,6 +12,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import { isObject } from '../../lib/json/exact-json.ts';
+import { rememberEach } from '../../lib/values.ts';
 import { type Attribute, type ClientName, OTHER_CLIENT } from '../graphql/attribution.ts';
 import { type CallContext, type CallTool, shownNames } from './calls.ts';
 import type { Tool, Tools } from './tools.ts';
@@ -36,7 +37,8 @@ export type AnswerMessage = (
 ) => Promise<Answer>;
 
 type Options = {
-  readonly tools: Tools;
+  /** Returns those of now. */
+  readonly tools: () => Tools;
   readonly callTool: CallTool;
   /** Of this program, for clients to show. */
   readonly version: string;
@@ -50,12 +52,14 @@ What was fetched a moment ago costs nothing. After COMPUTE_BUDGET_EXCEEDED or RA
 Amounts and US dollars are strings with every digit. Most costs are per chain: name the chains where a tool takes chainIds.`;
 
 export const createProtocol = ({ tools, callTool, version, attribute }: Options): AnswerMessage => {
-  const list: ListToolsResult = { tools: [...tools.values()].map(listed) };
+  const listOf = rememberEach(
+    (known: Tools): ListToolsResult => ({ tools: [...known.values()].map(listed) }),
+  );
 
   const call = (params: CallToolRequestParams, context: CallContext): Promise<CallToolResult> => {
-    const tool = tools.get(params.name);
+    const tool = tools().get(params.name);
     if (tool) return callTool(tool, params.arguments ?? {}, context);
-    const message = `Expected one of the tools ${[...tools.keys()].join(', ')}, got ${shownNames([params.name])}.`;
+    const message = `Expected one of the tools ${[...tools().keys()].join(', ')}, got ${shownNames([params.name])}.`;
     throw new ProtocolError(INVALID_PARAMS, message, { code: 'BAD_USER_INPUT' });
   };
   /** A client names itself in each message of the revision 2026-07-28. */
@@ -75,7 +79,7 @@ export const createProtocol = ({ tools, callTool, version, attribute }: Options)
         { name: 'evm-graphql-gateway', version },
         { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
       );
-      server.setRequestHandler('tools/list', () => list);
+      server.setRequestHandler('tools/list', () => listOf(tools()));
       server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
         call(params, { ...context, client: client ?? clientIn(mcpReq.envelope) }),
       );

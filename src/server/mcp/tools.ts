@@ -12,6 +12,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { isOperation } from '../../graph/document-limits.ts';
+import { createTimeSlices } from '../../lib/fair-slices.ts';
 import { inputSchemaOf, type ObjectSchema } from './input-schema.ts';
 
 /** An operation of a trusted document, as agents see and call it. */
@@ -43,22 +44,32 @@ export class ToolsError extends Error {
 
 /**
  * Makes tools of the operations of trusted documents: of those that `names` lists, which may be mutations, or of all queries
- * with a name if it is null. Throws ToolsError. A document is expected to be valid.
+ * with a name if it is null. It lets other work run in between. Rejects with ToolsError. The documents are expected to be
+ * valid.
  */
-export const createTools = (
+export const createTools = async (
   documents: Iterable<string>,
   names: readonly string[] | null,
   schema: GraphQLSchema,
-): Tools => {
-  const operations = [...documents].flatMap(operationsIn);
+): Promise<Tools> => {
+  const slices = createTimeSlices();
+  const operations: Found[] = [];
+  for (const document of documents) {
+    if (slices.isOver()) await slices.next();
+    operations.push(...operationsIn(document));
+  }
   const byName = Map.groupBy(operations, ({ name }) => name);
   const chosen =
     names ?? [...byName].flatMap(([name, [first]]) => (first && first.type === 'query' ? [name] : []));
   const problems = chosen.flatMap((name) => problemsOf(name, byName) ?? []);
   if (chosen.length === 0) problems.push('MCP: expected a query with a name in TRUSTED_DOCUMENTS, got none');
   if (problems.length > 0) throw new ToolsError(problems);
-  const tools = chosen.flatMap((name) => byName.get(name) ?? []).map((found) => toolOf(found, schema));
-  return new Map(tools.map((tool) => [tool.name, tool]));
+  const tools = new Map<string, Tool>();
+  for (const found of chosen.flatMap((name) => byName.get(name) ?? [])) {
+    if (slices.isOver()) await slices.next();
+    tools.set(found.name, toolOf(found, schema));
+  }
+  return tools;
 };
 
 /** An operation with a name, and the document that it is in. */
