@@ -6,6 +6,7 @@ import process from 'node:process';
 import { effectsOf, parseBlock } from '../../../src/service/indexed/blocks/parse.ts';
 import { openDatabase } from '../../../src/service/indexed/database/database.ts';
 import { Index } from '../../../src/service/indexed/database/store.ts';
+import { BATCH_TRANSACTIONS } from '../../../src/service/indexed/follower/follower.ts';
 import { Prefetch } from '../../../src/service/indexed/follower/prefetch.ts';
 import { IndexedData } from '../../../src/service/indexed/lookups/data.ts';
 import { createNode } from '../../../src/service/indexed/node/node.ts';
@@ -36,8 +37,6 @@ const METADATA = {
   tokens: () => [],
 };
 const NODE = { balances: async () => [1n], calls: async () => [] };
-/** As many blocks as are added in one transaction while a chain is caught up with. */
-const BATCH_BLOCKS = 32;
 
 const directory = mkdtempSync(join(tmpdir(), 'bench-indexing-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
@@ -65,7 +64,7 @@ const handle = async (task: 'parse' | 'index', blocks: number): Promise<Handled>
   const last = at + blocks - 1;
   const [started, cpu] = [performance.now(), process.cpuUsage()];
   while (at <= last) {
-    const fetched = await prefetch.take(at, last, BATCH_BLOCKS);
+    const fetched = await prefetch.take(at, last, BATCH_TRANSACTIONS);
     const parsed = fetched.map((block) => parseBlock(CHAIN_ID, block));
     transactions += parsed.reduce((sum, block) => sum + block.transactions.length, 0);
     at += parsed.length;

@@ -224,6 +224,35 @@ describe('what can not be followed is named', () => {
     expect(followed.lines.filter(({ details }) => 'problem' in details)).toHaveLength(1);
   });
 
+  test('a node whose blocks are parents of each other, until they are those of a chain', async () => {
+    await using anvil = await startAnvil();
+    const coin = await coinOf(anvil);
+    await trade(anvil, coin, 5);
+    await using faulty = await startFaultyNode(anvil.url);
+    await using followed = await follow({ url: faulty.url });
+    await followed.caughtUp();
+    const head = await anvil.head();
+    const [one, other] = ['11', '22'].map((byte) => `0x${byte.repeat(32)}`);
+    const block = (number: number, hash?: string, parentHash?: string) => ({
+      result: {
+        number: `0x${number.toString(16)}`,
+        hash,
+        parentHash,
+        timestamp: '0x70000000',
+        transactions: [],
+      },
+    });
+    faulty.faults.call = ({ method, params: [of] }, ask) => {
+      if (of === other) return block(head, other, one);
+      const isNewest = of === one || of === 'latest' || Number(of) === head + 1;
+      return isNewest && method.startsWith('eth_getBlockBy') ? block(head + 1, one, other) : ask();
+    };
+    await expect.poll(() => followed.problem()).toMatch(/the parent of block \d+, got block \d+/);
+    faulty.faults.call = undefined;
+    await trade(anvil, coin, 3);
+    await expectRebuilt(followed, anvil);
+  });
+
   test('a START_BLOCK beyond the head, until the chain has come there', async () => {
     await using anvil = await startAnvil();
     await anvil.mine(3);

@@ -34,7 +34,7 @@ const KEPT_BLOCKS = 64;
  * The transactions of blocks that are added together, while the chain is caught up with. Nothing is answered while they
  * are written.
  */
-const BATCH_TRANSACTIONS = 500;
+export const BATCH_TRANSACTIONS = 500;
 const PROGRESS_MS = 5_000;
 const MAX_PAUSE_MS = 10_000;
 /** The number of times that a block is asked for which the node does not have although it should: it may be behind a balancer. */
@@ -273,8 +273,11 @@ export class Follower {
     while (index.hashAt(this.#chainId, block.number) !== block.hash) {
       if (block.number <= lowest.number) return null;
       const parent = await node.find(block.parentHash);
-      if (parent === null)
-        throw new Error(`expected block ${block.parentHash}, the parent of block ${block.number}, got none`);
+      // Parents that are no block lower would be walked without end.
+      if (parent?.number !== block.number - 1)
+        throw new Error(
+          `expected block ${block.parentHash}, the parent of block ${block.number}, got ${parent === null ? 'none' : `block ${parent.number}`}`,
+        );
       block = parent;
     }
     return block;
