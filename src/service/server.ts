@@ -17,7 +17,7 @@ import {
   text,
 } from './http/http.ts';
 import { Cursors } from './http/query.ts';
-import { createOperations } from './lookups/registry.ts';
+import { createOperations, indexOf } from './lookups/registry.ts';
 import type { Source } from './source.ts';
 import type { Awaitable } from './types.ts';
 import type { Log } from './webhooks/dispatcher.ts';
@@ -102,18 +102,20 @@ export const startService = async (source: Source, options: ServiceOptions): Pro
 
 const NO_EXTRAS: Extras = { routes: [], faultOf: () => null, answered() {} };
 
-/** Whether every chain is followed, for probes: 200, or 503 with the reasons. */
+/** Whether every chain is followed, for probes: 200, or 503 with the reasons; and how far each is indexed. */
 const health = (source: Source): Operation => ({
   path: '/health',
   needsKey: false,
   answer() {
-    const problems = source.status().flatMap(({ chainId, index, problem }) => {
+    const chains = source.status();
+    const problems = chains.flatMap(({ chainId, index, problem }) => {
       const reason = problem ?? (index === null ? 'no block is known yet' : null);
       return reason === null ? [] : [`chain ${chainId}: ${reason}`];
     });
+    const progress = chains.map((status) => ({ chain_id: status.chainId, ...indexOf(status) }));
     return problems.length === 0
-      ? json(200, { status: 'ok' })
-      : json(503, { status: 'unavailable', problems });
+      ? json(200, { status: 'ok', chains: progress })
+      : json(503, { status: 'unavailable', problems, chains: progress });
   },
   fail: (status) => ({ status }),
 });

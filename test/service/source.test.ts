@@ -128,6 +128,7 @@ test.each<[string, ChainStatus, object, number]>([
   expect([listed?.index, other]).toEqual([index, expect.not.objectContaining({ index: expect.anything() })]);
   const answer = await service.ask('/health');
   expect(answer.status).toBe(health);
+  expect(answer.json.chains).toEqual([{ chain_id: 1, index }]);
   if (health === 503) expect(answer.json.problems).toEqual([expect.stringMatching(/^chain 1: ./)]);
 });
 

@@ -10,7 +10,7 @@ import { type Lookup, operationOf, type Service } from './lookup.ts';
 import { searchTokens, tokenHolders, tokenInfo } from './tokens.ts';
 
 /** How far an index is with a chain. Of simulated chains nothing is said. */
-const indexOf = (status: ChainStatus | undefined): object => {
+export const indexOf = (status: ChainStatus | undefined): object => {
   if (status === undefined) return {};
   const { index, problem } = status;
   return {

@@ -11,8 +11,9 @@ import { DatabaseSync } from 'node:sqlite';
 const CHECKPOINT_PAGES = 8000;
 
 /**
- * Opens the file, and makes it with its folder if it does not exist. Integers are read from it as BigInts. What a transaction has written is durable once it
- * ends: a delivery that is pending when the machine fails is still made.
+ * Opens the file, and makes it with its folder if it does not exist. Integers are read from it as BigInts. What a
+ * transaction has written outlives the process once it ends. A machine that fails may forget the last ones, as if they had not
+ * been: blocks are then indexed, and their deliveries made, again.
  * @throws when it can't be opened, or is no SQLite database.
  */
 export const openDatabase = (path: string): DatabaseSync => {
@@ -21,7 +22,7 @@ export const openDatabase = (path: string): DatabaseSync => {
   const database = new DatabaseSync(path, { timeout: 1000, readBigInts: true });
   try {
     database.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
        PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY`,
     );
     return database;
@@ -32,7 +33,7 @@ export const openDatabase = (path: string): DatabaseSync => {
 };
 
 /**
- * Runs `work` in a transaction: either everything that it writes becomes durable, or nothing. Within another transaction it
+ * Runs `work` in a transaction: either everything that it writes is kept, or nothing. Within another transaction it
  * is a part of that one.
  */
 export const inTransaction = <Result>(database: DatabaseSync, work: () => Result): Result => {
@@ -46,6 +47,17 @@ export const inTransaction = <Result>(database: DatabaseSync, work: () => Result
     // After some failures, such as a full disk, SQLite has rolled back by itself.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
+  }
+};
+
+/** As `inTransaction`, and a machine that fails then does not forget it. */
+export const inDurableTransaction = <Result>(database: DatabaseSync, work: () => Result): Result => {
+  if (database.isTransaction) return work();
+  database.exec('PRAGMA synchronous = FULL');
+  try {
+    return inTransaction(database, work);
+  } finally {
+    database.exec('PRAGMA synchronous = NORMAL');
   }
 };
 
@@ -64,7 +76,7 @@ export const createTables = (database: DatabaseSync): number | null => {
 };
 
 /** The format of the tables. */
-const VERSION = 1;
+const VERSION = 2;
 
 const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings'];
 
@@ -81,7 +93,7 @@ const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings'];
  *
  * Table `holdings`: what the transfers of tokens sum up to, for each account and asset that has moved. The standard is 0
  * for ERC-20, and else 721 or 1155; ERC-20s have the token id 0. `time` is that of the first receipt of an ERC-20, and
- * of the last receipt of an NFT; null without a receipt. Sums of amounts may be negative, as long as older blocks are missing;
+ * of the last receipt of an NFT; null without a receipt. The index `holders` has all that the list of holders says. Sums of amounts may be negative, as long as older blocks are missing;
  * those of the zero address are what was burned less what was minted. Nothing but what the stored transactions say is in
  * this table, so blocks may come and go at both ends in any order.
  */
@@ -120,7 +132,7 @@ const SCHEMA = `
     sends INTEGER NOT NULL,
     PRIMARY KEY (account, slot, standard, token, token_id)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX holders ON holdings (slot, token, amount DESC, account)
+  CREATE INDEX holders ON holdings (slot, token, amount DESC, account, time, sends)
     WHERE +standard = 0 AND amount > x'80';
   CREATE INDEX collectibles ON holdings (account, slot, time, standard, token, token_id)
     WHERE +standard > 0 AND amount > x'80'`;

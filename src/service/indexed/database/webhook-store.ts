@@ -5,7 +5,7 @@ import type { DeliveryQueue, Store } from '../../webhooks/store.ts';
 import { uuidV7 } from '../../webhooks/uuid.ts';
 import { changed, delivers, newWebhook, type Webhook } from '../../webhooks/webhook.ts';
 import { bytesOf, hexOf } from '../blocks/encoding.ts';
-import { inTransaction } from './database.ts';
+import { inDurableTransaction, inTransaction } from './database.ts';
 
 /** AUTOINCREMENT: positions and ids are never reused. */
 const SCHEMA = `
@@ -106,7 +106,7 @@ export const createWebhookStore = (database: DatabaseSync, now: () => number): S
     const found = known.get(id);
     if (found === undefined) return;
     const webhook = changed(found.webhook, settings, now());
-    inTransaction(database, () => {
+    inDurableTransaction(database, () => {
       write.run(JSON.stringify(webhook), found.position);
       apply(found.position);
       if (!delivers(webhook)) dropDeliveries.run(found.position);
@@ -126,7 +126,7 @@ export const createWebhookStore = (database: DatabaseSync, now: () => number): S
         .toArray(),
     create(creation, id = uuidV7(now())) {
       const webhook = newWebhook(id, creation, now());
-      const position = inTransaction(database, () => {
+      const position = inDurableTransaction(database, () => {
         const { lastInsertRowid } = insert.run(JSON.stringify(webhook));
         subscribe(Number(lastInsertRowid), creation.addresses);
         return Number(lastInsertRowid);
@@ -138,7 +138,7 @@ export const createWebhookStore = (database: DatabaseSync, now: () => number): S
     remove(id) {
       const found = known.get(id);
       if (found === undefined) return;
-      inTransaction(database, () => {
+      inDurableTransaction(database, () => {
         for (const statement of [dropDeliveries, removeAddresses, deleteWebhook])
           statement.run(found.position);
       });
@@ -213,18 +213,12 @@ const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): Deli
     },
     record(outcomes) {
       if (outcomes.length === 0) return;
-      // Not waited for until the disk has it: a machine that fails forgets some outcomes, and those deliveries are repeated.
-      database.exec('PRAGMA synchronous = NORMAL');
-      try {
-        inTransaction(database, () => {
-          for (const { delivery, retryAt } of outcomes) {
-            if (retryAt === null) remove.run(delivery.id);
-            else retryLater.run(Math.ceil(retryAt), delivery.id);
-          }
-        });
-      } finally {
-        database.exec('PRAGMA synchronous = FULL');
-      }
+      inTransaction(database, () => {
+        for (const { delivery, retryAt } of outcomes) {
+          if (retryAt === null) remove.run(delivery.id);
+          else retryLater.run(Math.ceil(retryAt), delivery.id);
+        }
+      });
     },
     dropBlocks: (chainId, fromNumber) => void drop.run(chainId, fromNumber),
   };
