@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { buildSchema, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { FeedCache, FeedPages, positionOf } from '../../src/deliveries/feed/cache.ts';
+import { executeAny, executeFast } from '../../src/graph/executor.ts';
 import type { OperationContext } from '../../src/server/graphql/operation-plugin.ts';
 import { createPipeline } from '../../src/server/graphql/pipeline.ts';
 import { Frame } from '../../src/server/subscriptions/frame.ts';
@@ -100,25 +101,31 @@ test('kept answers take about their own size', async () => {
   expect((await bufferBytes()) - before).toBeLessThan(COUNT * BYTES);
 });
 
-test('an operation that has waited for something is freed by a collection of young objects alone', async () => {
-  const schema = buildSchema('type Query { later: String }');
-  const document = parse('{ later }');
-  const pipeline = createPipeline([]);
-  const rootValue = { later: () => pause(1, 'a value') };
-  const execute = async () => {
-    const contextValue = {};
-    const result = await pipeline.execute({
-      schema,
-      document,
-      rootValue,
-      contextValue: contextValue as OperationContext,
-    });
-    expect(result.data).toEqual({ later: 'a value' });
-    return new WeakRef(contextValue);
-  };
-  const contexts = await Promise.all(Array.from({ length: 20 }, execute));
-  // The turn of the event loop that creates a WeakRef keeps its target.
-  await pause(1);
-  for (let turn = 0; turn < 2; turn += 1) collectGarbage({ type: 'minor' });
-  expect(contexts.filter((context) => context.deref() !== undefined)).toEqual([]);
-});
+test.each([
+  ['executeFast', executeFast],
+  ['executeAny', executeAny],
+])(
+  'an operation that has waited for something is freed by a collection of young objects alone: %s',
+  async (_, executor) => {
+    const schema = buildSchema('type Query { later: String }');
+    const document = parse('{ later }');
+    const pipeline = createPipeline(executor, []);
+    const rootValue = { later: () => pause(1, 'a value') };
+    const execute = async () => {
+      const contextValue = {};
+      const result = await pipeline.execute({
+        schema,
+        document,
+        rootValue,
+        contextValue: contextValue as OperationContext,
+      });
+      expect(result.data).toEqual({ later: 'a value' });
+      return new WeakRef(contextValue);
+    };
+    const contexts = await Promise.all(Array.from({ length: 20 }, execute));
+    // The turn of the event loop that creates a WeakRef keeps its target.
+    await pause(1);
+    for (let turn = 0; turn < 2; turn += 1) collectGarbage({ type: 'minor' });
+    expect(contexts.filter((context) => context.deref() !== undefined)).toEqual([]);
+  },
+);

@@ -3,6 +3,7 @@ import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 import type { Caller, Context } from '../../context.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import type { Estimate } from '../../graph/cost/estimate.ts';
+import { executeAny, executeFast } from '../../graph/executor.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
@@ -80,7 +81,7 @@ export type GraphQLServer = {
 export const createGraphQL = (options: Options): GraphQLServer => {
   const corsHeaders = createCorsHeaders(options);
   const { schema, planned, trusted, createContext, documents, eventStreams, mask } = options;
-  const pipeline = createPipeline([
+  const pipeline = createPipeline(planned === null ? executeAny : executeFast, [
     // Masks and reports first: it must see operations that a later plugin stops.
     options.operations.plugin,
     useUpstreamExtension(),

@@ -1,13 +1,9 @@
 import { RequestCache } from '@pothos/plugin-scope-auth';
-import {
-  type ExecutionResult,
-  executeRootSelectionSet,
-  getOperationAST,
-  validateExecutionArgs,
-} from 'graphql';
+import { type ExecutionResult, getOperationAST } from 'graphql';
 import { resendAnswer, type SerializedData } from '../../graph/answer/serialize.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import { clientError } from '../../graph/errors.ts';
+import type { Executor } from '../../graph/executor.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
 import { onAbort } from '../../lib/deadlines.ts';
 import type { MaybePromise } from '../../lib/values.ts';
@@ -31,13 +27,13 @@ export type Pipeline = {
   completeHttpResult(result: ExecutionResult, context: ServerContext): ExecutionResult;
 };
 
-export const createPipeline = (plugins: readonly OperationPlugin[]): Pipeline => {
+export const createPipeline = (executor: Executor, plugins: readonly OperationPlugin[]): Pipeline => {
   const executeHooks = plugins.flatMap(({ onExecute }) => onExecute ?? []);
   const subscribeHooks = plugins.flatMap(({ onSubscribe }) => onSubscribe ?? []);
   const resultHooks = plugins.flatMap(({ onHttpResult }) => onHttpResult ?? []);
   return {
     execute(args) {
-      const start = new PendingStart<ExecuteFn>(args, executeOnce);
+      const start = new PendingStart<ExecuteFn>(args, executor);
       const completions: Complete[] = [];
       for (const hook of executeHooks) {
         const complete = hook(start);
@@ -86,27 +82,6 @@ class PendingStart<Run> implements Start<Run> {
 
 const completed = (result: ExecutionResult, completions: readonly Complete[]): ExecutionResult =>
   completions.reduce((incomplete, complete) => complete(incomplete), result);
-
-/**
- * The executor of graphql-js awaits only what has a method `then`. Yoga's awaits whatever has a member of that name: JSON of
- * the service, and an object of which a client calls a field `then`. No document that it gets has a directive that would
- * make it return results in increments.
- */
-const executeOnce: ExecuteFn = (args) => {
-  const operation = validateExecutionArgs(args);
-  if (!('schema' in operation)) return { errors: operation };
-  const result = executeRootSelectionSet(operation);
-  return result instanceof Promise ? result.then((ended) => releaseContext(operation, ended)) : result;
-};
-
-/**
- * V8 allocates functions in old space whose expression is assigned to a property, and so keeps what they refer to until it
- * collects its whole heap. One of graphql-js refers to the operation: without its context, little is kept.
- */
-const releaseContext = (operation: { contextValue?: unknown }, result: ExecutionResult): ExecutionResult => {
-  operation.contextValue = undefined;
-  return result;
-};
 
 const noSubscription: SubscribeFn = () => {
   throw new TypeError('Expected a plugin that starts subscriptions, got none.');
