@@ -13,8 +13,19 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 
 type Made = { readonly files: ConsoleAssets; readonly page: ConsolePage; readonly path: string };
 
+/** All gateways of a process have the same files. */
+let assets: Promise<ConsoleAssets> | null = null;
+
+const readAssets = (): Promise<ConsoleAssets> => {
+  assets ??= makeConsoleAssets().catch((error: unknown) => {
+    assets = null;
+    throw error;
+  });
+  return assets;
+};
+
 const make = async (settings: ConsoleSettings): Promise<Made> => {
-  const files = await makeConsoleAssets();
+  const files = await readAssets();
   const path = `${CONSOLE_PATH}${files.hash}/`;
   return { files, page: consolePage(files, path, settings), path };
 };
@@ -36,20 +47,14 @@ const sendAsset = (request: IncomingMessage, response: ServerResponse, asset: As
  * release has other names, so that a browser may keep each file for ever.
  */
 export const createConsole = (settings: ConsoleSettings): Console => {
-  let made: Promise<Made> | null = null;
-  const ready = (): Promise<Made> => {
-    made ??= make(settings).catch((error: unknown) => {
-      made = null;
-      throw error;
-    });
-    return made;
-  };
+  let made: Made | null = null;
 
   return async (request, response, path) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;
     const isPage = path === '/' && (request.headers.accept ?? '').includes('text/html');
     if (!isPage && !path.startsWith(CONSOLE_PATH)) return false;
-    const { files, page, path: prefix } = await ready();
+    made ??= await make(settings);
+    const { files, page, path: prefix } = made;
     if (isPage) {
       response.writeHead(200, {
         'content-type': 'text/html; charset=utf-8',
