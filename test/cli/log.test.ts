@@ -25,7 +25,9 @@ import { needRedis, startRedis } from '../support/redis/server.ts';
 /** `evm-graphql-gateway log …`, as its users run it. */
 
 const TENANTS = 12;
-const EACH = 3000;
+/** A log that a copy takes long enough for, to be killed on its way. */
+const MANY = 3000;
+const FEW = 600;
 
 const newFolder = async () => {
   const folder = await folderOf({});
@@ -46,11 +48,11 @@ const startGatewayOn = async (place: Record<string, string>) => {
  * A log with what a copy could get wrong: trimmed deliveries, an epoch that is not made from the seed, a tenant whose deliveries
  * are all trimmed, two deliveries of one body, a delivery that was stored while the clocks of Redis and a gateway were apart.
  */
-const storeLog = async (dataDir: string): Promise<void> => {
+const storeLog = async (dataDir: string, each = FEW): Promise<void> => {
   const now = Date.now();
   await mkdir(dataDir);
-  storeMany(dataDir, { tenants: TENANTS, each: EACH, receivedAt: now }).close();
-  const log = await openLog({ dataDir, retentionCount: EACH - 100, now: () => now });
+  storeMany(dataDir, { tenants: TENANTS, each, receivedAt: now }).close();
+  const log = await openLog({ dataDir, retentionCount: each - 100, now: () => now });
   await log.trim();
   await log.close();
   const old = now - 100 * HOUR_MS;
@@ -59,12 +61,12 @@ const storeLog = async (dataDir: string): Promise<void> => {
     `INSERT INTO epoch VALUES (1, x'0102030405060708');
      INSERT INTO delivery (id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body)
        SELECT id + 1, webhook, type, chain, received, dispatched, attempt, identity, addresses, body
-       FROM delivery WHERE id = 2 << 40 | ${EACH};
+       FROM delivery WHERE id = 2 << 40 | ${each};
      UPDATE tenant SET head = head + 1 WHERE id = 2;
      INSERT INTO tenant (id, name, head, floor, indexed, identified) VALUES (100, 'a {b}:c/ä', 7, 7, 7, 7);
      INSERT INTO trimmed VALUES (100, 7, 123456789);
-     UPDATE delivery SET received = ${old} WHERE id = 3 << 40 | ${EACH};
-     INSERT INTO stored VALUES (3 << 40 | ${EACH}, ${now});
+     UPDATE delivery SET received = ${old} WHERE id = 3 << 40 | ${each};
+     INSERT INTO stored VALUES (3 << 40 | ${each}, ${now});
      INSERT OR REPLACE INTO time VALUES (1, ${now - 5})`,
   );
 };
@@ -106,7 +108,7 @@ test('copies that are killed again and again go on where they broke, both ways, 
   const redis = await startRedis();
   const folder = await newFolder();
   const [first, second] = [folder.path('first'), folder.path('second')];
-  await storeLog(first);
+  await storeLog(first, MANY);
   const content = contentOf(first);
   expect(content.deliveries.length).toBeGreaterThan(30_000);
 
@@ -143,7 +145,7 @@ test('a copy whose connection is cut says so, and goes on through another one', 
   const forwarder = await startForwarder(redis);
   const folder = await newFolder();
   const [first, second] = [folder.path('first'), folder.path('second')];
-  await storeLog(first);
+  await storeLog(first, MANY);
   const content = contentOf(first);
 
   const cut = startLogCommand(['copy', first, forwarder.url]);
@@ -218,7 +220,7 @@ test('a copy that is given up leaves its source to gateways, and the unfinished 
   const redis = await startRedis();
   const folder = await newFolder();
   const [first, second] = [folder.path('first'), folder.path('second')];
-  await storeLog(first);
+  await storeLog(first, MANY);
   const keys = async () => Number(await redis.run('DBSIZE'));
   expect(await killOnce(['copy', first, redis.url], async () => (await keys()) > 1000)).toBe(true);
   expect(await runLogCommand(['reopen', first])).toMatchObject({ code: 0 });
@@ -512,7 +514,7 @@ test('the deletion of one tenant leaves all others as they are', async () => {
     before.tenants.filter(({ name }) => name !== 't5'),
   );
   const [deleted] = after.tenants.filter(({ name }) => name === 't5');
-  expect(deleted).toMatchObject({ head: EACH, floor: EACH });
+  expect(deleted).toMatchObject({ head: FEW, floor: FEW });
   // A tenant is written as in its delivery URL.
   const encoded = encodeURIComponent('a {b}:c/ä');
   expect(await runLogCommand(['export', encoded, data])).toMatchObject({ code: 0, stdout: '' });

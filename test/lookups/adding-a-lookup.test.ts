@@ -119,7 +119,7 @@ test('a lookup that is added by the steps of the page passes the checks, the law
     ...['docs/caching', 'docs/configuration', 'docs/errors', 'docs/sandbox', 'schema/schema'],
   ].map((name) => `test/${name}.test.ts`);
   const about = ['-t', 'badges|any document over|^docs|described'];
-  const options = ['--project', 'quick', '--maxWorkers=2', '--reporter', 'verbose', ...about];
+  const options = ['--project', 'quick', '--maxWorkers=1', '--reporter', 'verbose', ...about];
   const reported = await node('node_modules/vitest/vitest.mjs', 'run', ...options, ...tests);
   for (const ran of [
     'return the same badges',

@@ -55,7 +55,7 @@ const overview = expressionsOf(dashboard.panels.filter(({ panels }) => panels ==
 let used: Gateway;
 let dashboardOfUsed: ReturnType<typeof subscribe>;
 beforeAll(async () => {
-  used = await startGateway({ SANDBOX_BLOCK_MS: '100' });
+  used = await startGateway({ SANDBOX_BLOCK_MS: '500' });
   const wallet =
     '{ wallet(address: "0xc7928e7865fb684cc7629937d4064aa69989eab4") { transactions(first: 1) { nodes { hash } } collectibles(first: 1) { nodes { tokenId } } } }';
   for (let times = 0; times < 3; times += 1) await used.query(wallet);
