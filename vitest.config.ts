@@ -11,6 +11,7 @@ keepTemporaryFilesInMemory();
 
 // Compilers and Prometheus: with a thread for each core they take up to three times as much of the cores, which tests use.
 process.env.GOMAXPROCS ??= '1';
+process.env.GOGC ??= '400';
 
 const spawning = findSpawningTests();
 
@@ -42,7 +43,14 @@ export default defineConfig({
     reporters: ['default', new SummaryReporter()],
     // The first by name run first: those that take longest.
     projects: [
-      { extends: true, test: { name: 'processes', include: spawning } },
+      {
+        extends: true,
+        test: {
+          name: 'processes',
+          include: spawning,
+          globalSetup: 'test/support/gateway/build-program.ts',
+        },
+      },
       {
         extends: true,
         test: {

@@ -1,20 +1,22 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
 import { collectFiles } from '../../src/server/browsers/console-files.ts';
 import { parseCommandLine } from '../command-line.ts';
 
 /**
- * Writes dist/, the program of a package: src/ and all that it imports, as a few files of JavaScript that need no
- * node_modules. What is loaded on demand is a chunk of its own. Source maps name the lines of src/ in stack traces.
+ * Writes dist/, or the folder that --to names: the program of a package. It is src/ and all that it imports, as a few files
+ * of JavaScript that need no node_modules. What is loaded on demand is a chunk of its own. Source maps name the lines of src/ in stack traces.
  */
 
-parseCommandLine('Usage: npm run build', {});
+const { values } = parseCommandLine('Usage: npm run build [-- --to FOLDER]', {
+  options: { to: { type: 'string', default: 'dist' } },
+});
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FROM = join(ROOT, 'src');
-const TO = join(ROOT, 'dist');
+const TO = resolve(ROOT, values.to);
 
 /** The program, and those of its threads. */
 const PROGRAMS = [

@@ -11,6 +11,7 @@ import { startAnvil } from '../service/indexed/support/anvil.ts';
 import { startFaultyNode } from '../service/indexed/support/faulty-node.ts';
 import { need } from '../support/available.ts';
 import { folderOf } from '../support/folder.ts';
+import { PROGRAM } from '../support/gateway/spawn.ts';
 import { idOf } from '../support/gateway/trusted.ts';
 import { root } from '../support/pages.ts';
 
@@ -26,7 +27,7 @@ const run = (args: readonly string[], env: Record<string, string> = {}, cwd = ro
   new Promise((resolve) => {
     const node = join(root, 'node_modules/.bin/node');
     const options = { cwd, env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env } };
-    execFile(node, [join(root, 'src/main.ts'), ...args], options, (error, stdout, stderr) =>
+    execFile(node, [PROGRAM, ...args], options, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
   });

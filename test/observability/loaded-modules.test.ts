@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { folderOf } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway/process.ts';
+import { SOURCE } from '../support/gateway/spawn.ts';
 import { byToken } from '../support/gateway/tokens.ts';
 import { idOf } from '../support/gateway/trusted.ts';
 import { startOtlpReceiver } from '../support/observability/otlp-receiver.ts';
@@ -25,11 +26,8 @@ const startRecorded = async (env: Record<string, string>) => {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-modules-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const loaded = join(folder, 'loaded');
-  const gateway = await startGatewayProcess({
-    ...env,
-    LOADED: loaded,
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(recordModules)}`,
-  });
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(recordModules)}`;
+  const gateway = await startGatewayProcess({ ...env, LOADED: loaded, NODE_OPTIONS }, SOURCE);
   onTestFinished(() => gateway[Symbol.asyncDispose]());
   /** The modules that it has loaded so far, and the packages that they are of. */
   const read = async () => {

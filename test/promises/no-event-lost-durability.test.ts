@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { need } from '../support/available.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { everythingStored } from '../support/gateway/on-redis.ts';
-import { spawnGateway } from '../support/gateway/spawn.ts';
+import { PROGRAM, spawnGateway } from '../support/gateway/spawn.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 
@@ -28,7 +28,7 @@ test('the bytes of a delivery are synced to the disk before its 2xx is written',
   const trace = join(directory, 'trace');
   const under = ['strace', '-D', '-f', '-y', '-s', '48', '-o', trace];
   const calls = ['-e', 'trace=read,write,writev,fsync,fdatasync'];
-  await using gateway = await spawnGateway({ ...ENV, DATA_DIR: join(directory, 'data') }, 'src/main.ts', [
+  await using gateway = await spawnGateway({ ...ENV, DATA_DIR: join(directory, 'data') }, PROGRAM, [
     ...under,
     ...calls,
   ]);

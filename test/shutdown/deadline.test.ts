@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createShutdownDeadline, shutdownMs } from '../../src/lib/deadlines.ts';
 import { need } from '../support/available.ts';
 import { deliver, deliveriesOf } from '../support/clients/deliver.ts';
-import { spawnGateway } from '../support/gateway/spawn.ts';
+import { PROGRAM, spawnGateway } from '../support/gateway/spawn.ts';
 
 /** All parts of a graceful shutdown share one deadline. */
 
@@ -57,7 +57,7 @@ test('a disk that takes longer than the deadline to close the log is no failure:
     // SQLite removes this file when it closes the log, and at no other time.
     const file = join(dataDir, 'deliveries.db-shm');
     const delayed = ['-e', 'trace=unlink', '-e', 'inject=unlink:delay_enter=11s', '-P', file];
-    await using gateway = await spawnGateway(env, 'src/main.ts', [
+    await using gateway = await spawnGateway(env, PROGRAM, [
       'strace',
       '-D',
       '-f',

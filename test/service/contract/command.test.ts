@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runContract } from '../../../src/contract/command.ts';
 import { POINTS } from '../../../src/contract/registry.ts';
+import { PROGRAM } from '../../support/gateway/spawn.ts';
 import { readPage, root } from '../../support/pages.ts';
 import { items, type OpenSandbox, openSandbox } from '../support/sandbox.ts';
 import { said, startBendingProxy } from './support/bending-proxy.ts';
@@ -221,7 +222,7 @@ test.each([
   ['a reader that has seen enough', (child: ChildProcess) => child.stdout?.destroy()],
 ])('%s ends it, and it deletes the webhooks that it has made', async (_, interrupt) => {
   await using sandbox = await openSandbox();
-  const args = ['src/main.ts', 'contract', sandbox.url, 'sandbox', '--webhooks', '--only', 'webhooks'];
+  const args = [PROGRAM, 'contract', sandbox.url, 'sandbox', '--webhooks', '--only', 'webhooks'];
   const child = spawn(join(root, 'node_modules/.bin/node'), args, { cwd: root });
   const ended = once(child, 'exit');
   await expect.poll(() => webhooksOf(sandbox)).toBeGreaterThan(3);

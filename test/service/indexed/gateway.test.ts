@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { eventually, subscribe } from '../../support/clients/subscribe.ts';
 import { folderOf } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
-import { spawnGateway, spawnProgram } from '../../support/gateway/spawn.ts';
+import { PROGRAM, spawnGateway, spawnProgram } from '../../support/gateway/spawn.ts';
 import { type Gateway, startGateway } from '../../support/gateway/start.ts';
 import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
 import { root } from '../../support/pages.ts';
@@ -170,7 +170,7 @@ test('npm run service serves gateways by the same contract, says how it is, and 
   await using anvil = await startAnvil();
   await using folder = await folderOf({});
   const key = 'a-key-of-the-service';
-  await using service = await spawnProgram(['node_modules/.bin/node', 'src/main.ts', 'service'], {
+  await using service = await spawnProgram(['node_modules/.bin/node', PROGRAM, 'service'], {
     cwd: root,
     env: {
       PATH: process.env.PATH,

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { root } from '../pages.ts';
+import { PROGRAM } from './spawn.ts';
 
 /** Starts `evm-graphql-gateway log …` as its users do. `ended` resolves, also when it fails; `kill` ends it as a crash does. */
 export const startLogCommand = (args: readonly string[], env: Record<string, string> = {}) => {
@@ -11,7 +12,7 @@ export const startLogCommand = (args: readonly string[], env: Record<string, str
   }>();
   const child = execFile(
     'node_modules/.bin/node',
-    ['src/main.ts', 'log', ...args],
+    [PROGRAM, 'log', ...args],
     { cwd: root, env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env } },
     (error, stdout, stderr) => resolve({ code: error ? (error.code ?? error.signal) : 0, stdout, stderr }),
   );

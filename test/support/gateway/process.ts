@@ -7,13 +7,16 @@ import { spawnGateway } from './spawn.ts';
 import { heldKey } from './start.ts';
 
 /** The process as it is shipped, over a fake service, with a data folder that goes when it goes. */
-export const startGatewayProcess = async (env: Record<string, string | undefined> = {}) => {
+export const startGatewayProcess = async (env: Record<string, string | undefined> = {}, entry?: string) => {
   await using made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-shipped-'));
   made.defer(() => rm(dataDir, { recursive: true, force: true }));
   const gateway = made.use(
-    await spawnGateway({ UPSTREAM_URL: fake.url, UPSTREAM_API_KEY: heldKey, DATA_DIR: dataDir, ...env }),
+    await spawnGateway(
+      { UPSTREAM_URL: fake.url, UPSTREAM_API_KEY: heldKey, DATA_DIR: dataDir, ...env },
+      entry,
+    ),
   );
   if (env.UPSTREAM_URL === undefined && env.AUTH !== 'key') await keyChecked(fake);
   const running = made.move();

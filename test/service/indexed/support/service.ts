@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import type { ServiceConfig } from '../../../../src/service/indexed/config.ts';
 import { startIndexed } from '../../../../src/service/indexed/indexed.ts';
 import type { WebhookType } from '../../../../src/service/webhooks/webhook.ts';
-import { spawnProgram } from '../../../support/gateway/spawn.ts';
+import { PROGRAM, spawnProgram } from '../../../support/gateway/spawn.ts';
 import type { Json } from '../../support/sandbox.ts';
 
 export const API_KEY = 'key-of-the-index';
@@ -79,7 +79,7 @@ export const openIndexed = async (options: Options) => {
 
 /** The service as it is shipped, in a process of its own. */
 export const spawnIndexed = async (nodeUrl: string, directory: string, port: number) => {
-  const service = await spawnProgram(['node_modules/.bin/node', 'src/main.ts', 'service'], {
+  const service = await spawnProgram(['node_modules/.bin/node', PROGRAM, 'service'], {
     cwd: process.cwd(),
     env: {
       PATH: process.env.PATH ?? '',
