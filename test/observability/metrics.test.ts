@@ -207,7 +207,7 @@ test('a tenant that invents webhooks makes at most 50, and displaces none of ano
   };
   const [honest, inventive] = await Promise.all([urlOf('honest'), urlOf('inventive')]);
   await deliver(honest, { webhookId: idOf(1), body: {} });
-  for (let number = 2; number < 402; number += 1)
+  for (let number = 2; number < 152; number += 1)
     await deliver(inventive, { webhookId: idOf(number), body: { number } });
   await deliver(honest, { webhookId: idOf(500), body: {} });
   await deliver(inventive, { webhookId: idOf(1), body: 'no JSON' });
@@ -297,9 +297,9 @@ test('hundreds of names, addresses, keys and paths make no more series than one'
   };
   await seriesOf();
   const before = await seriesOf();
-  for (let number = 1; number <= 400; number += 20)
+  for (let number = 1; number <= 200; number += 20)
     await Promise.all(Array.from({ length: 20 }, (_, index) => hostile(gateway, number + index)));
   expect(await seriesOf()).toEqual(before);
   const { sum } = await scrape(gateway.url);
-  expect(sum('gateway_operations_total', { type: 'query', code: 'OK' })).toBe(401);
+  expect(sum('gateway_operations_total', { type: 'query', code: 'OK' })).toBe(201);
 });
