@@ -8,12 +8,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
 import { startAnvil } from '../service/indexed/support/anvil.ts';
 import { need } from '../support/available.ts';
+import { connectAgent } from '../support/clients/agent.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { type InstalledPackage, installPackage, npm, unpackPackage } from '../support/deploy/package.ts';
 import { folderOf } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { spawnProgram } from '../support/gateway/spawn.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
+import { trustedFile } from '../support/gateway/trusted.ts';
 import { startOtlpReceiver } from '../support/observability/otlp-receiver.ts';
 import { root } from '../support/pages.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
@@ -108,6 +110,17 @@ test('the console is there, of at most 120 KB of compressed scripts, until SIGIN
   expect(scripts).toBeLessThan(120_000);
   expect(await gateway.end('SIGINT')).toBe(0);
   await expect(fetch(`${gateway.url}/health/live`)).rejects.toThrow('fetch failed');
+});
+
+test('agents call tools, by a library that is in the package', async () => {
+  const document = 'query Name { __typename }';
+  await using folder = await folderOf({ 'trusted.json': trustedFile([document]) });
+  await using gateway = await start({ MCP: 'on', TRUSTED_DOCUMENTS: folder.path('trusted.json') });
+  for (const mode of ['legacy', 'auto'] as const) {
+    await using agent = await connectAgent(gateway, { mode });
+    expect(await agent.call('Name')).toMatchObject({ isError: false, data: { __typename: 'Query' } });
+  }
+  expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
 test('metrics that can not be loaded at the first scrape come with a later one', async () => {

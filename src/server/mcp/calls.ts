@@ -1,7 +1,6 @@
-import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 import type { Caller } from '../../context.ts';
-import { assembleJson, SerializedData } from '../../graph/answer/serialize.ts';
+import { jsonParts, SerializedData } from '../../graph/answer/serialize.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import type { Trace } from '../../lib/trace.ts';
 import { Usage } from '../../upstream/client/request.ts';
@@ -23,12 +22,21 @@ export type CallContext = {
   readonly shutdownSignal: AbortSignal;
 };
 
-/** Runs the operation of a tool with these variables. Never rejects: what fails is a result that says so. */
+/** The answer to a call: the JSON of GraphQL over HTTP, which is what models read. */
+export type ToolAnswer = {
+  readonly isError: boolean;
+  /** Bytes if it may be large. */
+  readonly json: string | readonly Buffer[];
+  /** The bytes are not read any more. */
+  release(): void;
+};
+
+/** Runs the operation of a tool with these variables. Never rejects: what fails is an answer that says so. */
 export type CallTool = (
   tool: Tool,
   variables: Readonly<Record<string, unknown>>,
   context: CallContext,
-) => Promise<CallToolResult>;
+) => Promise<ToolAnswer>;
 
 export type CallToolOptions = {
   readonly schema: GraphQLSchema;
@@ -57,11 +65,11 @@ export const createCallTool = ({ schema, graphql, documents, operations }: CallT
 
   return async (tool, variables, context) => {
     try {
-      return toToolResult(await execute(tool, variables, context));
+      return toAnswer(await execute(tool, variables, context));
     } catch (error) {
       const thrown = error instanceof InvalidDocument ? error.errors : [error];
       const errors = operations.rejected('mcp', thrown, context.trace, context.client);
-      return toToolResult({ errors, extensions: { upstream: new Usage() } });
+      return toAnswer({ errors, extensions: { upstream: new Usage() } });
     }
   };
 };
@@ -87,16 +95,13 @@ export const shownNames = (names: readonly string[]): string => {
   );
 };
 
-/** An answer as GraphQL over HTTP has it, in one text: that is what models read. */
-const toToolResult = (result: ExecutionResult): CallToolResult => {
+const toAnswer = (result: ExecutionResult): ToolAnswer => {
   const { data, errors } = result;
   const shown = errors ? { ...result, errors: errors.map(toFormattedError) } : result;
-  const text = data instanceof SerializedData ? takeJson(shown, data) : JSON.stringify(shown);
-  return { content: [{ type: 'text', text }], ...(errors && { isError: true }) };
-};
-
-const takeJson = (result: object, data: SerializedData): string => {
-  const text = assembleJson(result, data).toString();
-  data.lease?.release();
-  return text;
+  const isSerialized = data instanceof SerializedData;
+  return {
+    isError: errors !== undefined,
+    json: isSerialized ? jsonParts(shown, data) : JSON.stringify(shown),
+    release: () => isSerialized && data.lease?.release(),
+  };
 };

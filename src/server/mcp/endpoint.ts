@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { INVALID_REQUEST, PARSE_ERROR } from '@modelcontextprotocol/server';
 import { GraphQLError } from 'graphql';
+import { totalLength } from '../../lib/buffers.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import { type BrowserPolicy, type CorsHeaders, createCsrfCheck } from '../browsers/origin-policy.ts';
 import { createReadPost } from '../graphql/answers/request.ts';
@@ -47,10 +48,15 @@ export const createMcpEndpoint = (options: EndpointOptions): AnswerMcp => {
     writeHeaderBlock(
       response,
       status,
-      { 'content-length': String(body.length), ...(contentType !== null && { 'content-type': contentType }) },
+      {
+        'content-length': String(totalLength(body)),
+        ...(contentType !== null && { 'content-type': contentType }),
+      },
       { ...corsHeaders(headersOf(request)), ...others },
     );
-    response.end(body);
+    response.cork();
+    for (const part of body) response.write(part);
+    response.end();
     unsent.wrote(request.socket);
   };
 
@@ -79,7 +85,7 @@ export const createMcpEndpoint = (options: EndpointOptions): AnswerMcp => {
   };
 };
 
-const EMPTY: Answer = { status: 204, contentType: null, body: Buffer.alloc(0) };
+const EMPTY: Answer = { status: 204, contentType: null, body: [] };
 
 const NOT_A_POST = errorAnswer(405, {
   code: INVALID_REQUEST,

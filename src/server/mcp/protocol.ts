@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   type CallToolRequestParams,
-  type CallToolResult,
   CLIENT_INFO_META_KEY,
   createMcpHandler,
   INVALID_PARAMS,
@@ -11,10 +11,12 @@ import {
   ProtocolError,
   Server,
 } from '@modelcontextprotocol/server';
+import { createTimeSlices, type TimeSlices } from '../../lib/fair-slices.ts';
+import { escapeInSlices } from '../../lib/json/escape-in-slices.ts';
 import { isObject } from '../../lib/json/exact-json.ts';
 import { rememberEach } from '../../lib/values.ts';
 import { type Attribute, type ClientName, OTHER_CLIENT } from '../graphql/attribution.ts';
-import { type CallContext, type CallTool, shownNames } from './calls.ts';
+import { type CallContext, type CallTool, shownNames, type ToolAnswer } from './calls.ts';
 import type { Tool, Tools } from './tools.ts';
 
 /** The answer to a message, as HTTP carries it. */
@@ -22,7 +24,7 @@ export type Answer = {
   readonly status: number;
   /** Null if there is no body. */
   readonly contentType: string | null;
-  readonly body: Buffer;
+  readonly body: readonly Buffer[];
 };
 
 /**
@@ -56,7 +58,9 @@ export const createProtocol = ({ tools, callTool, version, attribute }: Options)
     (known: Tools): ListToolsResult => ({ tools: [...known.values()].map(listed) }),
   );
 
-  const call = (params: CallToolRequestParams, context: CallContext): Promise<CallToolResult> => {
+  const slices = createTimeSlices();
+
+  const call = (params: CallToolRequestParams, context: CallContext): Promise<ToolAnswer> => {
     const tool = tools().get(params.name);
     if (tool) return callTool(tool, params.arguments ?? {}, context);
     const message = `Expected one of the tools ${[...tools().keys()].join(', ')}, got ${shownNames([params.name])}.`;
@@ -73,6 +77,8 @@ export const createProtocol = ({ tools, callTool, version, attribute }: Options)
   return async (message, headers, context, client) => {
     const refusal = refusalOf(message);
     if (refusal) return errorAnswer(400, refusal);
+    const answers: ToolAnswer[] = [];
+    const failures: Error[] = [];
     /** The library expects a server for each request. */
     const createServer = (): Server => {
       const server = new Server(
@@ -80,18 +86,22 @@ export const createProtocol = ({ tools, callTool, version, attribute }: Options)
         { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
       );
       server.setRequestHandler('tools/list', () => listOf(tools()));
-      server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
-        call(params, { ...context, client: client ?? clientIn(mcpReq.envelope) }),
-      );
+      server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+        const answer = await call(params, { ...context, client: client ?? clientIn(mcpReq.envelope) });
+        answers.push(answer);
+        return { content: [{ type: 'text', text: PLACEHOLDER }], ...(answer.isError && { isError: true }) };
+      });
       return server;
     };
-    const failures: Error[] = [];
     const { fetch } = createMcpHandler(createServer, { onerror: (error) => failures.push(error) });
     const request = toFetchRequest(headers, context.clientSignal);
     const response = await fetch(request, { parsedBody: message });
-    const body = Buffer.from(await response.arrayBuffer());
-    if (response.status >= 500) throw failures.at(-1) ?? new Error(`status ${response.status}`);
-    return { status: response.status, contentType: response.headers.get('content-type'), body };
+    const text = Buffer.from(await response.arrayBuffer());
+    const { status } = response;
+    if (status >= 500) throw failures.at(-1) ?? new Error(`status ${status}`);
+    const [answer] = answers;
+    const body = answer ? await withAnswer(text, answer, slices) : [text];
+    return { status, contentType: response.headers.get('content-type'), body };
   };
 };
 
@@ -101,6 +111,23 @@ const listed = ({ name, description, inputSchema, isMutation }: Tool) => ({
   inputSchema,
   annotations: { readOnlyHint: !isMutation },
 });
+
+/** The library would copy a large answer several times, and hold the event loop meanwhile: it gets this text in its place. */
+const PLACEHOLDER = randomUUID();
+
+/** Puts an answer in its place in the JSON that the library has written. */
+const withAnswer = async (
+  text: Buffer,
+  { json, release }: ToolAnswer,
+  slices: TimeSlices,
+): Promise<readonly Buffer[]> => {
+  const place = text.indexOf(PLACEHOLDER);
+  // A client that has left gets another text.
+  if (place === -1) return [text];
+  const chunks = typeof json === 'string' ? [Buffer.from(json)] : json;
+  const escaped = await escapeInSlices(chunks, slices).finally(release);
+  return [text.subarray(0, place), ...escaped, text.subarray(place + PLACEHOLDER.length)];
+};
 
 /** It would validate what users enter, for which no tool asks. The library's own takes two milliseconds to create. */
 const NO_VALIDATOR = {
@@ -115,7 +142,7 @@ type RpcError = { readonly code: number; readonly message: string; readonly data
 export const errorAnswer = (status: number, error: RpcError): Answer => ({
   status,
   contentType: 'application/json',
-  body: Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: null, error })),
+  body: [Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: null, error }))],
 });
 
 /** Returns why a message is refused that the library would accept; null for any other. */

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { connectAgent } from '../support/clients/agent.ts';
+import { folderOf } from '../support/folder.ts';
+import { watchLiveness } from '../support/gateway/liveness.ts';
+import { startGatewayProcess } from '../support/gateway/process.ts';
+import { idOf, trustedFile } from '../support/gateway/trusted.ts';
+import { addressOf, history } from '../support/upstream/builders.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+
+const WALLET = addressOf(0xa9e7);
+const FIELD = 'transactions(first: 1000) { nodes { hash data chain } }';
+const LARGE = `query Large { wallet(address: "${WALLET}") { ${Array.from({ length: 6 }, (_, index) => `a${index}: ${FIELD}`).join(' ')} } }`;
+
+/** Of 4 KB each: the answer of six thousand of them is within the limit. Their chain needs up to four bytes for a character. */
+const items = history(1000).map((each, index) => ({
+  ...each,
+  chain: `${'x'.repeat(index % 4)}Ü"\\€\n😀`,
+  data: `0x${index.toString(16).padStart(4, '0').repeat(1024)}`,
+}));
+
+test('an answer near the limit of size comes whole, and holds the event loop for no tenth of a second of work', async () => {
+  await using folder = await folderOf({ 'trusted.json': trustedFile([LARGE]) });
+  await using gateway = await startGatewayProcess({
+    MCP: 'on',
+    TRUSTED_DOCUMENTS: folder.path('trusted.json'),
+  });
+  gateway.fake.transactions.set(WALLET, servingTransactions(items));
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
+    body: JSON.stringify({ documentId: idOf(LARGE) }),
+  });
+  const { data } = JSON.parse(await response.text());
+  await using liveness = await watchLiveness(gateway);
+  for (const mode of ['legacy', 'auto'] as const) {
+    await using agent = await connectAgent(gateway, { mode });
+    // The first call also compiles what it runs.
+    const answers = [await agent.call('Large')];
+    await liveness.longestWait();
+    answers.push(await agent.call('Large'));
+    expect(await liveness.longestWait()).toBeLessThan(100);
+    for (const answer of answers) {
+      expect(answer.isError).toBe(false);
+      // A comparison that fails would print 25 MB.
+      expect(JSON.stringify(answer.data) === JSON.stringify(data)).toBe(true);
+    }
+  }
+  expect(data.wallet.a5.nodes[999].chain).toContain('€\n😀');
+});
