@@ -1,4 +1,5 @@
-// Preloaded into a server under measurement: at SIGUSR2 it collects all garbage, so that memory is what is in use.
+// Preloaded into a server under measurement: at SIGUSR2 it collects all garbage, so that memory is what is in use, and says
+// what is left of its heap: `{"msg":"collected","heapBytes":…}`.
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -12,4 +13,6 @@ process.on('SIGUSR2', async () => {
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     await pause(500);
   }
+  const { heapUsed: heapBytes } = process.memoryUsage();
+  process.stderr.write(`${JSON.stringify({ msg: 'collected', heapBytes })}\n`);
 });

@@ -5,6 +5,9 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export const stackOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
 
+/** The same text in one piece. V8 keeps one that was joined, such as a random UUID, as the tree of its parts. */
+export const flattened = (text: string): string => Buffer.from(text).toString();
+
 /** The headers of a request, or what a client sends in their place, by their names in any letter case. */
 export type RequestHeaders = { get(name: string): string | null };
 

@@ -1,5 +1,5 @@
 import type { Log } from '../lib/log.ts';
-import type { EventObserver, Subscriber } from '../server/subscriptions/frame.ts';
+import type { EventObserver, Subscriber, SubscriberObserver } from '../server/subscriptions/frame.ts';
 import type { Sink } from './combine.ts';
 import { sourceOf } from './log-lines.ts';
 import { createOnce } from './tallies.ts';
@@ -15,11 +15,30 @@ const CAUGHT_UP = 10;
 /** Lines of one check. Subscribers that fall behind together often have one cause. */
 const MAX_LINES = 10;
 
-type Open = {
+type Ages = { observe(seconds: number): void };
+
+class Open implements SubscriberObserver {
   readonly subscriber: Subscriber;
   /** At the last check: within BEHIND, above it once, or above it for longer, which a line has said. */
-  state: 'current' | 'behind' | 'reported';
-};
+  state: 'current' | 'behind' | 'reported' = 'current';
+  readonly #ages: Ages;
+  readonly #close: (one: Open) => void;
+
+  constructor(subscriber: Subscriber, ages: Ages, close: (one: Open) => void) {
+    this.subscriber = subscriber;
+    this.#ages = ages;
+    this.#close = close;
+  }
+
+  taken(ageMs: number): void {
+    // The clock of the gateway that has received it may be ahead.
+    this.#ages.observe(Math.max(0, ageMs / 1000));
+  }
+
+  closed(): void {
+    this.#close(this);
+  }
+}
 
 export const createSubscriberMetrics = (
   { gauge, tallies }: Metrics,
@@ -87,20 +106,16 @@ export const createSubscriberMetrics = (
     }
   };
   let timer: NodeJS.Timeout | undefined;
+  const close = (one: Open): void => {
+    if (open.delete(one) && open.size === 0) clearInterval(timer);
+  };
 
   return {
     subscribed(subscriber) {
-      const one: Open = { subscriber, state: 'current' };
+      const one = new Open(subscriber, ageOf(subscriber.attributed.attribution.client), close);
       if (open.size === 0) timer = setInterval(check, checkEveryMs).unref();
       open.add(one);
-      const ages = ageOf(subscriber.attributed.attribution.client);
-      return {
-        // The clock of the gateway that has received it may be ahead.
-        taken: (ageMs) => ages.observe(Math.max(0, ageMs / 1000)),
-        closed() {
-          if (open.delete(one) && open.size === 0) clearInterval(timer);
-        },
-      };
+      return one;
     },
   };
 };

@@ -53,12 +53,14 @@ export class FeedCache {
   }
 }
 
+const NO_ENTRIES: ReadonlyMap<string, never> = new Map<string, never>();
+
 /** One feed's share of the cache. */
 export class FeedPages<Item> {
   readonly #cache: FeedCache;
   readonly #cached: Entries<Item> = new Map();
   /** The page that is being published: readers find its entries here even if the cache is too small for them. */
-  #current: ReadonlyMap<string, FeedEntry<Item>> = new Map();
+  #current: ReadonlyMap<string, FeedEntry<Item>> = NO_ENTRIES;
 
   constructor(cache: FeedCache) {
     this.#cache = cache;
@@ -73,7 +75,7 @@ export class FeedPages<Item> {
     for (const entry of entries.values()) this.#cache.add(entry, this.#cached);
     this.#current = entries;
     wakeReaders();
-    this.#current = new Map();
+    this.#current = NO_ENTRIES;
   }
 
   clear(): void {

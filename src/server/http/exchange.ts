@@ -168,25 +168,28 @@ export type HttpObserver = {
 /** Reports every HTTP request, except upgrades. Call it before `nameRequests`, so that each request has its trace. */
 export const observeHttp = (server: Server, observer: HttpObserver): void => {
   const underWay = new WeakMap<Socket, Set<() => void>>();
-  server.on('connection', (socket: Socket) => {
+  const requestsOf = (socket: Socket): Set<() => void> => {
+    const known = underWay.get(socket);
+    if (known) return known;
     const requests = new Set<() => void>();
     underWay.set(socket, requests);
     // In older releases of Node, a pipelined response that waits for another emits no `close` when its connection is cut.
-    socket.once('close', () => {
+    socket.on('close', () => {
       for (const end of requests) end();
     });
-  });
+    return requests;
+  };
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const route = routeOf(request.url);
-    const requests = underWay.get(request.socket);
+    const requests = requestsOf(request.socket);
     const given = traceOf(response);
     const trace = observer.started?.(route, request, given) ?? given;
     setTrace(response, trace);
     const end = () => {
-      if (requests?.delete(end))
+      if (requests.delete(end))
         observer.ended?.(route, response.headersSent ? response.statusCode : null, trace);
     };
-    requests?.add(end);
+    requests.add(end);
     onResponseClosed(response, end);
   });
 };

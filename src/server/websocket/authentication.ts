@@ -44,7 +44,7 @@ export const createConnectionAuthentication = (
       );
     }
     openSockets.set(billingKey, count + 1);
-    connection.disconnected.signal.addEventListener('abort', () => {
+    connection.onDisconnected(() => {
       const remaining = (openSockets.get(billingKey) ?? 0) - 1;
       if (remaining > 0) openSockets.set(billingKey, remaining);
       else openSockets.delete(billingKey);
@@ -53,20 +53,22 @@ export const createConnectionAuthentication = (
 
   const attempt: AuthenticateConnection = async (socket) => {
     const connection = socket.extra;
-    const { signal } = connection.disconnected;
     const caller = await authenticate(credentialsOf(socket), () => connection.address);
     const trace = createTrace(connection.traceparent);
     const closeForbidden = () => void closeGracefully(connection, FORBIDDEN, 'Forbidden');
-    await verifyKeyFailOpen((timeout) => verifyKey(caller, trace, timeout), signal, closeForbidden);
-    if (signal.aborted) return caller;
+    // The gateway's own key needs no check.
+    if (caller.credential.owner === 'client')
+      await verifyKeyFailOpen(
+        (timeout) => verifyKey(caller, trace, timeout),
+        connection.disconnectedSignal,
+        closeForbidden,
+      );
+    if (connection.isDisconnected) return caller;
     if (Number.isFinite(maxSocketsEach)) countConnection(connection, caller.billingKey);
     connection.caller = caller;
     // The credential is no longer needed.
     setConnectionParams(socket, undefined);
-    if (caller.expiresAt !== null) {
-      const stop = onExpiry(caller.expiresAt, closeForbidden);
-      connection.disconnected.signal.addEventListener('abort', stop);
-    }
+    if (caller.expiresAt !== null) connection.onDisconnected(onExpiry(caller.expiresAt, closeForbidden));
     return caller;
   };
 
@@ -76,7 +78,9 @@ export const createConnectionAuthentication = (
     const current = attempts.get(connection) ?? attempt(socket);
     attempts.set(connection, current);
     try {
-      return await current;
+      const caller = await current;
+      attempts.delete(connection);
+      return caller;
     } catch (error) {
       if (!isUnknownKey(error)) attempts.delete(connection);
       throw error;
@@ -117,5 +121,5 @@ export const closeUnlessAuthenticated = (connection: Connection, timeoutMs: numb
   const timer = setTimeout(() => {
     if (connection.caller === null) close(connection, FORBIDDEN, 'Forbidden');
   }, timeoutMs).unref();
-  connection.disconnected.signal.addEventListener('abort', () => clearTimeout(timer));
+  connection.onDisconnected(() => clearTimeout(timer));
 };

@@ -33,51 +33,85 @@ export const upgradeOf = (
 /** Operations by id, as graphql-ws keeps them: from their `subscribe` message until they are completed. */
 export type OperationTable = Record<string, AsyncIterable<unknown> | null>;
 
-/** What the operations of a WebSocket have in common. */
-export type Connection = Upgrade & {
+/** What the operations of a WebSocket have in common. There are many of them: it holds what is rarely used only once it is. */
+export class Connection implements Upgrade {
+  readonly address: string;
+  readonly traceparent: string | readonly string[] | undefined;
+  client: ClientName;
   readonly webSocket: WebSocket;
   readonly frameWriter: FrameWriter;
   /** Called after an answer is written to the socket. */
   readonly onAnswer: () => void;
   /** How long its peer may take to close it, in milliseconds; undefined for the default. */
   readonly closeMs: number | undefined;
-  /** The memory for heavy answers to its operations, see server/graphql/limits/answer-size.ts. */
-  readonly answers: MemoryBudget;
-  /** Aborts when the socket closes, or begins to: the peer may take long to answer the close frame. */
-  readonly disconnected: AbortController;
   /** Null until the connection is authenticated. */
-  caller: Caller | null;
-  operations: OperationTable;
+  caller: Caller | null = null;
+  operations: OperationTable = {};
   /** The promise of `closeGracefully`; null until it is called. No operation begins afterwards. */
-  drained: Promise<void> | null;
-  /** The bytes of the message that is being handled: graphql-ws calls its hooks within the same turn. */
-  messageBytes: number;
-  /** The memory that this message takes once it is parsed, in bytes; see server/graphql/limits/request-memory.ts. */
-  messageWeight: number;
+  drained: Promise<void> | null = null;
+  /** The message that is being handled: graphql-ws calls its hooks within the same turn. */
+  message: Message = { bytes: 0, weight: 0, handled: null };
+  /** Whether the socket has closed, or begins to: the peer may take long to answer the close frame. */
+  isDisconnected = false;
+  #answers: MemoryBudget | null = null;
+  #disconnected: AbortController | null = null;
+  #onDisconnected: readonly (() => void)[] = [];
+
+  constructor(
+    webSocket: WebSocket,
+    stream: Duplex,
+    { address, traceparent, client }: Upgrade,
+    onAnswer: () => void,
+    closeMs?: number,
+  ) {
+    this.address = address;
+    this.traceparent = traceparent;
+    this.client = client;
+    this.webSocket = webSocket;
+    this.frameWriter = new FrameWriter(webSocket, stream, onAnswer);
+    this.onAnswer = onAnswer;
+    this.closeMs = closeMs;
+  }
+
+  /** The memory for heavy answers to its operations, see server/graphql/limits/answer-size.ts. */
+  get answers(): MemoryBudget {
+    this.#answers ??= createMemoryBudget(SOCKET_BYTES);
+    return this.#answers;
+  }
+
+  /** Aborts when the connection is disconnected. */
+  get disconnectedSignal(): AbortSignal {
+    this.#disconnected ??= new AbortController();
+    if (this.isDisconnected) this.#disconnected.abort();
+    return this.#disconnected.signal;
+  }
+
+  /** Calls back once, when the connection is disconnected; never when it is already. */
+  onDisconnected(callback: () => void): void {
+    // An array that grows by `push` has room for many more.
+    if (!this.isDisconnected) this.#onDisconnected = [...this.#onDisconnected, callback];
+  }
+
+  /** Ends all that is done for the connection. */
+  disconnect(): void {
+    if (this.isDisconnected) return;
+    this.isDisconnected = true;
+    this.#disconnected?.abort();
+    for (const callback of this.#onDisconnected) callback();
+    this.#onDisconnected = [];
+  }
+}
+
+/** A message of a client. */
+export type Message = {
+  readonly bytes: number;
+  /** The memory that it takes once it is parsed, in bytes; see server/graphql/limits/request-memory.ts. */
+  readonly weight: number;
+  /** Called once graphql-ws has handled it. */
+  handled: (() => void) | null;
 };
 
 export type SocketContext = Context<Record<string, unknown> | undefined, Connection>;
-
-export const createConnection = (
-  webSocket: WebSocket,
-  stream: Duplex,
-  upgrade: Upgrade,
-  onAnswer: () => void,
-  closeMs?: number,
-): Connection => ({
-  ...upgrade,
-  webSocket,
-  frameWriter: new FrameWriter(webSocket, stream, onAnswer),
-  onAnswer,
-  closeMs,
-  answers: createMemoryBudget(SOCKET_BYTES),
-  disconnected: new AbortController(),
-  caller: null,
-  operations: {},
-  drained: null,
-  messageBytes: 0,
-  messageWeight: 0,
-});
 
 /** A control frame has at most 125 bytes, two of which are the code. */
 const MAX_REASON_BYTES = 123;
@@ -89,14 +123,11 @@ const shortened = (reason: string): string =>
   reason.slice(0, utf8.encodeInto(reason, new Uint8Array(MAX_REASON_BYTES)).read);
 
 /** Ends all operations of the connection, and sends its peer a close frame with the reason. */
-export const close = (
-  { webSocket, disconnected, closeMs }: Connection,
-  code: number,
-  reason: string,
-): void => {
+export const close = (connection: Connection, code: number, reason: string): void => {
+  const { webSocket, closeMs } = connection;
   webSocket.close(code, shortened(reason));
   destroyUnlessClosed(webSocket, () => webSocket.terminate(), closeMs);
-  disconnected.abort();
+  connection.disconnect();
 };
 
 /** Reports sockets and their operations. */

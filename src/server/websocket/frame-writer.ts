@@ -30,6 +30,16 @@ export class FrameWriter {
     return this.#isOpen && this.#stream.writableLength < (this.#isBatching ? MAX_BATCH_BYTES : 1);
   }
 
+  /**
+   * Stops reading from the peer while it does not read its answers: they would pile up in memory. Called after each of its
+   * messages.
+   */
+  pauseReadsWhileBlocked(): void {
+    if (this.#webSocket.isPaused || this.#stream.writableLength < MAX_UNSENT_BYTES) return;
+    this.#webSocket.pause();
+    this.#stream.once('drain', () => this.#webSocket.resume());
+  }
+
   /** Resolves when little enough is unsent for another operation to begin, or when the socket has closed. */
   untilDrained(): Promise<void> {
     return untilDrained(this.#stream);
@@ -148,15 +158,6 @@ const writeHeader = (frame: Buffer, length: number): void => {
 
 /** More than most answers have. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
-
-/** Stops reading from a peer while it does not read its answers: they would pile up in memory. */
-export const pauseReadsWhileBlocked = (webSocket: WebSocket, stream: Duplex): void => {
-  webSocket.on('message', () => {
-    if (webSocket.isPaused || stream.writableLength < MAX_UNSENT_BYTES) return;
-    webSocket.pause();
-    stream.once('drain', () => webSocket.resume());
-  });
-};
 
 const drains = new WeakMap<Duplex, Promise<void>>();
 

@@ -75,36 +75,54 @@ export class SerializedAnswer extends OperationStream {
 /** The events that a subscription sends in a row before other work has its turn. */
 const BURST = 64;
 
+/** Tells the client of an operation by which error it has ended. */
+export type SendError = (connection: Connection, id: string, error: unknown) => void;
+
 /**
  * A subscription. Backpressure: it reads its next event once the socket accepts another frame. The frames are shared by
  * all subscribers of an event.
+ *
+ * graphql-ws ends the operation before its first event, and `open` gives it its id back. So an idle subscription keeps
+ * neither its message in memory nor the promises by which graphql-ws would wait for events.
  */
 export class SocketSubscription extends OperationStream {
   /** Null after it is opened, so that nothing of the operation's start stays in memory. */
   #subscription: Subscription | null;
+  readonly #connection: Connection;
   readonly #frameWriter: FrameWriter;
+  readonly #id: string;
   readonly #prefix: string;
-  readonly #failure = Promise.withResolvers<Step>();
+  readonly #sendError: SendError;
   #reader: EventReader<Frame> | null = null;
 
-  constructor(subscription: Subscription, frameWriter: FrameWriter, id: string) {
+  constructor(subscription: Subscription, connection: Connection, id: string, sendError: SendError) {
     super();
     this.#subscription = subscription;
-    this.#frameWriter = frameWriter;
+    this.#connection = connection;
+    this.#frameWriter = connection.frameWriter;
+    this.#id = id;
     this.#prefix = nextPrefix(id);
+    this.#sendError = sendError;
+  }
+
+  /** Ends the operation for graphql-ws, which sends no `complete` for an id that is no longer in use. */
+  next(): Promise<Step> {
+    delete this.#connection.operations[this.#id];
+    return END;
   }
 
   /**
-   * Rejects with the error that ends the subscription, and never resolves, also after `cancel`: graphql-ws would take that
-   * for the end of the operation that has the id by then, and complete it.
+   * Begins to send events, unless it was cancelled. Called once graphql-ws has handled the message, in the same turn of the
+   * event loop: no other message can take the id meanwhile.
    */
-  next(): Promise<Step> {
-    if (this.#subscription !== null) {
-      this.#reader = this.#subscription.open(null, this.#flush);
-      this.#subscription = null;
-      this.#flush();
-    }
-    return this.#failure.promise;
+  open(): void {
+    const { isDisconnected, drained } = this.#connection;
+    if (isDisconnected || drained !== null) this.cancel();
+    if (this.#subscription === null) return;
+    this.#connection.operations[this.#id] = this;
+    this.#reader = this.#subscription.open(null, this.#flush);
+    this.#subscription = null;
+    this.#flush();
   }
 
   protected cancel(): void {
@@ -119,7 +137,10 @@ export class SocketSubscription extends OperationStream {
       else this.#frameWriter.onDrain(this.#flush);
     } catch (error) {
       this.#reader?.close();
-      this.#failure.reject(error);
+      const { operations } = this.#connection;
+      if (operations[this.#id] !== this) return;
+      delete operations[this.#id];
+      this.#sendError(this.#connection, this.#id, error);
     }
   };
 

@@ -23,12 +23,19 @@ import { createTrace } from '../http/exchange.ts';
 import { toFormattedError } from '../subscriptions/frame.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import { type AuthenticateConnection, closeUnlessAuthenticated } from './authentication.ts';
-import { type Connection, close, type SocketContext, type SocketObserver } from './connection.ts';
+import {
+  type Connection,
+  close,
+  type Message,
+  type SocketContext,
+  type SocketObserver,
+} from './connection.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import {
   acquireSlot,
   nextPrefix,
   type OperationSlot,
+  type SendError,
   SerializedAnswer,
   SocketSubscription,
 } from './operation-streams.ts';
@@ -37,6 +44,7 @@ import {
 const MAX_UNAUTHENTICATED_MESSAGE_BYTES = 16 * 1024;
 const NO_STATUS = 1005;
 const BAD_REQUEST = 4400;
+const INIT_TIMEOUT = 4408;
 const INTERNAL_ERROR = 4500;
 
 /** The times that a client has, in milliseconds. */
@@ -57,10 +65,20 @@ export const createProtocol = (
   { initMs, authenticationMs } = SOCKET_TIMES,
 ): Protocol => {
   const { attribute, authenticate, mask } = pipeline;
+  /** Of the connections that have not sent connection_init. */
+  const initTimers = new Map<Connection, NodeJS.Timeout>();
+  const sendError: SendError = ({ frameWriter, traceparent }, id, error) => {
+    const payload = [toFormattedError(mask(error, createTrace(traceparent)))];
+    frameWriter.send(JSON.stringify({ id, type: 'error', payload }), [], '');
+  };
+  const started = { ...pipeline, sendError };
   const server = makeServer<Record<string, unknown> | undefined, Connection>({
-    connectionInitWaitTimeout: initMs,
+    // It would keep its timer in memory for as long as the connection lasts.
+    connectionInitWaitTimeout: 0,
     // A connection that is not authenticated is acknowledged too: each of its operations gets the error.
     onConnect(socket) {
+      clearTimeout(initTimers.get(socket.extra));
+      initTimers.delete(socket.extra);
       socket.extra.operations = socket.subscriptions;
       socket.extra.client =
         attribute.clientIn(namesInLowerCase(socket.connectionParams)) ?? socket.extra.client;
@@ -69,7 +87,7 @@ export const createProtocol = (
         () => closeUnlessAuthenticated(socket.extra, authenticationMs),
       );
     },
-    onSubscribe: (socket, id, payload) => prepareOperation(pipeline, { socket, id, payload }),
+    onSubscribe: (socket, id, payload) => prepareOperation(started, { socket, id, payload }),
     execute: (args) => startOperation(args as SocketOperation),
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps the error that ends a stream; the wrapper has no code.
@@ -83,6 +101,8 @@ export const createProtocol = (
 
   return (connection) => {
     const { webSocket } = connection;
+    const closeUninitialised = () => close(connection, INIT_TIMEOUT, 'Connection initialisation timeout');
+    initTimers.set(connection, setTimeout(closeUninitialised, initMs));
     const closed = server.opened(
       {
         protocol: webSocket.protocol,
@@ -96,17 +116,27 @@ export const createProtocol = (
             // Messages that the peer sent before it read the close frame are ignored.
             if (webSocket.readyState !== webSocket.OPEN) return;
             const text = String(data);
-            connection.messageBytes = Buffer.byteLength(text);
-            if (connection.caller === null && connection.messageBytes > MAX_UNAUTHENTICATED_MESSAGE_BYTES)
+            const bytes = Buffer.byteLength(text);
+            if (connection.caller === null && bytes > MAX_UNAUTHENTICATED_MESSAGE_BYTES)
               return close(connection, BAD_REQUEST, 'Expected at most 16 KB before a valid credential');
-            connection.messageWeight = estimatedBytesOfText(text);
-            handle(text).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
+            const message: Message = { bytes, weight: estimatedBytesOfText(text), handled: null };
+            connection.message = message;
+            handle(text).then(
+              () => {
+                message.handled?.();
+                message.handled = null;
+              },
+              () => close(connection, INTERNAL_ERROR, 'Internal server error'),
+            );
+            connection.frameWriter.pauseReadsWhileBlocked();
           }),
       },
       connection,
     );
-    connection.disconnected.signal.addEventListener('abort', () => void closed(NO_STATUS, ''), {
-      once: true,
+    connection.onDisconnected(() => {
+      clearTimeout(initTimers.get(connection));
+      initTimers.delete(connection);
+      void closed(NO_STATUS, '');
     });
   };
 };
@@ -134,6 +164,8 @@ type OperationPipeline = {
   readonly requestMemory: RequestMemory;
 };
 
+type SocketPipeline = OperationPipeline & { readonly sendError: SendError };
+
 type Subscribe = {
   readonly socket: SocketContext;
   readonly id: string;
@@ -148,7 +180,7 @@ const MAX_ID_LENGTH = 256;
  * whole socket.
  */
 const prepareOperation = async (
-  pipeline: OperationPipeline,
+  pipeline: SocketPipeline,
   message: Subscribe,
 ): Promise<SocketOperation | readonly GraphQLError[]> => {
   const { socket, id } = message;
@@ -174,7 +206,7 @@ const ignoreWhileDraining = (socket: SocketContext, id: string): Promise<never> 
 
 /** Reserves memory for the message until its operation is answered, refused or completed by the client. */
 const prepareWithinBudget = async (
-  pipeline: OperationPipeline,
+  pipeline: SocketPipeline,
   message: Subscribe,
   slot: OperationSlot,
   trace: Trace,
@@ -182,7 +214,7 @@ const prepareWithinBudget = async (
   const { caller, address = 'unknown' } = message.socket.extra;
   const reservation = pipeline.requestMemory.reserve(caller?.billingKey ?? address);
   try {
-    if (!reservation.growTo(message.socket.extra.messageWeight))
+    if (!reservation.growTo(message.socket.extra.message.weight))
       throw tooComplex('Expected fewer large operations in progress at once; a later attempt may succeed.');
     const operation = await prepare(pipeline, message, slot, trace, reservation);
     // An operation that has started keeps its memory until it ends, even if its client has left.
@@ -195,14 +227,15 @@ const prepareWithinBudget = async (
 };
 
 const prepare = async (
-  { graphql, authenticate, documents, trusted, running, observer }: OperationPipeline,
+  { graphql, authenticate, documents, trusted, running, observer, sendError }: SocketPipeline,
   { socket, id, payload }: Subscribe,
   { ifCurrent, trackExecution, clientSignal, shutdownSignal }: OperationSlot,
   trace: Trace,
   reservation: RequestReservation,
 ): Promise<SocketOperation> => {
-  const { frameWriter, answers, messageBytes } = socket.extra;
+  const { frameWriter } = socket.extra;
   const { operationName, variables } = payload;
+  const { message } = socket.extra;
   // graphql-ws has added this operation already.
   if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
     throw tooComplex(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
@@ -212,13 +245,18 @@ const prepare = async (
   const text = trusted?.documentOf(payload) ?? payload.query;
   const { billingKey } = caller;
   const { document, type } = await documents.read(text, operationName, { billingKey, clientSignal, trace });
-  const socketMemory = { memory: answers, untilDrained: () => frameWriter.untilDrained() };
+  const socketMemory = {
+    get memory() {
+      return socket.extra.answers;
+    },
+    untilDrained: () => frameWriter.untilDrained(),
+  };
   const contextValue = graphql.contextOf({
     transport: 'websocket',
     caller,
     client: socket.extra.client,
     trace,
-    messageBytes,
+    messageBytes: message.bytes,
     clientSignal,
     shutdownSignal,
     socketMemory,
@@ -243,7 +281,10 @@ const prepare = async (
   const execute = (): Promise<ExecutionResult | SerializedAnswer> => trackExecution(running.track(answer()));
   const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
     const result = await pipeline.subscribe(args);
-    return result.subscription ? new SocketSubscription(result.subscription, frameWriter, id) : result;
+    if (!result.subscription) return result;
+    const subscription = new SocketSubscription(result.subscription, socket.extra, id, sendError);
+    message.handled = () => subscription.open();
+    return subscription;
   };
   const run = (): Promise<Awaited<OperationResult>> => (type === 'subscription' ? subscribe() : execute());
   const end = (): void => {

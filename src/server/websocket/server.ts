@@ -19,8 +19,7 @@ import { type RuleViolation, ruleViolationOf } from '../http/server.ts';
 import { destroyUnlessClosed } from '../http/shutdown.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
 import { createConnectionAuthentication, type VerifyKey } from './authentication.ts';
-import { type Connection, createConnection, type SocketObserver, upgradeOf } from './connection.ts';
-import { pauseReadsWhileBlocked } from './frame-writer.ts';
+import { Connection, type SocketObserver, upgradeOf } from './connection.ts';
 import { closeGracefully } from './operation-streams.ts';
 import { createProtocol, type SocketTimes } from './protocol.ts';
 
@@ -66,7 +65,12 @@ export const serveWebSockets = (options: Options): WebSockets => {
   const connections = new Set<Connection>();
   const keepAlive = createKeepAlive();
   let isStopping = false;
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    clientTracking: false,
+    handleProtocols,
+  });
   const { authenticate, verifyKey, verifyKeyFailOpen, maxSocketsEach } = options;
   const pipeline = {
     ...options,
@@ -81,25 +85,24 @@ export const serveWebSockets = (options: Options): WebSockets => {
     const { socket } = request;
     const onAnswer = () => options.unsent.wrote(socket);
     const upgrade = upgradeOf(request, options.clientAddress, options.attribute);
-    const connection = createConnection(webSocket, stream, upgrade, onAnswer, closeMs);
+    const connection = new Connection(webSocket, stream, upgrade, onAnswer, closeMs);
     connections.add(connection);
     keepAlive.add(webSocket);
     const onClosed = observer.opened?.();
     speakProtocol(connection);
     // ws closes the socket with the right code by itself after a frame that breaks the protocol.
-    webSocket.on('error', () => {});
-    webSocket.once('close', () => {
+    webSocket.on('error', ignore);
+    webSocket.on('close', () => {
       connections.delete(connection);
-      connection.disconnected.abort();
+      connection.disconnect();
       onClosed?.();
     });
-    pauseReadsWhileBlocked(webSocket, stream);
   };
 
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head) => {
     // Node removes its own error listener before `upgrade`: without one, a reset by the peer would end the process.
-    stream.on('error', () => stream.destroy());
-    const rejection = upgradeRejectionOf(request, options, isStopping || sockets.clients.size >= maxSockets);
+    destroyOnError(stream);
+    const rejection = upgradeRejectionOf(request, options, isStopping || connections.size >= maxSockets);
     if (rejection === null)
       return sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, request, stream));
     observer.refused?.(rejection.status);
@@ -116,20 +119,25 @@ export const serveWebSockets = (options: Options): WebSockets => {
       // A mutation whose client has left is finished too.
       await Promise.all([...closing, running.drain(drainMs)]);
       keepAlive.stop();
-      await allClosed(sockets, deadline.closeMs());
+      await allClosed([...connections], deadline.closeMs());
+      sockets.close();
     },
   };
 };
 
 /** Resolves when all sockets are closed. A peer that does not answer the close frame within `ms` is terminated. */
-const allClosed = async (sockets: WebSocketServer, ms: number): Promise<void> => {
-  const closed = [...sockets.clients].map(
-    (socket) => new Promise((resolve) => socket.once('close', resolve)),
+const allClosed = async (connections: readonly Connection[], ms: number): Promise<void> => {
+  const closed = connections.map(
+    ({ webSocket }) => new Promise((resolve) => webSocket.once('close', resolve)),
   );
-  if (!(await settlesWithin(closed, ms))) for (const socket of sockets.clients) socket.terminate();
+  if (!(await settlesWithin(closed, ms))) for (const { webSocket } of connections) webSocket.terminate();
   await Promise.all(closed);
-  sockets.close();
 };
+
+const ignore = () => {};
+
+/** Its listener refers to the stream alone: it would keep the whole upgrade request in memory otherwise. */
+const destroyOnError = (stream: Duplex): void => void stream.on('error', () => stream.destroy());
 
 const PING_EVERY_MS = 12_000;
 /** The operating system of a slow reader may still hold the data in front of its ping. */
@@ -162,7 +170,7 @@ export const createKeepAlive = (everyMs = PING_EVERY_MS): KeepAlive => {
       socket.on('pong', () => {
         missedPongs = 0;
       });
-      socket.once('close', remove);
+      socket.on('close', remove);
     },
     stop: interval.stop,
   };
