@@ -19,10 +19,16 @@ import {
 import { withWeighedFields } from './graph/answer/weighed-fields.ts';
 import { builder } from './graph/builder.ts';
 import { createPlannedSchema } from './graph/plan/planned-schema.ts';
+import { SemanticNonNullDirective } from './graph/semantic-non-null.ts';
 
 const built = builder.toSchema({
   sortSchema: false,
-  directives: [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective],
+  directives: [
+    ...specifiedDirectives,
+    GraphQLDeferDirective,
+    GraphQLStreamDirective,
+    SemanticNonNullDirective,
+  ],
 });
 
 /** The schema. Each feature adds itself to the builder when it is imported: all lookups by their registry. */

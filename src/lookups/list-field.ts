@@ -9,6 +9,7 @@ import { connect } from '../graph/pagination/connection.ts';
 import { lookupConnectionType, type PageArgs, pageArguments } from '../graph/pagination/connection-type.ts';
 import type { ListConnection } from '../graph/pagination/list-connection.ts';
 import { MAX_FILTERED_PAGES } from '../graph/pagination/walk.ts';
+import { semanticNonNull } from '../graph/semantic-non-null.ts';
 import type { AnyList, ReadPage } from '../upstream/list-loader.ts';
 import type { AnyLookup, ListLookup } from '../upstream/lookup.ts';
 import { type Details, detailsOf, type Lead, NO_DETAILS, type PageItems, unionOf } from '../upstream/page.ts';
@@ -24,8 +25,8 @@ type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
   /** The arguments beside `first` and `after`: `chainArguments`, and those of the list. */
   readonly args: Args;
   /**
-   * Returns the list of a parent; null for a parent that has none. `chains` is what the arguments for chains select; null for
-   * upstream's default.
+   * Returns the list of a parent; null for a parent that has none, which needs `isNullIfEmpty`. `chains` is what the arguments
+   * for chains select; null for upstream's default.
    */
   readonly list: (
     parent: Parent,
@@ -37,7 +38,10 @@ type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
   readonly reading?: (args: InputShapeFromFields<Args>) => ListReading<Item>;
   /** The chain that the list is on, where the parent says it. */
   readonly chainOf?: (parent: Parent) => number;
-  /** Whether an empty list means that there is none: then the connection is null. Default: false. */
+  /**
+   * Whether the connection is null, without an error, for a parent that has no list, and where the list is empty because
+   * there is none. Default: false.
+   */
   readonly isNullIfEmpty?: boolean;
   /** Adds fields to the connection. */
   readonly extend?: (connection: ObjectRef<BuilderTypes, ListConnection>) => void;
@@ -119,21 +123,24 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
       description,
       authScopes: { wallets: true },
       args: { ...paging.args, ...own },
-      extensions: withCost<Values>({
-        count: paging.sizeOf,
-        lookup({ first, chainIds, chainTags, ...filters }, pricing) {
-          const chains = chainsParameter(chainIds, chainTags);
-          const reading = readingOf?.(filters as never) ?? null;
-          const size = paging.sizeOf({ first });
-          const most =
-            reading?.filter && size > 0 && !lookup.isWhole
-              ? lookup.pageSizes.older * MAX_FILTERED_PAGES
-              : size;
-          const computeUnits = lookup.priceOf(most, chains, pricing);
-          const { details = NO_DETAILS, filters: named = filters } = reading ?? {};
-          return { list: [chains, named], details, computeUnits, advice };
-        },
-      }),
+      extensions: {
+        ...(isNullIfEmpty ? {} : semanticNonNull()),
+        ...withCost<Values>({
+          count: paging.sizeOf,
+          lookup({ first, chainIds, chainTags, ...filters }, pricing) {
+            const chains = chainsParameter(chainIds, chainTags);
+            const reading = readingOf?.(filters as never) ?? null;
+            const size = paging.sizeOf({ first });
+            const most =
+              reading?.filter && size > 0 && !lookup.isWhole
+                ? lookup.pageSizes.older * MAX_FILTERED_PAGES
+                : size;
+            const computeUnits = lookup.priceOf(most, chains, pricing);
+            const { details = NO_DETAILS, filters: named = filters } = reading ?? {};
+            return { list: [chains, named], details, computeUnits, advice };
+          },
+        }),
+      },
       // Pothos can't infer the values of arguments from a type parameter.
       resolve: resolve as never,
     }),

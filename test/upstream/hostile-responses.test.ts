@@ -122,7 +122,7 @@ describe('the shipped process over a hostile upstream', () => {
       });
       expect(data.wallet.collectibles.nodes.length).toBeGreaterThan(2000);
       expect(data.wallet.collectibles.nodes.every((node) => node === null)).toBe(true);
-      expect(errors).toHaveLength(20);
+      expect(errors).toHaveLength(data.wallet.collectibles.nodes.length);
     });
   });
 

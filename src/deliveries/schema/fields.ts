@@ -4,6 +4,7 @@ import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { connectionType } from '../../graph/pagination/connection-type.ts';
 import type { PageInfo } from '../../graph/pagination/list-connection.ts';
+import { semanticNonNull } from '../../graph/semantic-non-null.ts';
 import { Wallet } from '../../lookups/wallet.ts';
 import { Webhook, WebhookType } from '../../webhooks/schema/webhook.ts';
 import type { DeliveryPage, DeliveryType, DeliveryFilter as LogFilter, StoredDelivery } from '../log/log.ts';
@@ -15,7 +16,7 @@ builder.queryFields((t) => ({
     type: WebhookDeliveryConnection,
     nullable: true,
     description:
-      'The stored deliveries within the retention, oldest first. Null when the log can not be read.',
+      'The stored deliveries within the retention, oldest first. Null, with an error, when the log can not be read.',
     authScopes: { deliveries: true },
     args: {
       ...rangeArguments,
@@ -24,7 +25,7 @@ builder.queryFields((t) => ({
         description: 'Only deliveries that match this filter. Default: all deliveries.',
       }),
     },
-    extensions: withCost<Range>({ count: countOf }),
+    extensions: { ...semanticNonNull(), ...withCost<Range>({ count: countOf }) },
     resolve: (_root, { filter, ...range }, { deliveries }) =>
       deliveriesPage(deliveries, range, logFilter(filter)),
   }),
@@ -52,10 +53,11 @@ builder.objectField(Webhook, 'deliveries', (t) =>
   t.field({
     type: WebhookDeliveryConnection,
     nullable: true,
-    description: "This webhook's deliveries, oldest first. Null when the log can not be read.",
+    description:
+      "This webhook's deliveries, oldest first. Null, with an error, when the log can not be read.",
     authScopes: { deliveries: true },
     args: rangeArguments,
-    extensions: withCost<Range>({ count: countOf }),
+    extensions: { ...semanticNonNull(), ...withCost<Range>({ count: countOf }) },
     resolve: ({ webhookId }, range, { deliveries }) =>
       deliveriesPage(deliveries, range, { webhookIds: [webhookId] }),
   }),
@@ -68,7 +70,7 @@ builder.objectField(Webhook, 'refusedDeliveries', (t) =>
     description:
       'The deliveries in its name that this gateway refused, newest first: at most 20. A gateway remembers its own only, until it stops. Null, with an error, for a token without the scope deliveries.',
     authScopes: { deliveries: true },
-    extensions: withCost({ count: () => 20 }),
+    extensions: { ...semanticNonNull(), ...withCost({ count: () => 20 }) },
     resolve: ({ webhookId }, _args, { deliveries }) => [...deliveries.refused(webhookId)],
   }),
 );
@@ -78,7 +80,7 @@ builder.objectField(Wallet, 'deliveries', (t) =>
     type: WebhookDeliveryConnection,
     nullable: true,
     description:
-      "The caller's stored deliveries that concern this wallet, as DeliveryFilter.address finds them, oldest first. Null when the log can not be read.",
+      "The caller's stored deliveries that concern this wallet, as DeliveryFilter.address finds them, oldest first. Null, with an error, when the log can not be read.",
     authScopes: { deliveries: true },
     args: {
       ...rangeArguments,
@@ -87,7 +89,7 @@ builder.objectField(Wallet, 'deliveries', (t) =>
         description: 'Only deliveries that match this filter, too. Default: all of the wallet.',
       }),
     },
-    extensions: withCost<Range>({ count: countOf }),
+    extensions: { ...semanticNonNull(), ...withCost<Range>({ count: countOf }) },
     resolve: ({ address }, { filter, ...range }, { deliveries }) => {
       const { addresses = [], ...others } = logFilter(filter);
       return deliveriesPage(deliveries, range, { ...others, addresses: [[address], ...addresses] });

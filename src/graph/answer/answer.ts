@@ -52,6 +52,9 @@ const MAX_PARTS_OF_ITEMS = 10_000;
 /** The least weight of a value: in memory it takes several times its JSON. */
 const MIN_VALUE_BYTES = 16;
 
+/** The weight of an error: it has a message, a path, places in the document and a stack. */
+const ERROR_BYTES = 1024;
+
 /** The weight so far of the answer to one operation, or of one event, and whether the answer may be continued. */
 export class Answer implements SlicedWork {
   readonly #answers: Answers;
@@ -127,6 +130,11 @@ export class Answer implements SlicedWork {
       this.onHeavy?.();
     }
     if (weight > this.maxBytes) this.exceedLimit();
+  }
+
+  /** Adds errors of fields, each of which says why one is null. */
+  addErrors(count: number): void {
+    if (count > 0) this.add(count * ERROR_BYTES, count);
   }
 
   /** Stops the answer, as one of more than `maxBytes`. */

@@ -55,6 +55,7 @@ const serializeLater = async (
 ): Promise<ExecutionResult> => {
   try {
     const { errors: thrown = [], ...result } = await execution;
+    answer.addErrors(thrown.length);
     const errors = inOrderOfData([...answer.itemErrors, ...thrown], result.data);
     const data =
       answer.needsSerializing && !answer.isStopped && result.data

@@ -6,6 +6,7 @@ import { type BuilderTypes, builder } from '../builder.ts';
 import { withCost } from '../cost/field-cost.ts';
 import { badUserInput } from '../errors.ts';
 import { withPlannedLists } from '../plan/compile.ts';
+import { semanticNonNull } from '../semantic-non-null.ts';
 import type { ItemEdge } from './connection.ts';
 import type { AnswerList, ListConnection, PageInfo } from './list-connection.ts';
 
@@ -44,6 +45,7 @@ export const connectionType = <
       edges: t.field({
         type: [edge],
         nullable: { list: false, items: true },
+        extensions: semanticNonNull(1),
         description: `The items of the page, each with its cursor. ${whenNull}`,
         // Pothos has no type for a list in slices whose items may fail.
         resolve: (page, _args, { answer }) => edges(page, answer) as never,
@@ -51,6 +53,7 @@ export const connectionType = <
       nodes: t.field({
         type: [node],
         nullable: { list: false, items: true },
+        extensions: semanticNonNull(1),
         description: `The items of the page, for clients that need no cursors. ${whenNull}`,
         resolve: (page, _args, { answer }) => nodes(page, answer) as never,
       }),
@@ -92,6 +95,7 @@ export const listConnectionTypes = <Value extends object>(
       node: t.field({
         type: node,
         nullable: true,
+        extensions: semanticNonNull(),
         description: "The item. Never null: an item that can't be parsed has no edge.",
         // Pothos can't infer from a type parameter that a node is not a list.
         resolve: (entry) => entry.node as never,

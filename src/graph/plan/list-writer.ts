@@ -134,7 +134,10 @@ class ListWriter {
     const { answer } = this.#context;
     const item = run.item(index);
     const isError = item instanceof GraphQLError;
-    if (isError) answer.itemErrors.push(itemError(item, this.#written, this.#info));
+    if (isError) {
+      answer.itemErrors.push(itemError(item, this.#written, this.#info));
+      answer.addErrors(1);
+    }
     const json = isError ? 'null' : JSON.stringify(this.#writing.project(item, this.#context));
     answer.add(json.length + 1, 1);
     this.#text += this.#written === 0 ? json : `,${json}`;

@@ -1,6 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
+import { semanticNonNull } from '../../graph/semantic-non-null.ts';
 import { unionOf } from '../../upstream/page.ts';
 import { chainArguments, chainsParameter } from '../chains/chains-schema.ts';
 import { selectedDetails } from '../list-field.ts';
@@ -151,20 +152,23 @@ builder.objectField(Wallet, 'portfolio', (t) =>
       }),
       ...hoursArgument('`change` and the balances in `top`'),
     },
-    extensions: withCost<PortfolioArgs>({
-      lookup({ chainIds, chainTags, priceHoursAgo }, pricing) {
-        const chains = chainsParameter(chainIds, chainTags);
-        const most = MAX_PAGES * balancesLookup.pageSizes.older;
-        return {
-          field: balancesLookup.name,
-          list: [chains, [null, false, false]],
-          details: detailsOfHours(priceHoursAgo),
-          computeUnits: balancesLookup.priceOf(most, chains, pricing),
-          advice:
-            'A portfolio costs one compute unit for each chain and 1,000 balances, at most five times: select fewer chains by chainIds.',
-        };
-      },
-    }),
+    extensions: {
+      ...semanticNonNull(),
+      ...withCost<PortfolioArgs>({
+        lookup({ chainIds, chainTags, priceHoursAgo }, pricing) {
+          const chains = chainsParameter(chainIds, chainTags);
+          const most = MAX_PAGES * balancesLookup.pageSizes.older;
+          return {
+            field: balancesLookup.name,
+            list: [chains, [null, false, false]],
+            details: detailsOfHours(priceHoursAgo),
+            computeUnits: balancesLookup.priceOf(most, chains, pricing),
+            advice:
+              'A portfolio costs one compute unit for each chain and 1,000 balances, at most five times: select fewer chains by chainIds.',
+          };
+        },
+      }),
+    },
     resolve: ({ address }, { chainIds, chainTags, minPoolSizeUsd = null, priceHoursAgo }, context, info) => {
       const chains = chainsParameter(chainIds, chainTags);
       context.chains.assertKnown(chainIds, chainTags);

@@ -1,6 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
+import { semanticNonNull } from '../../graph/semantic-non-null.ts';
 import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
 import { itemLookup } from '../../upstream/lookup.ts';
 import { NO_DETAILS } from '../../upstream/page.ts';
@@ -99,16 +100,19 @@ builder.queryField('searchTokens', (t) =>
       }),
       ...chainArguments,
     },
-    extensions: withCost<SearchArgs>({
-      count: ({ first }) => sizeOf(first),
-      lookup(args) {
-        const text = textOf(args);
-        return {
-          list: [text, chainsParameter(args.chainIds, args.chainTags)],
-          computeUnits: text === null ? 0 : searchLookup.price,
-        };
-      },
-    }),
+    extensions: {
+      ...semanticNonNull(),
+      ...withCost<SearchArgs>({
+        count: ({ first }) => sizeOf(first),
+        lookup(args) {
+          const text = textOf(args);
+          return {
+            list: [text, chainsParameter(args.chainIds, args.chainTags)],
+            computeUnits: text === null ? 0 : searchLookup.price,
+          };
+        },
+      }),
+    },
     resolve: async (_root, args, context) => {
       const text = textOf(args);
       context.chains.assertKnown(args.chainIds, args.chainTags);

@@ -5,6 +5,7 @@ import { badUserInput, clientError } from '../../graph/errors.ts';
 import { decodeGlobalId, type GlobalId } from '../../graph/global-id.ts';
 import { derivedField } from '../../graph/plan/plannable.ts';
 import { notOfPages, ofPages } from '../../graph/plan/planned-schema.ts';
+import { semanticNonNull } from '../../graph/semantic-non-null.ts';
 import { globalIdOr, isNullOf, lowLiquidityOf } from '../../upstream/parse/derived.ts';
 import { Chain } from '../chains/chains-schema.ts';
 import { nativeCurrencyOf } from '../chains/known-chains.ts';
@@ -179,6 +180,7 @@ builder.queryFields((t) => ({
     args: { token: t.arg({ type: TokenInput, required: true, description: 'Names the token.' }) },
     extensions: {
       ...ofPages(),
+      ...semanticNonNull(),
       ...withCost<{ token: TokenInputValue }>({ returns: ({ token }) => [globalIdOf(token)] }),
     },
     resolve: (_root, { token }) => describedToken(tokenKeyOf(token)),
@@ -197,6 +199,7 @@ builder.queryFields((t) => ({
     },
     extensions: {
       ...ofPages(),
+      ...semanticNonNull(1),
       ...withCost<{ tokens: readonly TokenInputValue[] }>({
         returns: ({ tokens }) => (tokens.length > MAX_TOKENS ? [] : tokens.flatMap(readable)),
       }),

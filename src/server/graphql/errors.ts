@@ -68,13 +68,20 @@ const withStatus = (error: GraphQLError): GraphQLError => {
   return new GraphQLError(error.message, { extensions: { ...error.extensions, http } });
 };
 
-/** The most errors of one response, or of one event of a subscription. */
+/** The most errors of a document, of its variables, or of any other response without data. */
 export const MAX_ERRORS = 20;
 
-/** Drops the errors of a response beyond the first `MAX_ERRORS`. */
-export const useErrorLimit = (): OperationPlugin => ({ onExecute: () => limit, onSubscribe: () => limit });
+/**
+ * Drops the errors beyond the first `MAX_ERRORS` of a response without data. Data keeps all: each says why a field is null,
+ * and counts against the limit of the answer.
+ */
+export const useErrorLimit = (): OperationPlugin => ({
+  onExecute: () => limitErrors,
+  onSubscribe: () => limitErrors,
+});
 
-const limit = (result: ExecutionResult): ExecutionResult => {
-  const { errors = [] } = result;
-  return errors.length > MAX_ERRORS ? { ...result, errors: errors.slice(0, MAX_ERRORS) } : result;
+/** The same for one result, such as an event of a subscription. */
+export const limitErrors = <Result extends ExecutionResult>(result: Result): Result => {
+  const { data, errors = [] } = result;
+  return errors.length > MAX_ERRORS && !data ? { ...result, errors: errors.slice(0, MAX_ERRORS) } : result;
 };

@@ -114,6 +114,10 @@ type Placed = {
   readonly label?: string;
 };
 
+/** Counts the errors of a part that say why fields are null. */
+const errorsOfNulls = ({ errors = [], incremental = [] }: Part): number =>
+  incremental.reduce((sum, added) => sum + (added.errors?.length ?? 0), errors.length);
+
 /** Returns the bytes of the paths and labels in a part. The executor's fields have added what else is in it. */
 const placesBytes = ({ pending = [], incremental = [] }: Part): number => {
   let bytes = 0;
@@ -163,6 +167,7 @@ class AnswerParts implements PartedAnswer {
     }
     const masked = this.#masked(part);
     answer.add(placesBytes(part), 0);
+    answer.addErrors(errorsOfNulls(part));
     const data = await serializeData(masked, answer);
     // The next part has memory of its own.
     answer.lease = null;
@@ -215,7 +220,7 @@ class AnswerParts implements PartedAnswer {
       ...(completed && {
         completed: completed.map((entry) => {
           // The name alone says that what was announced does not come, even if no error is shown any longer.
-          return entry.errors ? { ...entry, errors: this.#mask(entry.errors) } : entry;
+          return entry.errors ? { ...entry, errors: this.#maskFirst(entry.errors) } : entry;
         }),
       }),
       hasNext: true,
@@ -227,11 +232,18 @@ class AnswerParts implements PartedAnswer {
     return errors.length > 0 ? { errors } : {};
   }
 
+  /** Masks those within the limit of errors that say why no data comes. */
+  #maskFirst(thrown: readonly GraphQLError[]) {
+    const left = Math.max(0, MAX_ERRORS - this.errors.length);
+    const masked = this.#mask(thrown.slice(0, left));
+    for (const error of thrown.slice(left)) this.errors.push(error);
+    return masked;
+  }
+
   #mask(thrown: readonly GraphQLError[]) {
     const { transport, trace } = this.#context;
-    const left = Math.max(0, MAX_ERRORS - this.errors.length);
     for (const error of thrown) this.errors.push(error);
-    return maskErrors(thrown.slice(0, left)).errors.map((error) =>
+    return maskErrors(thrown).errors.map((error) =>
       toFormattedError(transport ? withRequestId(error, trace) : error),
     );
   }

@@ -12,7 +12,7 @@ import type { SourceEvent } from '../../lib/event-source.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { Attributed } from '../graphql/attribution.ts';
 import type { MaskError } from '../graphql/errors.ts';
-import { MAX_ERRORS } from '../graphql/errors.ts';
+import { limitErrors } from '../graphql/errors.ts';
 
 const END_OF_EVENT = Buffer.from('\n\n');
 
@@ -116,13 +116,11 @@ export const createRender = (
     const executed = { cursor: event.cursor, name, document, trace: ofSubscription };
     const trace = observer.executing?.(executed) ?? ofSubscription;
     const execution = executeSubscriptionEvent({ ...args, rootValue: event, contextValue: context });
-    const { data, errors } = await serializeAnswer(Promise.resolve(execution), context.answer);
+    const { data, errors } = limitErrors(await serializeAnswer(Promise.resolve(execution), context.answer));
     observer.executed?.(trace, errors !== undefined);
-    const formatted = errors
-      ?.slice(0, MAX_ERRORS)
-      .map((error) =>
-        toFormattedError(error === context.answer.limitError ? withCursor(error, event) : mask(error, trace)),
-      );
+    const formatted = errors?.map((error) =>
+      toFormattedError(error === context.answer.limitError ? withCursor(error, event) : mask(error, trace)),
+    );
     const result = {
       data,
       ...(formatted && { errors: formatted }),

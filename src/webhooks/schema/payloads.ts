@@ -5,6 +5,7 @@ import { encodeGlobalId } from '../../graph/global-id.ts';
 import { connect, type ItemEdge } from '../../graph/pagination/connection.ts';
 import { listConnectionTypes, type PageArgs, pageArguments } from '../../graph/pagination/connection-type.ts';
 import type { CursorsOf, ListCursors } from '../../graph/pagination/cursor.ts';
+import { semanticNonNull } from '../../graph/semantic-non-null.ts';
 import { Wallet } from '../../lookups/wallet.ts';
 import { UnseenWebhookError } from '../client.ts';
 import type { Subscribed, Webhook as WebhookShape } from '../rest.ts';
@@ -240,9 +241,9 @@ builder.objectField(Webhook, 'addresses', (t) =>
     type: WebhookAddressConnection,
     nullable: true,
     description:
-      "The wallets whose events it delivers, in the service's order. Null when the service does not list them.",
+      "The wallets whose events it delivers, in the service's order. Null, with an error, when the service does not list them.",
     args: addressPaging.args,
-    extensions: withCost<PageArgs>({ count: addressPaging.sizeOf }),
+    extensions: { ...semanticNonNull(), ...withCost<PageArgs>({ count: addressPaging.sizeOf }) },
     resolve: ({ webhookId }, { first, after }, { webhooks, cursorsOf }) =>
       connect({
         read: webhooks.addresses(webhookId),
@@ -293,10 +294,11 @@ builder.queryField('webhooks', (t) =>
   t.field({
     type: WebhookConnection,
     nullable: true,
-    description: "The key's webhooks, in the service's order. Null when the service does not list them.",
+    description:
+      "The key's webhooks, in the service's order. Null, with an error, when the service does not list them.",
     authScopes: { webhooks: true },
     args: paging.args,
-    extensions: withCost<PageArgs>({ count: paging.sizeOf }),
+    extensions: { ...semanticNonNull(), ...withCost<PageArgs>({ count: paging.sizeOf }) },
     resolve: (_root, { first, after }, { webhooks, cursorsOf }) =>
       connect({
         read: webhooks.list,

@@ -3,6 +3,7 @@ import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import { connect } from '../../graph/pagination/connection.ts';
 import { listConnectionTypes, type PageArgs, pageArguments } from '../../graph/pagination/connection-type.ts';
+import { semanticNonNull } from '../../graph/semantic-non-null.ts';
 import { Wallet } from '../../lookups/wallet.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import { WEBHOOK_TYPES } from '../../upstream/parse/fields.ts';
@@ -73,10 +74,10 @@ builder.queryField('watchedWallets', (t) =>
     type: WatchedWalletConnection,
     nullable: true,
     description:
-      "The wallets that the caller watches, see `watchWallet`. They are found in the service's list of webhooks, in its order, and each holds what its webhooks say. Null when the service does not list them.",
+      "The wallets that the caller watches, see `watchWallet`. They are found in the service's list of webhooks, in its order, and each holds what its webhooks say. Null, with an error, when the service does not list them.",
     authScopes: { watch: true },
     args: paging.args,
-    extensions: withCost<PageArgs>({ count: paging.sizeOf }),
+    extensions: { ...semanticNonNull(), ...withCost<PageArgs>({ count: paging.sizeOf }) },
     resolve: (_root, { first, after }, { watchedWallets, cursorsOf }) =>
       connect({
         read: readPages(watchedWallets),
