@@ -1,4 +1,5 @@
 import { type DocumentNode, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
+import type { DeprecatedUses } from '../../graph/deprecated-uses.ts';
 import { type ErrorCode, isErrorCode } from '../../graph/errors.ts';
 import type { Trace } from '../../lib/trace.ts';
 import { Usage } from '../../upstream/client/request.ts';
@@ -48,6 +49,8 @@ type AnsweredOperation = {
   readonly estimate: number | null;
   /** Why the client got no data, since it has it; null where it got some. */
   readonly unchanged: Unchanged | null;
+  /** The deprecated coordinates that it used; empty when it did not run. */
+  readonly deprecated: readonly string[];
   readonly trace: Trace;
 };
 
@@ -77,7 +80,11 @@ export type Operations = {
   ): GraphQLError[];
 };
 
-export const createOperations = (observer: OperationObserver, attribute: Attribute): Operations => {
+export const createOperations = (
+  observer: OperationObserver,
+  attribute: Attribute,
+  deprecatedUses: DeprecatedUses,
+): Operations => {
   const clientOf = ({ req, client }: ServerContext): ClientName =>
     client ?? (req && attribute.clientIn(req.headers)) ?? OTHER_CLIENT;
 
@@ -98,6 +105,7 @@ export const createOperations = (observer: OperationObserver, attribute: Attribu
       upstream: null,
       estimate: null,
       unchanged: null,
+      deprecated: [],
       trace,
     });
     return withIds(errors, transport, trace);
@@ -105,7 +113,7 @@ export const createOperations = (observer: OperationObserver, attribute: Attribu
 
   /** Returns the function that ends the operation: it masks and reports the operation's errors. */
   const start = (
-    { contextValue: context, document, operationName }: OperationArgs,
+    { contextValue: context, document, operationName, variableValues }: OperationArgs,
     transport = transportOf(context),
   ) => {
     const startedAt = performance.now();
@@ -139,6 +147,7 @@ export const createOperations = (observer: OperationObserver, attribute: Attribu
         upstream,
         estimate: context.answer.estimate?.computeUnits ?? null,
         unchanged: context.unchanged ?? null,
+        deprecated: deprecatedUses(document, operationName, variableValues),
         trace,
       });
       return withIds(errors, transport, trace);
