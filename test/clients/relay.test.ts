@@ -10,6 +10,7 @@ import {
   Environment,
   type FetchFunction,
   fetchQuery,
+  type GraphQLResponse,
   type GraphQLTaggedNode,
   getSingularSelector,
   Network,
@@ -19,7 +20,9 @@ import {
 } from 'relay-runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PageInfo } from '../support/clients/walk.ts';
+import { startGateway } from '../support/gateway/start.ts';
 import { RELAY_DOCUMENTS } from '../support/payloads/relay-documents.ts';
+import { startFakeService } from '../support/upstream/fake-service.ts';
 import { pagingSchemes, startGrowingWallet } from '../support/upstream/growing-wallet.ts';
 
 const require = createRequire(import.meta.url);
@@ -37,6 +40,11 @@ const documents = `graphql\`
 \`;
 graphql\`
   query walletPageQuery($address: Address!) { wallet(address: $address) { id ...walletPage_wallet } }
+\`;
+graphql\`
+  query walletPageThrowingQuery($address: Address!) @throwOnFieldError {
+    wallet(address: $address) { transactions { nodes { hash } } }
+  }
 \`;
 `;
 
@@ -115,3 +123,17 @@ test.each(pagingSchemes)(
     expect(wallet.served).toEqual(wallet.hashes);
   },
 );
+
+test('@throwOnFieldError throws where a field that is marked as never null has failed', async () => {
+  await using fake = await startFakeService();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const ask: FetchFunction = async ({ text }, variables) => {
+    const { data, errors } = await gateway.query(String(text), variables);
+    return { data, errors } as GraphQLResponse;
+  };
+  const environment = new Environment({ network: Network.create(ask), store: new Store(new RecordSource()) });
+  const query = compiled<GraphQLTaggedNode>('walletPageThrowingQuery');
+  const address = `0x${'1'.repeat(40)}`;
+  const read = fetchQuery(environment, query, { address }).toPromise();
+  await expect(read).rejects.toThrow(/Unexpected response payload/);
+});

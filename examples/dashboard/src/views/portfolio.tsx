@@ -4,7 +4,7 @@ import type { portfolioQuery } from './__generated__/portfolioQuery.graphql.ts';
 import type { ListProps } from './section.tsx';
 
 const QUERY = graphql`
-  query portfolioQuery($address: Address!, $chainIds: [ChainId!]!) {
+  query portfolioQuery($address: Address!, $chainIds: [ChainId!]!) @throwOnFieldError {
     wallet(address: $address) {
       portfolio(chainIds: $chainIds, priceHoursAgo: [24]) {
         totalUsd
@@ -34,7 +34,6 @@ const QUERY = graphql`
 /** What a wallet is worth, and its largest balances. A delivery changes a balance in Relay's store, and so here. */
 export const Portfolio = ({ address, chainIds, attempt }: ListProps) => {
   const { wallet } = useLazyLoadQuery<portfolioQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
-  if (!wallet.portfolio) return null;
   const { totalUsd, isComplete, change, excluded, unpricedBalances, top } = wallet.portfolio;
   const left = excluded.balances + unpricedBalances;
   const [day] = change ?? [];
