@@ -57,7 +57,9 @@ const expectRebuilt = async (directory: string, anvil: Anvil): Promise<void> => 
   }
 };
 
-test('a service that is killed while blocks come and go delivers each that stays, and its index is that of the chain', async () => {
+test('a service that is killed while blocks come and go delivers each that stays, and its index is that of the chain', {
+  timeout: 1_800_000,
+}, async () => {
   await using anvil = await startAnvil();
   await using receiver = await startReceiver();
   const directory = await mkdtemp(join(tmpdir(), 'killed-'));
@@ -109,6 +111,43 @@ test('a service that is killed while blocks come and go delivers each that stays
   }
 });
 
+test('a service that is killed while it indexes older blocks goes on where it was, also when the newest are others', {
+  timeout: 1_800_000,
+}, async () => {
+  await using anvil = await startAnvil();
+  const directory = await mkdtemp(join(tmpdir(), 'killed-'));
+  const port = await freePort();
+  const [owner = '0x', friend = '0x'] = await accountsOf(anvil.url);
+  const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
+  for (let part = 0; part < 4; part++) {
+    await coin.mine('mint', [owner, 10n]);
+    await coin.mine('transfer', [friend, 3n]);
+    await anvil.mine(300);
+  }
+  const lowest = async (service: Awaited<ReturnType<typeof spawnIndexed>>): Promise<number> => {
+    const [chain] = await service.progress();
+    return Number(chain?.indexedFrom ?? Number.POSITIVE_INFINITY);
+  };
+  try {
+    let reached = await anvil.head();
+    for (let round = 0; round < runs(20, 4) && reached > 0; round++) {
+      await using service = await spawnIndexed(anvil.url, directory, port);
+      await expect.poll(() => lowest(service), { interval: 5 }).toBeLessThan(reached);
+      reached = await lowest(service);
+      await service.end('SIGKILL');
+      await anvil.rpc('anvil_reorg', 1 + (round % 5), []);
+    }
+    {
+      await using service = await spawnIndexed(anvil.url, directory, port);
+      await service.indexed(await anvil.head());
+      await service.end('SIGTERM');
+    }
+    await expectRebuilt(directory, anvil);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
 const WATCH = `mutation ($address: Address!) {
   watchWallet(input: { address: $address, types: [ACTIVITIES] }) { __typename ... on WebhookError { message } }
 }`;
@@ -119,7 +158,9 @@ const ACTIVITIES = `subscription ($after: String) {
 
 type Node = { readonly events: readonly { readonly transactionHash: string }[] };
 
-test('chain, service and gateway are killed in turn, and a client that resumes gets each event once', async () => {
+test('chain, service and gateway are killed in turn, and a client that resumes gets each event once', {
+  timeout: 1_800_000,
+}, async () => {
   await using anvil = await startAnvil();
   const directory = await mkdtemp(join(tmpdir(), 'killed-'));
   const [servicePort, gatewayPort] = [await freePort(), await freePort()];
