@@ -1,5 +1,4 @@
-import { keccak256 } from 'ox/Hash';
-import { fromString } from 'ox/Hex';
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Hex } from '../types.ts';
 
 /** A deterministic pseudorandom generator, seeded by a label (sfc32: 128 bits of state, 32 bits a step). */
@@ -10,12 +9,11 @@ export class Random {
   #counter: number;
 
   constructor(label: string) {
-    const seed = hashOf(label);
-    const word = (at: number) => Number.parseInt(seed.slice(2 + at * 8, 10 + at * 8), 16) | 0;
-    this.#a = word(0);
-    this.#b = word(1);
-    this.#c = word(2);
-    this.#counter = word(3);
+    const seed = digestOf(label);
+    this.#a = seed.readInt32BE(0);
+    this.#b = seed.readInt32BE(4);
+    this.#c = seed.readInt32BE(8);
+    this.#counter = seed.readInt32BE(12);
   }
 
   /** The next 32 bits, as an unsigned integer. */
@@ -66,14 +64,16 @@ export class Random {
   }
 
   bytes(length: number): Hex {
-    let digits = '';
-    while (digits.length < length * 2) digits += this.next().toString(16).padStart(8, '0');
-    return `0x${digits.slice(0, length * 2)}`;
+    const words = Buffer.alloc(Math.ceil(length / 4) * 4);
+    for (let at = 0; at < length; at += 4) words.writeUInt32BE(this.next(), at);
+    return `0x${words.toString('hex', 0, length)}`;
   }
 }
 
+const digestOf = (label: string): Buffer => Buffer.from(keccak_256(Buffer.from(label)).buffer);
+
 /** The keccak-256 of a text's UTF-8 bytes. */
-export const hashOf = (label: string): Hex => keccak256(fromString(label));
+export const hashOf = (label: string): Hex => `0x${digestOf(label).toString('hex')}`;
 
 /** A made-up address without a private key, always the same for one label. */
 export const addressOf = (label: string): Hex => `0x${hashOf(label).slice(-40)}`;
