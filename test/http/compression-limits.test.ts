@@ -62,7 +62,7 @@ const expectWhole = async (coding: string, ...aliases: string[]): Promise<void> 
 };
 
 test.each(['zstd', 'br', 'gzip'])('a large answer comes whole as %s', async (coding) => {
-  await expectWhole(coding, 'a', 'b', 'c');
+  await expectWhole(coding, 'a', 'b');
 });
 
 test('a client that reads nothing of a compressed answer is cut', async () => {
@@ -83,12 +83,12 @@ test('a client that reads nothing of a compressed answer is cut', async () => {
 
 test('answers stay whole when clients leave while theirs are compressed', async () => {
   const queries = ['zstd', 'br', 'gzip'].flatMap((coding) =>
-    Array.from({ length: 8 }, (_, number) => [coding, number] as const),
+    Array.from({ length: 4 }, (_, number) => [coding, number] as const),
   );
   await Promise.all(
     queries.map(async ([coding, number]) => {
       const socket = await stalled(gateway.url, requestOf(queryOf(`${coding}${number}`), coding));
-      setTimeout(() => socket.destroy(), 40 * number);
+      setTimeout(() => socket.destroy(), 80 * number);
       await once(socket, 'close');
     }),
   );

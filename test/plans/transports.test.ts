@@ -39,7 +39,7 @@ const TOO_LARGE = addressOf(0x13);
 const MALFORMED = addressOf(0x14);
 serve(LIGHT, 3, 10, 2);
 serve(HEAVY, 700, 250, 300);
-serve(TOO_LARGE, 700, 2500, 300);
+serve(TOO_LARGE, 350, 5000, 300);
 serve(MALFORMED, 90, 10, 2);
 
 const documentOf = (wallet: string) => `{
