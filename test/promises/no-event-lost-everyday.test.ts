@@ -4,13 +4,17 @@ import { type Everyday, everyday, problemsOf, tooEarlyOf } from '../../scripts/s
 /** `npm run soak -- --everyday`, but short: its memory is not asserted here. */
 
 test('in everyday use over a service that is killed, everything is used and no event is lost', async () => {
-  const report = await everyday({ seconds: 12, restartsEveryMs: 5000, rush: 500, pauseMs: 200 });
+  const run = (seconds: number) => everyday({ seconds, restartsEveryMs: 5000, rush: 500, pauseMs: 200 });
+  const isUsed = ({ outcomes }: Everyday) => Object.values(outcomes).every(({ ok = 0 }) => ok > 0);
+  let report = await run(12);
+  // On a busy machine the first turn of a use may take longer.
+  if (!isUsed(report)) report = await run(100);
   expect(report.restarts).toBeGreaterThan(0);
   expect(report.traceRequests).toBeGreaterThan(0);
   expect(report.deliveries.acknowledged).toBeGreaterThan(0);
   expect(report.deliveries).toMatchObject({ lost: 0, twice: 0, wrong: [] });
   expect(report.exitCodes).toEqual([0, 0]);
-  for (const [use, outcomes] of Object.entries(report.outcomes)) expect(outcomes.ok, use).toBeGreaterThan(0);
+  expect(isUsed(report), JSON.stringify(report.outcomes)).toBe(true);
 });
 
 /** Twenty minutes. In minutes 5 to 9 the lowest is 300. */
