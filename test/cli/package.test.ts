@@ -13,6 +13,7 @@ import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { type InstalledPackage, installPackage, npm, unpackPackage } from '../support/deploy/package.ts';
 import { folderOf } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
+import { imported, recordingModules } from '../support/gateway/record-modules.ts';
 import { spawnProgram } from '../support/gateway/spawn.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { trustedFile } from '../support/gateway/trusted.ts';
@@ -306,26 +307,11 @@ test('the package has the program, what it runs, and its pages; nothing of tests
   expect(await readFile(join(installed.home, 'dist/LICENSES.md'), 'utf8')).toMatch(/^## graphql-yoga /m);
 });
 
-/** Runs in each thread of the program before it: writes the URL of each module to the file LOADED. */
-const recordModules = `
-  import { appendFileSync } from 'node:fs';
-  import { registerHooks } from 'node:module';
-  registerHooks({
-    load(url, context, next) {
-      if (!url.startsWith('node:')) appendFileSync(process.env.LOADED, url + '\\n');
-      return next(url, context);
-    },
-  });`;
-
-const imported = (code: string) => ({
-  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
-});
-
 test('a start loads at most 44 files, all of them of dist/', async () => {
   await using folder = await folderOf({});
   const loaded = folder.path('loaded');
   const service = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'a-key', AUTH: 'open' };
-  await using gateway = await start({ ...service, ...imported(recordModules), LOADED: loaded });
+  await using gateway = await start({ ...service, ...recordingModules(loaded) });
   expect((await fetch(`${gateway.url}/graphql?query=%7B__typename%7D`)).status).toBe(200);
   const files = new Set((await readFile(loaded, 'utf8')).split('\n').filter(Boolean));
   const dist = pathToFileURL(join(installed.home, 'dist/')).href;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { folderOf } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway/process.ts';
+import { recordingModules } from '../support/gateway/record-modules.ts';
 import { SOURCE } from '../support/gateway/spawn.ts';
 import { byToken } from '../support/gateway/tokens.ts';
 import { idOf } from '../support/gateway/trusted.ts';
@@ -11,23 +12,11 @@ import { startOtlpReceiver } from '../support/observability/otlp-receiver.ts';
 
 /** What a gateway over a service loads: only what its configuration, or a request, needs. */
 
-/** Runs in the gateway's process before it: writes the URL of each module to the file LOADED. */
-const recordModules = `
-  import { appendFileSync } from 'node:fs';
-  import { registerHooks } from 'node:module';
-  registerHooks({
-    load(url, context, next) {
-      if (!url.startsWith('node:')) appendFileSync(process.env.LOADED, url + '\\n');
-      return next(url, context);
-    },
-  });`;
-
 const startRecorded = async (env: Record<string, string>) => {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-modules-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const loaded = join(folder, 'loaded');
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(recordModules)}`;
-  const gateway = await startGatewayProcess({ ...env, LOADED: loaded, NODE_OPTIONS }, SOURCE);
+  const gateway = await startGatewayProcess({ ...env, ...recordingModules(loaded) }, SOURCE);
   onTestFinished(() => gateway[Symbol.asyncDispose]());
   /** The modules that it has loaded so far, and the packages that they are of. */
   const read = async () => {

@@ -27,29 +27,25 @@ const beyondTheNextPage: Run[] = [
   [{ by: 'position', sizes: [1, 5] }, 18, 3, [3, 6, 0], 5],
 ];
 
+const forAnyRun = (check: (...run: Run) => Promise<void>): Promise<void> =>
+  fc.assert(fc.asyncProperty(anyScheme, someLength, anyBlockSize, anyGrowth, someFirst, check), {
+    numRuns: runs(60),
+    examples: beyondTheNextPage,
+  });
+
 test.each(caches)(
   'growth between pages brings no gap and no duplicate among transactions of one block, $name',
   async ({ env }) => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
-    await fc.assert(
-      fc.asyncProperty(
-        anyScheme,
-        someLength,
-        anyBlockSize,
-        anyGrowth,
-        someFirst,
-        async (scheme, length, blockSize, growth, first) => {
-          const address = freshAddress();
-          const items = history(length, blockSize);
-          const hashes = items.map(({ hash }) => hash);
-          fake.transactions.set(address, servingTransactions(items, scheme));
-          const grow = growing(items, growth, blockSize);
-          expect(keysOf(await walk(gateway, 'transactions', address, first, grow))).toEqual(hashes);
-        },
-      ),
-      { numRuns: runs(60), examples: beyondTheNextPage },
-    );
+    await forAnyRun(async (scheme, length, blockSize, growth, first) => {
+      const address = freshAddress();
+      const items = history(length, blockSize);
+      const hashes = items.map(({ hash }) => hash);
+      fake.transactions.set(address, servingTransactions(items, scheme));
+      const grow = growing(items, growth, blockSize);
+      expect(keysOf(await walk(gateway, 'transactions', address, first, grow))).toEqual(hashes);
+    });
   },
 );
 
@@ -58,22 +54,12 @@ test.each(caches)(
   async ({ env }) => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
-    await fc.assert(
-      fc.asyncProperty(
-        anyScheme,
-        someLength,
-        anyBlockSize,
-        anyGrowth,
-        someFirst,
-        async (scheme, length, blockSize, growth, first) => {
-          const address = freshAddress();
-          const items = history(length, blockSize);
-          const serve = servingTransactions(items, scheme);
-          fake.transactions.set(address, answeringThen(serve, growing(items, growth, blockSize)));
-          expectEndOf(items, keysOf(await walk(gateway, 'transactions', address, first)), length);
-        },
-      ),
-      { numRuns: runs(60), examples: beyondTheNextPage },
-    );
+    await forAnyRun(async (scheme, length, blockSize, growth, first) => {
+      const address = freshAddress();
+      const items = history(length, blockSize);
+      const serve = servingTransactions(items, scheme);
+      fake.transactions.set(address, answeringThen(serve, growing(items, growth, blockSize)));
+      expectEndOf(items, keysOf(await walk(gateway, 'transactions', address, first)), length);
+    });
   },
 );

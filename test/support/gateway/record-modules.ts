@@ -1,0 +1,18 @@
+/** Has a process of Node run this code before its program, in each of its threads. */
+export const imported = (code: string) => ({
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
+});
+
+/** Has a process of Node write the URL of each module that it loads to a file. */
+export const recordingModules = (file: string) => ({
+  ...imported(`
+    import { appendFileSync } from 'node:fs';
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      load(url, context, next) {
+        if (!url.startsWith('node:')) appendFileSync(process.env.LOADED, url + '\\n');
+        return next(url, context);
+      },
+    });`),
+  LOADED: file,
+});
