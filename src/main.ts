@@ -21,7 +21,8 @@ const start = async (): Promise<void> => {
   const log = createLog(config.logLevel, (line) => process.stderr.write(line), config.logFormat);
   // Loaded here, so that problems of the configuration are reported first.
   const { startApp } = await import('./app.ts');
-  const app = await startApp(config, log, { readPath: process.env.READ_PATH === 'plain' ? 'plain' : 'fast' });
+  const { readPathOf } = await import('./app/startup.ts');
+  const app = await startApp(config, log, { readPath: readPathOf(process.env.READ_PATH) });
   const hadTerminal = isatty(process.stderr.fd);
   let isStopping = false;
   // npm forwards a signal that the whole process group has already received. The repeat must not cut the shutdown short.

@@ -7,8 +7,9 @@ import { median, print } from '../harness/figures.ts';
 import { memoryOf, startHelper } from '../harness/processes.ts';
 import { assertAgreement } from './lookups/answers.ts';
 import { measureWorkload } from './lookups/measure.ts';
-import { chooseCores, PEERS_BY_NAME, startSubjects } from './lookups/subjects.ts';
+import { ABLATIONS, chooseCores, PEERS_BY_NAME, startSubjects } from './lookups/subjects.ts';
 import {
+  ablationTable,
   gatewayTable,
   type Report,
   summaryOf,
@@ -43,6 +44,7 @@ const readOptions = (args: readonly string[]) => {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '3' },
       json: string,
+      ablation: { type: 'boolean', default: false },
     },
   });
   const names = WORKLOADS.map(({ name }) => name);
@@ -53,6 +55,7 @@ const readOptions = (args: readonly string[]) => {
     rounds: positive('--rounds', values.rounds),
     seconds: positive('--seconds', values.seconds),
     json: values.json,
+    ablation: values.ablation,
   };
 };
 
@@ -69,7 +72,7 @@ export const measureLookups = async (args: readonly string[]): Promise<void> => 
   const upstream = made.use(await spawnGateway({}, 'scripts/bench/lookups/upstream.ts', cores.upstream));
   const helper = made.use(startHelper(new URL('load/load.ts', import.meta.url), cores.load));
   const pids = cores.loadHasUpstream ? [helper.pid, upstream.child.pid ?? 0] : [helper.pid];
-  const { subjects, starts } = await startSubjects(options.peers, rounds, upstream.url, cores.server, made);
+  const { subjects, starts } = await startSubjects(options, rounds, upstream.url, cores.server, made);
   const compared = WORKLOADS.filter(
     (workload, index) => workload.compared !== null && (index === 0 || options.workloads.includes(workload)),
   );
@@ -98,5 +101,6 @@ export const measureLookups = async (args: readonly string[]): Promise<void> => 
     memory: Object.fromEntries(subjects.map(({ server: { name, pid } }) => [name, memoryOf(pid)])),
   };
   print(`\n${summaryOf(report)}\n\n${gatewayTable(report)}`);
+  if (options.ablation) print(`\n${ablationTable(workloads, ABLATIONS)}`);
   if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
 };

@@ -33,7 +33,7 @@ import { serveWebSockets } from '../server/websocket/server.ts';
 import type { Deliveries } from './deliveries.ts';
 import { createInvalidatingDeliveries } from './invalidating-deliveries.ts';
 import type { AgentTools } from './mcp.ts';
-import { createAuthenticate, type Startup } from './startup.ts';
+import { createAuthenticate, hasLayer, type Startup } from './startup.ts';
 import type { Upstream } from './upstream.ts';
 
 /** The deadline of an operation, in upstream timeouts: all its upstream requests and their retries share it. */
@@ -150,10 +150,12 @@ export const startServer = async (
   const graphql = createGraphQL({
     ...shared,
     schema,
-    planned: readPath === 'fast' ? plannedSchema : null,
+    planned: hasLayer(readPath, 'plans') ? plannedSchema : null,
     createContext: contextOf,
     estimate: createEstimate(schema, pricing),
-    sharedAnswers: createSharedAnswers(upstream.cacheBudget, telemetry.sharedAnswers),
+    sharedAnswers: hasLayer(readPath, 'shared-answers')
+      ? createSharedAnswers(upstream.cacheBudget, telemetry.sharedAnswers)
+      : null,
     knownAnswers: createKnownAnswers(upstream.cacheBudget),
     maxAnswerBytes,
     maxComputeUnits,
@@ -163,7 +165,7 @@ export const startServer = async (
     production: config.production,
     eventStreams,
     compression: config.compression,
-    directPosts: readPath === 'fast',
+    directPosts: hasLayer(readPath, 'direct-posts'),
     events: telemetry.events,
     onComputeUnitRejection: telemetry.onComputeUnitRejection,
   });

@@ -123,9 +123,22 @@ export const loadTraces = async (
   return traces;
 };
 
+/** What makes reads fast. Each has a plain counterpart, whose answers are the same. */
+export const READ_LAYERS = ['plans', 'shared-answers', 'kernel', 'direct-posts'] as const;
+type ReadLayer = (typeof READ_LAYERS)[number];
+
 /**
- * How requests are read, and the lists of lookups read and written. `plain` lets Yoga answer every request, and the executor
- * make every item: it is slower, and its answers are the same. It is the reference that tests compare with, not a documented
- * setting.
+ * How requests are read, and the lists of lookups read and written. `fast` has all layers. `plain` has none: Yoga answers
+ * every request, and the executor makes every item. It is the reference that tests compare with. Others lack one layer, so
+ * that the bench can measure what it is worth. Not a documented setting.
  */
-export type ReadPath = 'fast' | 'plain';
+export type ReadPath = 'fast' | 'plain' | `no-${ReadLayer}`;
+
+/** `fast` unless the text is another one. */
+export const readPathOf = (text: string | undefined): ReadPath =>
+  text === 'plain'
+    ? text
+    : (READ_LAYERS.map((layer) => `no-${layer}` as const).find((path) => path === text) ?? 'fast');
+
+export const hasLayer = (path: ReadPath, layer: ReadLayer): boolean =>
+  path !== 'plain' && path !== `no-${layer}`;

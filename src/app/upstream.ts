@@ -19,7 +19,7 @@ import { DeliveredAddresses } from '../webhooks/delivered-addresses.ts';
 import { createAddressLookup, SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { IndexThread } from './index-thread.ts';
-import type { Startup } from './startup.ts';
+import { hasLayer, type Startup } from './startup.ts';
 
 /** Upstream, as the gateway uses it. */
 export type Upstream = ContextParts['upstream'] & {
@@ -76,7 +76,7 @@ export const startUpstream = async (
     ...embedded,
     gatewayKey,
     client,
-    kernel: readPath === 'fast' ? createPageKernel() : null,
+    kernel: hasLayer(readPath, 'kernel') ? createPageKernel() : null,
     pricing: createChainPricing(config.cost.defaultChainCount),
     cacheBudget,
     invalidation,

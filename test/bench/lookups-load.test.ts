@@ -5,7 +5,7 @@ import { type Answer, openConnection } from '../../scripts/bench/load/http-conne
 import { AFTER, createRequestSequence, walletAt } from '../../scripts/bench/load/requests.ts';
 import { faultOf } from '../../scripts/bench/lookups/answers.ts';
 import { itemsOf, type ListName } from '../../scripts/bench/lookups/items.ts';
-import { workloadTable } from '../../scripts/bench/lookups/tables.ts';
+import { ablationTable, workloadTable } from '../../scripts/bench/lookups/tables.ts';
 import { WORKLOADS } from '../../scripts/bench/lookups/workloads.ts';
 
 /** What the bench of lookups sends, and what it takes for an answer. */
@@ -74,8 +74,9 @@ test('an answer with errors, and one that lacks items, is no right answer', () =
   );
 });
 
+const figures = { p50Ms: 1, p99Ms: 1, maxMs: 1, cpuMicros: 1, serverBusy: 1, loadBusy: 0 };
+
 test('a workload that failed has no figures', () => {
-  const figures = { p50Ms: 1, p99Ms: 1, maxMs: 1, cpuMicros: 1, serverBusy: 1, loadBusy: 0 };
   const results = [
     { subject: 'raw', server: 'raw', title: 'raw', rate: 500, failure: null, ...figures },
     {
@@ -92,6 +93,30 @@ test('a workload that failed has no figures', () => {
   expect(text).toContain('wrong failed: expected 100, got 99');
   expect(text).not.toContain('777');
   expect(text).toMatch(/right .* – +\| +0\.50 · 1\.00 \|/);
+});
+
+test('what is left without a layer is a share of the whole gateway, asked in the same way', () => {
+  const result = (subject: string, title: string, rate: number, failure: string | null = null) => ({
+    ...figures,
+    subject,
+    server: subject,
+    title,
+    rate,
+    failure,
+  });
+  const results = [
+    result('cold', 'this gateway, cold', 200),
+    result('hot-1', 'this gateway, one hot wallet', 800),
+    result('cold no-kernel', 'no-kernel, cold', 100),
+    result('hot-1 no-kernel', 'no-kernel, one hot wallet', 600),
+    result('cold plain', 'plain, cold', 50, 'it was wrong'),
+  ];
+  const text = ablationTable([{ name: 'W1', title: 'a page', results }], ['no-kernel', 'plain']);
+  const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  expect(rows.slice(2)).toEqual([
+    ['', 'W1', 'cold', '0.50 · 1.00', '–', ''],
+    ['', 'W1', 'one hot wallet', '0.75 · 1.00', '–', ''],
+  ]);
 });
 
 test('each request asks of another wallet, and a session of one, from where it has come to', () => {

@@ -17,12 +17,13 @@ test('it measures the gateway and the raw proxy without installing anything', as
   await using folder = await folderOf({});
   const json = folder.path('report.json');
   const short = ['--rounds', '1', '--seconds', '0.2', '--json', json];
-  const { stdout } = await bench('--peers', 'raw', '--only', 'W2,session,half', ...short);
+  const { stdout } = await bench('--peers', 'raw', '--only', 'W2,W5ws,session,half', ...short);
   expect(stdout).toContain('All servers answer W1 with the same data.');
 
   const report: Report = JSON.parse(await readFile(json, 'utf8'));
   expect(report.workloads.map(({ name, results }) => [name, results.map(({ subject }) => subject)])).toEqual([
     ['W2', ['raw', 'raw-pages', 'cold', 'hot-128', 'hot-1']],
+    ['W5ws', ['raw', 'cold']],
     ['session', ['raw', 'cold']],
     ['half', ['raw', 'cold']],
   ]);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ABLATIONS } from '../../scripts/bench/lookups/subjects.ts';
 import { WORKLOADS } from '../../scripts/bench/lookups/workloads.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 
@@ -11,4 +12,8 @@ test('docs/performance.md has every workload of the bench, in its order, and no 
 test('docs/performance.md has a result of every workload', () => {
   const measured = rowsOf(page, 'measured').map(([workload]) => workload);
   expect([...new Set(measured)]).toEqual(WORKLOADS.map(({ name }) => name));
+});
+
+test('docs/performance.md has every way in which the bench leaves out a layer', () => {
+  expect(rowsOf(page, 'way').map(([way]) => way)).toEqual(ABLATIONS);
 });

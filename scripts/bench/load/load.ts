@@ -3,6 +3,7 @@ import { Times } from '../../harness/figures.ts';
 import { answerParent } from '../../harness/processes.ts';
 import { type Answer, openConnection } from './http-connection.ts';
 import { createRequestSequence, type Template } from './requests.ts';
+import { openSocket } from './socket-connection.ts';
 
 export type LoadTask = {
   readonly port: number;
@@ -73,7 +74,8 @@ const measure = async (task: LoadTask): Promise<Load> => {
       lastWallet += count;
       return lastWallet - count;
     };
-    const connection = openConnection(port, ({ message }) => fail(message));
+    const openOne = templates[0]?.isSocket ? openSocket : openConnection;
+    const connection = openOne(port, ({ message }) => fail(message));
     return { connection, requests: createRequestSequence({ templates, pages, start: place, nextWallet }) };
   };
 

@@ -1,9 +1,13 @@
+import { message } from '../../../test/support/clients/raw-socket.ts';
+
 /** A POST of which each sending differs: it asks of other wallets, or goes on where the answer before it ended. */
 export type Template = {
   readonly path: string;
   readonly body: string;
   /** Beside host, content-type and content-length. */
   readonly headers?: readonly string[];
+  /** Whether it is an operation on a WebSocket, instead of a POST. */
+  readonly isSocket?: boolean;
 };
 
 const DIGITS = 12;
@@ -39,8 +43,12 @@ type Prepared = {
   readonly wallets: readonly { readonly at: number; readonly place: number; readonly isSender: boolean }[];
 };
 
-const prepare = ({ path, body, headers = [] }: Template, after: string | null): Prepared => {
+const prepare = (
+  { path, body, headers = [], isSocket = false }: Template,
+  after: string | null,
+): Prepared => {
   const sent = body.replace(`"${AFTER}"`, JSON.stringify(after));
+  if (isSocket) return prepareBytes(message({ id: '1', type: 'subscribe', payload: JSON.parse(sent) }));
   const head = [
     `POST ${path.replace(AFTER, after ?? '')} HTTP/1.1`,
     'host: 127.0.0.1',
@@ -49,9 +57,11 @@ const prepare = ({ path, body, headers = [] }: Template, after: string | null): 
     `content-length: ${Buffer.byteLength(sent)}`,
     ...headers,
   ];
-  const text = `${head.join('\r\n')}\r\n\r\n${sent}`;
-  const bytes = Buffer.from(text, 'latin1');
-  const wallets = [...text.matchAll(WALLET)].map(({ index, 1: kind, 2: place }) => {
+  return prepareBytes(Buffer.from(`${head.join('\r\n')}\r\n\r\n${sent}`, 'latin1'));
+};
+
+const prepareBytes = (bytes: Buffer): Prepared => {
+  const wallets = [...bytes.toString('latin1').matchAll(WALLET)].map(({ index, 1: kind, 2: place }) => {
     bytes.write(kind === '!' ? LEADING_OF_LARGE : LEADING, index + 2, 'latin1');
     return { at: index + 2 + LEADING.length, place: Number(place), isSender: kind === '@' };
   });

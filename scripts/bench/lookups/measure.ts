@@ -43,7 +43,7 @@ const taskOf = (workload: Workload, subject: Subject, ms: number): LoadTask => {
     ms,
     wallets: subject.wallets,
     pages,
-    rate: rate === 'half' ? null : rate,
+    rate,
     beside: beside && { templates: subject.templates(beside) ?? [], connections: beside.connections },
   };
 };
@@ -95,9 +95,9 @@ export const measureWorkload = async (
   };
 
   const round = async (subject: Subject): Promise<Round> => {
-    if (workload.rate !== 'half') return measure(subject, {});
+    if (workload.share === null) return measure(subject, {});
     const reached = await measure(subject, { ms: ms / 2 });
-    return reached.failure === null ? measure(subject, { rate: reached.rate / 2 }) : reached;
+    return reached.failure === null ? measure(subject, { rate: reached.rate * workload.share }) : reached;
   };
 
   const measured = subjects

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { READ_LAYERS } from '../../../src/app/startup.ts';
 import { spawnGateway } from '../../../test/support/gateway/spawn.ts';
 import { removeFolder } from '../../../test/support/redis/server.ts';
 import { allowedCores } from '../../harness/processes.ts';
@@ -14,6 +15,9 @@ import { rawTemplatesOf, templatesOf, type Workload } from './workloads.ts';
 /** The servers that are measured, each a process of its own with the Node and the flags of `npm start`. */
 
 const PEERS = fileURLToPath(new URL('../peers', import.meta.url));
+/** The ways to read that lack a layer: see `ReadPath`. */
+export const ABLATIONS = [...READ_LAYERS.map((layer) => `no-${layer}`), 'plain'];
+
 const [YOGA, GATEWAY] = ['scripts/bench/peers/yoga.ts', 'src/main.ts'];
 
 type Launch = {
@@ -37,6 +41,16 @@ const GATEWAYS: Readonly<Record<string, Launch>> = {
   cold: { title: 'this gateway, cold', entry: GATEWAY, env: { CACHE_MAX_MB: '64' } },
   hot: { title: 'this gateway', entry: GATEWAY, env: {} },
 };
+
+/** The same without one of its layers each, and without all of them. Their names are those in the place of `GATEWAYS`, and the way. */
+const ABLATED: Readonly<Record<string, Launch>> = Object.fromEntries(
+  ABLATIONS.flatMap((path) =>
+    Object.entries(GATEWAYS).map(([name, { title, entry, env }]) => [
+      `${name} ${path}`,
+      { title: title.replace('this gateway', `${path}`), entry, env: { ...env, READ_PATH: path } },
+    ]),
+  ),
+);
 
 const HOT_WALLETS = 128;
 
@@ -117,8 +131,11 @@ const installPeers = (): void => {
 
 const subjectsOf = (server: Server): readonly Subject[] => {
   const { name } = server;
-  const { title } = GATEWAYS[name] ?? PEERS_BY_NAME[name as PeerName];
-  const plain: Subject = { name, title, server, isRaw: false, wallets: null, templates: templatesOf };
+  const [kind, ...path] = name.split(' ');
+  const { title } = GATEWAYS[name] ?? ABLATED[name] ?? PEERS_BY_NAME[name as PeerName];
+  const templates = (workload: Workload) =>
+    workload.isSocket && name.startsWith('yoga') ? null : templatesOf(workload);
+  const plain: Subject = { name, title, server, isRaw: false, wallets: null, templates };
   if (name === 'raw')
     return [
       { ...plain, isRaw: true, templates: (workload) => rawTemplatesOf(workload, 'peer') },
@@ -131,10 +148,10 @@ const subjectsOf = (server: Server): readonly Subject[] => {
           workload.raw.gateway === undefined ? null : rawTemplatesOf(workload, 'gateway'),
       },
     ];
-  if (name !== 'hot') return [plain];
+  if (kind !== 'hot') return [plain];
   return [HOT_WALLETS, 1].map((wallets) => ({
     ...plain,
-    name: `hot-${wallets}`,
+    name: [`hot-${wallets}`, ...path].join(' '),
     title: `${title}, ${wallets === 1 ? 'one hot wallet' : `${wallets} hot wallets`}`,
     wallets,
     templates: (workload) => (workload.hot ? templatesOf(workload) : null),
@@ -146,7 +163,7 @@ const subjectsOf = (server: Server): readonly Subject[] => {
  * milliseconds from the start to the first answer, of each time that a server was started.
  */
 export const startSubjects = async (
-  peers: readonly PeerName[],
+  { peers, ablation }: { readonly peers: readonly PeerName[]; readonly ablation: boolean },
   rounds: number,
   upstreamUrl: string,
   pin: Pin,
@@ -156,6 +173,7 @@ export const startSubjects = async (
   const launches = [
     ...peers.map((name) => [name, PEERS_BY_NAME[name]] as const),
     ...Object.entries(GATEWAYS),
+    ...Object.entries(ablation ? ABLATED : {}),
   ];
   const starts: Record<string, number[]> = {};
   const subjects: Subject[] = [];

@@ -100,10 +100,33 @@ export const gatewayTable = ({ workloads }: Report): string =>
     ),
   ]);
 
-/** W1 alone, in the processes that answer it in other workloads too. */
-const OTHER_W1 = ['mixed', 'again'];
+/** What is left of the gateway without each of its layers: a line a workload, and a cache that is cold or hot. */
+export const ablationTable = (workloads: readonly WorkloadReport[], paths: readonly string[]): string =>
+  tableOf([
+    ['without a layer', 'pages', ...paths],
+    ...workloads.flatMap(({ name, results }) =>
+      results
+        .filter(({ title }) => title.startsWith(GATEWAY))
+        .map((whole) => [
+          name,
+          whole.title.slice(GATEWAY.length),
+          ...paths.map((path) => {
+            const found = results.find(({ subject }) => subject === `${whole.subject} ${path}`);
+            return found === undefined ? '–' : ratio(found, whole);
+          }),
+        ]),
+    ),
+  ]);
 
-/** All workloads: a line a subject, its rate in each. Then what a long life does to W1. */
+/** By another workload that has the same operations, in the same processes. */
+const ALONE: Readonly<Record<string, string>> = {
+  mixed: 'W1',
+  again: 'W1',
+  W2ws: 'W2',
+  W5ws: 'W5',
+};
+
+/** All workloads: a line a subject, its rate in each. Then workloads beside those of the same operations. */
 export const summaryOf = ({ workloads, starts, memory }: Report): string => {
   const resultOf = (workload: string, subject: string) =>
     workloads.find(({ name }) => name === workload)?.results.find((result) => result.subject === subject);
@@ -118,12 +141,12 @@ export const summaryOf = ({ workloads, starts, memory }: Report): string => {
     return [title, ...rates, whole(memory[server]?.mib ?? Number.NaN), whole(starts[server] ?? Number.NaN)];
   });
   const compared = workloads
-    .filter(({ name }) => OTHER_W1.includes(name))
+    .filter(({ name }) => Object.hasOwn(ALONE, name))
     .flatMap(({ name, results }) =>
       results.map((result) => {
-        const alone = resultOf('W1', result.subject);
+        const alone = resultOf(ALONE[name] ?? '', result.subject);
         const other = alone?.failure === null ? alone : undefined;
-        return `${result.title}: ${name} is ${ratio(result, other)} of W1`;
+        return `${result.title}: ${name} is ${ratio(result, other)} of ${ALONE[name]}`;
       }),
     );
   const head = ['req/s', ...workloads.map(({ name }) => name), 'RSS MiB', 'start ms'];

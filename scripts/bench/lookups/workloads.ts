@@ -55,6 +55,12 @@ const ACTIVITIES = ofWallet(
   }`,
 );
 
+const FIRST_SCREEN = ofWallet(
+  `balances(first: 10) { nodes { amount valueUsd token { symbol decimals logo } } }
+  activity(first: 20) { nodes { type blockTime value valueUsd token { symbol decimals } } }
+  collectibles(first: 20) { nodes { tokenId name imageUrl } }`,
+);
+
 const HASHES = ofWallet('transactions(first: 100) { nodes { hash } }');
 
 const TYPENAME = '{ __typename }';
@@ -101,8 +107,12 @@ export type Workload = {
   /** Requests of one session: all but the first continue where the one before them ended. */
   readonly pages: number;
   readonly connections: number;
-  /** Requests a second, or half of what the server has just reached; null: as fast as it answers. */
-  readonly rate: number | 'half' | null;
+  /** Requests a second; null: as fast as it answers. */
+  readonly rate: number | null;
+  /** In the place of `rate`: a share of the rate that the server has just reached. */
+  readonly share: number | null;
+  /** Whether the operations are sent over WebSockets, to servers that take queries there. */
+  readonly isSocket: boolean;
   /** What is sent meanwhile over other connections, and does not count. */
   readonly beside: Workload | null;
   /** Whether the gateway is measured with pages that it has, too. */
@@ -117,6 +127,12 @@ const collectiblesPath = (limit: number, wallet = 0): string =>
   `/v1/evm/collectibles/${walletAt(wallet)}?limit=${limit}`;
 
 const TEN = Array.from({ length: 10 }, (_, wallet) => wallet);
+const screenPaths = (balances: number, activity: number, collectibles: number): string =>
+  [
+    `/v1/evm/balances/${walletAt(0)}?limit=${balances}&metadata=logo`,
+    `/v1/evm/activity/${walletAt(0)}?limit=${activity}`,
+    collectiblesPath(collectibles),
+  ].join(';');
 const pathsOfTen = (transactions: number, collectibles: number): string =>
   TEN.flatMap((wallet) => [
     transactionsPath(transactions, '', wallet),
@@ -138,6 +154,8 @@ const workload = (
   pages: 1,
   connections: CONNECTIONS,
   rate: null,
+  share: null,
+  isSocket: false,
   beside: null,
   hot: false,
   ...rest,
@@ -218,6 +236,18 @@ export const WORKLOADS: readonly Workload[] = [
     hot: true,
   }),
   workload('W5', '{ __typename }', TYPENAME, { variables: {}, raw: { peer: '/' }, items: null }),
+  workload('W2ws', 'W2 over WebSocket', FEW_TRANSACTIONS, { ...few, hot: true, isSocket: true }),
+  workload('W5ws', 'W5 over WebSocket', TYPENAME, {
+    variables: {},
+    raw: { peer: '/' },
+    items: null,
+    isSocket: true,
+  }),
+  workload('screen', "a wallet's first screen: three lists at once", FIRST_SCREEN, {
+    raw: { peer: screenPaths(10, 20, 20), gateway: screenPaths(1000, 100, 250) },
+    items: { path: ['wallet', 'collectibles', 'nodes'], count: 20 },
+    hot: true,
+  }),
   workload('edges', 'W1 with edges and cursors', ALL_EDGES, {
     ...page,
     items: { path: ['wallet', 'transactions', 'edges'], count: 100 },
@@ -232,7 +262,8 @@ export const WORKLOADS: readonly Workload[] = [
     pages: 5,
   }),
   workload('one', 'W1 over one connection', ALL_TRANSACTIONS, { ...page, connections: 1 }),
-  workload('half', 'W1 at half of its rate', ALL_TRANSACTIONS, { ...page, rate: 'half' }),
+  workload('half', 'W1 at half of its rate', ALL_TRANSACTIONS, { ...page, share: 0.5 }),
+  workload('most', 'W1 at four fifths of its rate', ALL_TRANSACTIONS, { ...page, share: 0.8 }),
   workload('stall', 'W5, 200 times a second, beside pages of 5 MB', TYPENAME, {
     variables: {},
     raw: { peer: '/' },
@@ -245,8 +276,8 @@ export const WORKLOADS: readonly Workload[] = [
 ];
 
 /** What is sent to a server that answers GraphQL. */
-export const templatesOf = ({ documents, variables }: Workload): readonly Template[] =>
-  documents.map((query) => ({ path: '/graphql', body: JSON.stringify({ query, variables }) }));
+export const templatesOf = ({ documents, variables, isSocket }: Workload): readonly Template[] =>
+  documents.map((query) => ({ path: '/graphql', body: JSON.stringify({ query, variables }), isSocket }));
 
 /** What is sent to the raw proxy: the same bodies, to upstream's path. */
 export const rawTemplatesOf = (workload: Workload, bytes: RawBytes): readonly Template[] => {

@@ -5,6 +5,7 @@ import { mercurius } from 'mercurius';
 import { resolvers, typeDefs } from './schema.ts';
 
 const app = fastify();
-app.register(mercurius, { schema: typeDefs, resolvers, jit: 1 });
+// Queries on WebSockets, too.
+app.register(mercurius, { schema: typeDefs, resolvers, jit: 1, subscription: { fullWsTransport: true } });
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
 process.stderr.write(`${JSON.stringify({ msg: 'listening', url })}\n`);

@@ -53,7 +53,8 @@ type Options = Omit<
   readonly createContext: (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => Context;
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
-  readonly sharedAnswers: SharedAnswers;
+  /** Null where each operation makes its own answer. */
+  readonly sharedAnswers: SharedAnswers | null;
   readonly knownAnswers: KnownAnswers;
   /** Null when the executor makes every list of an answer. */
   readonly planned: PlannedSchema | null;
@@ -80,7 +81,7 @@ export type GraphQLServer = {
 /** The one pipeline of all transports: HTTP, server-sent events and WebSocket have the same checks, limits, masking and counts. */
 export const createGraphQL = (options: Options): GraphQLServer => {
   const corsHeaders = createCorsHeaders(options);
-  const { schema, planned, trusted, createContext, documents, eventStreams, mask } = options;
+  const { schema, planned, sharedAnswers, trusted, createContext, documents, eventStreams, mask } = options;
   const pipeline = createPipeline(planned === null ? executeAny : executeFast, [
     // Masks and reports first: it must see operations that a later plugin stops.
     options.operations.plugin,
@@ -99,8 +100,10 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     useSseAccept(),
     useSubscriptionSize(),
     useAnswerLimit(options),
-    ...(planned === null ? [] : [useSharedAnswers(options.sharedAnswers, planned)]),
-    ...(planned === null || trusted === null ? [] : [useConditionalGets(planned, options)]),
+    ...(planned === null || sharedAnswers === null ? [] : [useSharedAnswers(sharedAnswers, planned)]),
+    ...(planned === null || sharedAnswers === null || trusted === null
+      ? []
+      : [useConditionalGets(planned, { ...options, sharedAnswers })]),
     useSocketMemory(),
     useComputeUnitLimits(options),
     useShutdownTimeout(),

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readPathOf } from '../../../src/app/startup.ts';
 import { type App, type AppOptions, startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/lib/log.ts';
@@ -76,7 +77,7 @@ export const startGateway = async (
       logLines.push(line);
     }),
     {
-      readPath: process.env.READ_PATH === 'plain' ? 'plain' : 'fast',
+      readPath: readPathOf(process.env.READ_PATH),
       // A test that counts requests does not expect one for it.
       readsChains: false,
       openLog: env.DATA_DIR === undefined ? openMemoryLog : openLogInSharedThreads,
