@@ -2,6 +2,8 @@ import { ConfigError } from '../config/config.ts';
 import type { McpConfig } from '../config/mcp.ts';
 import { schema } from '../schema.ts';
 import type { DocumentTexts, TrustedDocuments } from '../server/graphql/trusted-documents.ts';
+import type { UnsentLimit } from '../server/http/unsent-limit.ts';
+import { createAnswerWriter } from '../server/mcp/answer-writer.ts';
 import { type CallToolOptions, createCallTool } from '../server/mcp/calls.ts';
 import { type AnswerMcp, createMcpEndpoint, type EndpointOptions } from '../server/mcp/endpoint.ts';
 import { createProtocol } from '../server/mcp/protocol.ts';
@@ -9,7 +11,11 @@ import { createTools, type Tools, ToolsError } from '../server/mcp/tools.ts';
 
 /** Loaded only where MCP is on: nothing else imports its library. */
 
-type Parts = Omit<EndpointOptions & CallToolOptions, 'answerMessage'> & { readonly version: string };
+type Parts = Omit<EndpointOptions & CallToolOptions, 'answerMessage'> & {
+  readonly version: string;
+  readonly maxAnswerBytes: number;
+  readonly unsent: UnsentLimit;
+};
 
 /** The tools of agents: they are made with the trusted documents, and served once there is a pipeline to call them by. */
 export type AgentTools = {
@@ -30,7 +36,8 @@ export const createAgentTools = ({ tools: names }: McpConfig): AgentTools => {
     },
     serve(trusted, parts) {
       const tools = (): Tools => accepted.get(trusted.texts()) ?? new Map();
-      const answerMessage = createProtocol({ ...parts, tools, callTool: createCallTool(parts) });
+      const writer = createAnswerWriter(parts.maxAnswerBytes, parts.unsent.isExceeded);
+      const answerMessage = createProtocol({ ...parts, tools, writer, callTool: createCallTool(parts) });
       return createMcpEndpoint({ ...parts, answerMessage });
     },
   };

@@ -177,6 +177,7 @@ export const startServer = async (
       schema,
       graphql,
       corsHeaders: createCorsHeaders({ ...shared, compression: false }),
+      maxAnswerBytes,
       version: readVersion(),
     });
   const hasGraphiQL = !config.production && trusted === null;

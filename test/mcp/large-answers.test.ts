@@ -46,4 +46,9 @@ test('an answer near the limit of size comes whole, and holds the event loop for
     }
   }
   expect(data.wallet.a5.nodes[999].chain).toContain('€\n😀');
+
+  // Together they are many times what may be unsent: each waits for those before it, and none is cut.
+  await using agent = await connectAgent(gateway, { mode: 'auto' });
+  const crowd = await Promise.all(Array.from({ length: 8 }, () => agent.call('Large')));
+  for (const answer of crowd) expect(JSON.stringify(answer.data) === JSON.stringify(data)).toBe(true);
 });

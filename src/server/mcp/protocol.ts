@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   type CallToolRequestParams,
@@ -11,11 +10,10 @@ import {
   ProtocolError,
   Server,
 } from '@modelcontextprotocol/server';
-import { createTimeSlices, type TimeSlices } from '../../lib/fair-slices.ts';
-import { escapeInSlices } from '../../lib/json/escape-in-slices.ts';
 import { isObject } from '../../lib/json/exact-json.ts';
 import { rememberEach } from '../../lib/values.ts';
 import { type Attribute, type ClientName, OTHER_CLIENT } from '../graphql/attribution.ts';
+import type { AnswerWriter } from './answer-writer.ts';
 import { type CallContext, type CallTool, shownNames, type ToolAnswer } from './calls.ts';
 import type { Tool, Tools } from './tools.ts';
 
@@ -45,6 +43,7 @@ type Options = {
   /** Of this program, for clients to show. */
   readonly version: string;
   readonly attribute: Attribute;
+  readonly writer: AnswerWriter;
 };
 
 const INSTRUCTIONS = `Each tool is a query about EVM wallets, tokens or chains, or a change that the operator allows.
@@ -53,12 +52,10 @@ extensions.upstream says what the call has cost (computeUnits) and what is left 
 What was fetched a moment ago costs nothing. After COMPUTE_BUDGET_EXCEEDED or RATE_LIMITED, wait for extensions.retryAfterMs.
 Amounts and US dollars are strings with every digit. Most costs are per chain: name the chains where a tool takes chainIds.`;
 
-export const createProtocol = ({ tools, callTool, version, attribute }: Options): AnswerMessage => {
+export const createProtocol = ({ tools, callTool, version, attribute, writer }: Options): AnswerMessage => {
   const listOf = rememberEach(
     (known: Tools): ListToolsResult => ({ tools: [...known.values()].map(listed) }),
   );
-
-  const slices = createTimeSlices();
 
   const call = (params: CallToolRequestParams, context: CallContext): Promise<ToolAnswer> => {
     const tool = tools().get(params.name);
@@ -89,7 +86,10 @@ export const createProtocol = ({ tools, callTool, version, attribute }: Options)
       server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
         const answer = await call(params, { ...context, client: client ?? clientIn(mcpReq.envelope) });
         answers.push(answer);
-        return { content: [{ type: 'text', text: PLACEHOLDER }], ...(answer.isError && { isError: true }) };
+        return {
+          content: [{ type: 'text', text: writer.placeholder }],
+          ...(answer.isError && { isError: true }),
+        };
       });
       return server;
     };
@@ -100,7 +100,7 @@ export const createProtocol = ({ tools, callTool, version, attribute }: Options)
     const { status } = response;
     if (status >= 500) throw failures.at(-1) ?? new Error(`status ${status}`);
     const [answer] = answers;
-    const body = answer ? await withAnswer(text, answer, slices) : [text];
+    const body = answer ? await writer.write(text, answer, context.clientSignal) : [text];
     return { status, contentType: response.headers.get('content-type'), body };
   };
 };
@@ -111,23 +111,6 @@ const listed = ({ name, description, inputSchema, isMutation }: Tool) => ({
   inputSchema,
   annotations: { readOnlyHint: !isMutation },
 });
-
-/** The library would copy a large answer several times, and hold the event loop meanwhile: it gets this text in its place. */
-const PLACEHOLDER = randomUUID();
-
-/** Puts an answer in its place in the JSON that the library has written. */
-const withAnswer = async (
-  text: Buffer,
-  { json, release }: ToolAnswer,
-  slices: TimeSlices,
-): Promise<readonly Buffer[]> => {
-  const place = text.indexOf(PLACEHOLDER);
-  // A client that has left gets another text.
-  if (place === -1) return [text];
-  const chunks = typeof json === 'string' ? [Buffer.from(json)] : json;
-  const escaped = await escapeInSlices(chunks, slices).finally(release);
-  return [text.subarray(0, place), ...escaped, text.subarray(place + PLACEHOLDER.length)];
-};
 
 /** It would validate what users enter, for which no tool asks. The library's own takes two milliseconds to create. */
 const NO_VALIDATOR = {
