@@ -9,7 +9,7 @@ import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 import type { Sink } from './combine.ts';
-import { TalliedCounter, TalliedHistogram } from './tallies.ts';
+import { createOnce, TalliedCounter, TalliedHistogram } from './tallies.ts';
 
 export type Metrics = ReturnType<typeof metricsIn>;
 
@@ -36,10 +36,10 @@ export const metricsIn = (registry: Registry) => {
  * count a first opening otherwise.
  */
 export const createUpstreamMetrics = (
-  { counter, gauge, histogram }: Metrics,
+  { counter, gauge, tallies }: Metrics,
   resources: readonly string[],
 ): Sink<UpstreamObserver> => {
-  const requests = counter({
+  const requests = tallies.counter({
     name: 'gateway_upstream_requests_total',
     help: 'Requests sent to upstream, including retries, by resource and outcome (success, or the failure).',
     labelNames: ['resource', 'outcome'],
@@ -54,22 +54,25 @@ export const createUpstreamMetrics = (
     help: 'Retries of failed upstream requests, by resource.',
     labelNames: ['resource'],
   });
-  const computeUnits = counter({
+  const computeUnits = tallies.counter({
     name: 'gateway_upstream_compute_units_total',
     help: 'Compute units that upstream billed, by resource.',
     labelNames: ['resource'],
   });
-  const duration = histogram({
+  const duration = tallies.histogram({
     name: 'gateway_upstream_request_duration_seconds',
     help: 'Time from sending an upstream request to the last byte of its response, by resource.',
     labelNames: ['resource'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   });
-  const queued = histogram({
-    name: 'gateway_upstream_queue_seconds',
-    help: 'Time that upstream requests were queued: for UPSTREAM_CONNECTIONS, UPSTREAM_RPS, and an open circuit breaker, without the cooldown of their key.',
-    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
-  });
+  const queued = tallies
+    .histogram({
+      name: 'gateway_upstream_queue_seconds',
+      help: 'Time that upstream requests were queued: for UPSTREAM_CONNECTIONS, UPSTREAM_RPS, and an open circuit breaker, without the cooldown of their key.',
+      labelNames: [],
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
+    })
+    .add({});
   const inFlight = gauge({
     name: 'gateway_upstream_requests_in_flight',
     help: 'Upstream requests under way.',
@@ -89,17 +92,22 @@ export const createUpstreamMetrics = (
     openings.inc({ resource }, 0);
   }
 
+  const requestsOf = createOnce((resource: string) =>
+    createOnce((outcome: string) => requests.add({ resource, outcome })),
+  );
+  const durationOf = createOnce((resource: string) => duration.add({ resource }));
+  const computeUnitsOf = createOnce((resource: string) => computeUnits.add({ resource }));
+
   return {
     sending: () => inFlight.inc(),
     ended({ resource, number, error, sent, queuedMs, durationMs, computeUnits: billed }) {
       queued.observe(queuedMs / 1000);
       if (!sent) return rejected.inc({ resource, reason: reasonOf(error) });
       inFlight.dec();
-      const outcome = error?.failure ?? 'success';
-      requests.inc({ resource, outcome });
-      duration.observe({ resource }, durationMs / 1000);
+      requestsOf(resource)(error?.failure ?? 'success').value += 1;
+      durationOf(resource).observe(durationMs / 1000);
       if (number > 1) retries.inc({ resource });
-      if (billed > 0) computeUnits.inc({ resource }, billed);
+      if (billed > 0) computeUnitsOf(resource).value += billed;
     },
     circuitChanged(state, resource) {
       open.set({ resource }, state === 'down' ? 1 : 0);
@@ -114,8 +122,8 @@ const reasonOf = (error: UpstreamError | null): string => {
 };
 
 /** Counts how each resource's pages are served. `bytes` returns the memory of all cached pages. */
-export const createCacheMetrics = ({ counter, gauge }: Metrics, bytes: () => number) => {
-  const pages = counter({
+export const createCacheMetrics = ({ tallies, gauge }: Metrics, bytes: () => number) => {
+  const pages = tallies.counter({
     name: 'gateway_page_cache_requests_total',
     help: 'Pages that operations requested, by resource and result: fresh, watched (fresh because no delivery has named its wallet), stale (served while it is refreshed), stale_if_error (served because upstream failed), coalesced (another operation was fetching it), shared (another gateway has fetched it), miss (fetched).',
     labelNames: ['resource', 'result'],
@@ -127,19 +135,29 @@ export const createCacheMetrics = ({ counter, gauge }: Metrics, bytes: () => num
       this.set(bytes());
     },
   });
-  return (resource: string): Sink<PageObserver> => ({
-    served: (result) => pages.inc({ resource, result: inSnakeCase(result) }),
-  });
+  return (resource: string): Sink<PageObserver> => {
+    const servedAs = createOnce((result: string) => pages.add({ resource, result: inSnakeCase(result) }));
+    return {
+      served(result) {
+        servedAs(result).value += 1;
+      },
+    };
+  };
 };
 
 /** Counts the operations whose answers equal operations have made. */
-export const createSharedAnswerMetrics = ({ counter }: Metrics): Sink<SharedAnswerObserver> => {
-  const shared = counter({
+export const createSharedAnswerMetrics = ({ tallies }: Metrics): Sink<SharedAnswerObserver> => {
+  const shared = tallies.counter({
     name: 'gateway_shared_answers_total',
     help: 'Operations whose answer an equal operation has made, by where it was: kept (its pages were still fresh), in_flight (it was being made).',
     labelNames: ['from'],
   });
-  return { shared: (from) => shared.inc({ from: inSnakeCase(from) }) };
+  const sharedFrom = createOnce((from: string) => shared.add({ from: inSnakeCase(from) }));
+  return {
+    shared(from) {
+      sharedFrom(from).value += 1;
+    },
+  };
 };
 
 /** Most commands take less than a millisecond; one that takes half a second has failed. */

@@ -159,9 +159,14 @@ export const readChainId: Reader<number> = (value, field) => {
   throw malformed(field, 'a chain id of at most 2^53 - 1', value);
 };
 
+/** A time as it is written here, on a day that every month has. Most are. */
+const WRITTEN_TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 /** ISO 8601 in UTC with milliseconds. A time without a zone counts as UTC. */
 export const readTime: Reader<string> = (value, field) => {
   if (typeof value === 'string') {
+    if (WRITTEN_TIME.test(value)) return value;
     const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/i.test(value) ? value : `${value}Z`;
     const time = Date.parse(zoned);
     if (/^\d{4}-\d{2}-\d{2}/.test(value) && !Number.isNaN(time)) return new Date(time).toISOString();
