@@ -1,5 +1,4 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Lead, Page, PageItems } from '../../upstream/page.ts';
 import { clientError } from '../errors.ts';
 
@@ -38,35 +37,23 @@ const MAX_CURSOR_LENGTH = 16_384;
 const SIGNATURE_BYTES = 12;
 /** Twelve bytes are sixteen characters of base64url without a remainder, so the content's characters follow them. */
 const SIGNATURE_CHARACTERS = 16;
-/** Clients page the same lists for a while. A key takes less than 500 bytes. */
-const MAX_LIST_KEYS = 2000;
 
 /**
  * Cursors are signed with `secret`. Gateways that share it accept each other's cursors.
  *
- * A cursor is base64url of its signature and its content, which is JSON. The signature is the beginning of SHA-256(list key
- * + content), where the list key is an HMAC of the list: one hash per cursor, which takes a fourth of the time of an HMAC.
- * The hash is truncated, so the content can't be extended.
+ * A cursor is base64url of its signature and its content, which is JSON. The signature is the beginning of SHA-256(key +
+ * list + content), which takes a fourth of the time of an HMAC. The key has a fixed length and the list is JSON, so each
+ * text has one reading. The hash is truncated, so the content can't be extended.
  */
 export const createCursors = (secret: string): CursorsOf => {
   const key = createHmac('sha256', secret).update('cursors').digest();
-  const listKeys = new LRUCache<string, string>({
-    max: MAX_LIST_KEYS,
-    memoMethod: (list) => createHmac('sha256', key).update(list).digest('base64url'),
-  });
+  const prefix = key.toString('base64url');
   return (list) => {
-    let listKey: string | null = null;
+    let signed: string | null = null;
     const sign = (content: string): string => {
-      listKey ??= listKeys.memo(JSON.stringify([3, ...list]));
-      return hash('sha256', listKey + content, 'base64url').slice(0, SIGNATURE_CHARACTERS);
+      signed ??= prefix + JSON.stringify([4, ...list]);
+      return signatureOf(hash('sha256', signed + content, 'base64url'));
     };
-    /** The signature of the first release, whose cursors clients still hold. */
-    const signAsBefore = (content: string): string =>
-      createHmac('sha256', key)
-        .update(JSON.stringify([2, ...list]))
-        .update(content)
-        .digest('base64url')
-        .slice(0, SIGNATURE_CHARACTERS);
     return {
       write({ offset, index, identity, rank, neighbours, recentOffsets, lead }) {
         const position = [offset, index, identity, rank, packed(neighbours), recentOffsets];
@@ -81,7 +68,8 @@ export const createCursors = (secret: string): CursorsOf => {
         const isOurs =
           bytes.toString('base64url') === cursor &&
           bytes.length > SIGNATURE_BYTES &&
-          (isEqual(signature, sign(content)) || isEqual(signature, signAsBefore(content)));
+          (isEqual(signature, sign(content)) ||
+            EARLIER_SIGNATURES.some((signAsBefore) => isEqual(signature, signAsBefore(key, list, content))));
         if (!isOurs)
           throw clientError(
             'INVALID_CURSOR',
@@ -95,6 +83,25 @@ export const createCursors = (secret: string): CursorsOf => {
     };
   };
 };
+
+const signatureOf = (digest: string): string => digest.slice(0, SIGNATURE_CHARACTERS);
+
+/** The signatures of earlier releases, whose cursors clients still hold, the newest first. */
+const EARLIER_SIGNATURES: readonly ((key: Buffer, list: readonly unknown[], content: string) => string)[] = [
+  (key, list, content) => {
+    const listKey = createHmac('sha256', key)
+      .update(JSON.stringify([3, ...list]))
+      .digest('base64url');
+    return signatureOf(hash('sha256', listKey + content, 'base64url'));
+  },
+  (key, list, content) =>
+    signatureOf(
+      createHmac('sha256', key)
+        .update(JSON.stringify([2, ...list]))
+        .update(content)
+        .digest('base64url'),
+    ),
+];
 
 type Packed = readonly [
   before: readonly string[],
