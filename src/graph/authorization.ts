@@ -20,9 +20,7 @@ export type AuthScopes = { readonly [Name in Scope]: true };
 /** Options of Pothos' scope-auth plugin. A subscription is authorized once, when it starts, and not at each event. */
 export const authorization = {
   authorizeOnSubscribe: true,
-  /** A scope that is missing here is denied. */
-  authScopes: ({ scopes }: { readonly scopes: ReadonlySet<Scope> }) =>
-    Object.fromEntries([...scopes].map((scope) => [scope, true])) as AuthScopes,
+  authScopes: ({ scopes }: { readonly scopes: ReadonlySet<Scope> }) => allowedScopes(scopes),
   unauthorizedError: (
     _parent: unknown,
     _context: unknown,
@@ -34,6 +32,11 @@ export const authorization = {
     return forbidden(scope);
   },
 };
+
+/** A scope that is missing here is denied. */
+const allowedScopes = rememberEach(
+  (scopes: ReadonlySet<Scope>) => Object.fromEntries([...scopes].map((scope) => [scope, true])) as AuthScopes,
+);
 
 const missingScope = (failure: AuthFailure): Scope | undefined => {
   if ('scope' in failure) return failure.scope as Scope;
