@@ -159,7 +159,7 @@ const ACTIVITIES = `subscription ($after: String) {
 type Node = { readonly events: readonly { readonly transactionHash: string }[] };
 
 test('chain, service and gateway are killed in turn, and a client that resumes gets each event once', {
-  timeout: 1_800_000,
+  timeout: 7_200_000,
 }, async () => {
   await using anvil = await startAnvil();
   const directory = await mkdtemp(join(tmpdir(), 'killed-'));
