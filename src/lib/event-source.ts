@@ -1,6 +1,6 @@
 /** An event of a subscription. */
 export type SourceEvent = {
-  /** A subscriber that resumes after it misses no event. */
+  /** A subscriber that resumes after it misses no event. In all sources of a caller, it names the same event. */
   readonly cursor: string;
   /** When it arrived, in milliseconds since 1970. */
   readonly receivedAt: number;

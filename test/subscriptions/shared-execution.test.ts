@@ -60,7 +60,7 @@ const executionsFor = async (
 const withHead = (count: number, head: string): Subscriber[] =>
   Array.from({ length: count }, (_, n) => (n % 2 ? { variables: { after: head } } : {}));
 
-test('equal subscribers share, wherever they resume; those with another document, variable or filter do not', async () => {
+test('equal subscribers share, wherever they resume and whatever their filter; those with another document or variable do not', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl, deliveries } = await urlOf(gateway);
   const head = async () => (await urlOf(gateway)).deliveries.head;
@@ -74,9 +74,27 @@ test('equal subscribers share, wherever they resume; those with another document
     { variables: { filter: { chainIds: [1, 2] } } },
     { variables: { filter: { types: ['ACTIVITIES'] } } },
   ];
+  const FILTERS = kinds.filter(({ variables }) => variables && 'filter' in variables).length;
   const after = await head();
   const twice = kinds.flatMap((kind) => [kind, { ...kind, variables: { ...kind.variables, after } }]);
-  expect(await executionsFor(gateway, deliveryUrl, twice)).toBe(2 * kinds.length);
+  expect(await executionsFor(gateway, deliveryUrl, twice)).toBe(2 * (kinds.length - FILTERS));
+});
+
+test('a filter whose variable is used for more than the filter is part of the deduplication key', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl } = await urlOf(gateway);
+  const query = `subscription ($chains: [ChainId!], $types: [WebhookType!]) {
+    deliveries(filter: { chainIds: $chains, types: $types }) { cursor }
+  }`;
+  const byChains = [[1], [1, 2], [1, 3]].map((chains) => ({ query, variables: { chains } }));
+  expect(await executionsFor(gateway, deliveryUrl, byChains)).toBe(2);
+  await readersToBe(gateway.url, 0);
+  const used = query.replace('{ cursor }', '{ cursor node { events(address: $address) { __typename } } }');
+  const byAddresses = [1, 2, 3].map((last) => ({
+    query: used.replace('$types:', '$address: Address, $types:'),
+    variables: { chains: [1, last], address: `0x${String(last).padStart(40, '0')}` },
+  }));
+  expect(await executionsFor(gateway, deliveryUrl, byAddresses)).toBe(6);
 });
 
 test('a variable that is used for more than `after` is part of the deduplication key', async () => {

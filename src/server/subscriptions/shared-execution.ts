@@ -1,10 +1,12 @@
 import {
+  type ASTNode,
   createSourceEventStream,
   type ExecutionArgs,
   type ExecutionResult,
   type FieldNode,
   Kind,
   type ValidatedSubscriptionArgs,
+  type VariableNode,
   validateSubscriptionArgs,
   visit,
 } from 'graphql';
@@ -27,6 +29,7 @@ import {
   type Subscriber,
   type SubscriberObserver,
 } from './frame.ts';
+import { SharedRenders } from './shared-renders.ts';
 
 /** A subscription that is ready to begin. */
 export type Subscription = {
@@ -42,10 +45,11 @@ export type SubscribeResult = ExecutionResult & { readonly subscription?: Subscr
 
 /**
  * Shared execution (fan-out): subscribers with equal operation, variables and rights share the execution of each event and
- * its serialised frame.
+ * its serialised frame, also where they get different events of one source.
  */
 export const useSharedExecution = (mask: MaskError, observer: EventObserver): OperationPlugin => {
   const feeds = new Map<string, EventFeed<Frame>>();
+  const renders = new SharedRenders((operation) => createRender(operation, mask, observer));
   const documents = createOpenDocuments();
 
   const subscribe = async (args: ExecutionArgs): Promise<SubscribeResult> => {
@@ -70,10 +74,11 @@ export const useSharedExecution = (mask: MaskError, observer: EventObserver): Op
       attributed = UNATTRIBUTED,
     } = operation.contextValue as OperationContext;
     const { tokenCount: tokens = 0, loc } = operation.document;
-    const key = JSON.stringify([authorizationKey(), source.key, operationKey(operation)]);
+    const renderKey = JSON.stringify([authorizationKey(), operationKey(operation)]);
+    const key = renderKey + source.key;
     try {
       const release = documents.open({ client: billingKey, document: loc?.source.body ?? key, tokens, key });
-      const reader = feedOf(key, operation, source).read(after ?? source.after, wake);
+      const reader = feedOf(key, renderKey, operation, source).read(after ?? source.after, wake);
       return new CountedReader(reader, release, { attributed, requestId: trace.requestId, observer });
     } catch (error) {
       return new FailedReader(error);
@@ -82,15 +87,20 @@ export const useSharedExecution = (mask: MaskError, observer: EventObserver): Op
 
   const feedOf = (
     key: string,
+    renderKey: string,
     operation: ValidatedSubscriptionArgs,
     source: EventSource<SourceEvent>,
   ): EventFeed<Frame> => {
     const known = feeds.get(key);
     if (known) return known;
+    const { render, release } = renders.acquire(renderKey, operation);
     const feed = source.feed({
-      render: createRender(operation, mask, observer),
+      render,
       sizeOf: ({ memoryBytes }) => memoryBytes,
-      onIdle: () => feeds.delete(key),
+      onIdle() {
+        feeds.delete(key);
+        release();
+      },
     });
     feeds.set(key, feed);
     return feed;
@@ -155,12 +165,12 @@ class FailedReader implements EventReader<Frame> {
 }
 
 /**
- * Returns the deduplication key of a subscription: two subscriptions are executed as one if their documents, operations
- * and variables are equal. A variable that says only where to resume is left out.
+ * Returns the deduplication key of a subscription: an event is executed once for two subscriptions if their documents,
+ * operations and variables are equal. A variable that says only which events to read is left out.
  */
 const operationKey = ({ document, operation, variableValues }: ValidatedSubscriptionArgs): string => {
-  const resume = resumeVariable(document, operation.selectionSet.selections);
-  const variables = Object.entries(variableValues.coerced).filter(([name]) => name !== resume);
+  const ofSource = sourceVariables(document, operation.selectionSet.selections);
+  const variables = Object.entries(variableValues.coerced).filter(([name]) => !ofSource.includes(name));
   return JSON.stringify([
     document.loc?.source.body ?? document,
     operation.name?.value ?? null,
@@ -171,19 +181,22 @@ const operationKey = ({ document, operation, variableValues }: ValidatedSubscrip
 type Document = ValidatedSubscriptionArgs['document'];
 type Selections = ValidatedSubscriptionArgs['operation']['selectionSet']['selections'];
 
-/** Returns the name of the variable that is the root field's `after` and is used nowhere else, or null. */
-const resumeVariable = (document: Document, selections: Selections): string | null => {
+/** Returns the names of the variables that are used in the arguments of the root field alone. */
+const sourceVariables = (document: Document, selections: Selections): readonly string[] => {
   const field = selections.find((selection): selection is FieldNode => selection.kind === Kind.FIELD);
-  const after = field?.arguments?.find(({ name }) => name.value === 'after')?.value;
-  if (after?.kind !== Kind.VARIABLE) return null;
-  let occurrences = 0;
-  visit(document, {
-    Variable: ({ name }) => {
-      if (name.value === after.name.value) occurrences += 1;
-    },
-  });
+  const inArguments = usesOfVariables(field?.arguments ?? []);
+  const uses = usesOfVariables([document]);
   const inDeclaration = 1;
-  return occurrences === inDeclaration + 1 ? after.name.value : null;
+  return [...inArguments].flatMap(([name, count]) =>
+    uses.get(name) === inDeclaration + count ? [name] : [],
+  );
+};
+
+const usesOfVariables = (nodes: readonly ASTNode[]): ReadonlyMap<string, number> => {
+  const uses = new Map<string, number>();
+  const count = ({ name: { value } }: VariableNode) => void uses.set(value, (uses.get(value) ?? 0) + 1);
+  for (const node of nodes) visit(node, { Variable: count });
+  return uses;
 };
 
 /** What a subscription keeps in memory: its document, and what it shares with equal subscriptions. */
