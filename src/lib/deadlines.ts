@@ -64,19 +64,37 @@ export const createDeadline = (
   limitMs: number,
   signalOf: () => AbortSignal | null,
   now: Clock = monotonicClock,
-): Deadline => {
-  let expiresAt: number | null = null;
-  return {
-    get signal() {
-      return signalOf();
-    },
-    start() {
-      expiresAt ??= now() + limitMs;
-    },
-    remainingMs: () => (expiresAt === null ? limitMs : Math.max(0, expiresAt - now())),
-    detached: (sharedSignal) => createDeadline(limitMs, () => sharedSignal, now),
-  };
-};
+): Deadline => new OperationDeadline(limitMs, signalOf, now);
+
+/** A class: an object literal with a getter has a hidden class of its own, which V8 keeps until it collects its whole heap. */
+class OperationDeadline implements Deadline {
+  readonly #limitMs: number;
+  readonly #signalOf: () => AbortSignal | null;
+  readonly #now: Clock;
+  #expiresAt: number | null = null;
+
+  constructor(limitMs: number, signalOf: () => AbortSignal | null, now: Clock) {
+    this.#limitMs = limitMs;
+    this.#signalOf = signalOf;
+    this.#now = now;
+  }
+
+  get signal(): AbortSignal | null {
+    return this.#signalOf();
+  }
+
+  start(): void {
+    this.#expiresAt ??= this.#now() + this.#limitMs;
+  }
+
+  remainingMs(): number {
+    return this.#expiresAt === null ? this.#limitMs : Math.max(0, this.#expiresAt - this.#now());
+  }
+
+  detached(sharedSignal: AbortSignal): Deadline {
+    return new OperationDeadline(this.#limitMs, () => sharedSignal, this.#now);
+  }
+}
 
 /** Reads a monotonic clock: milliseconds since a fixed moment, which never go back. */
 export type Clock = () => number;

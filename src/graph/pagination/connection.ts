@@ -86,20 +86,7 @@ export class ItemConnection<Value> implements ListConnection, PlannedList {
   }
 
   get pageInfo(): PageInfo {
-    const { cursors, resumed } = this;
-    const { runs, hasNextPage } = this.result;
-    return {
-      hasNextPage,
-      hasPreviousPage: resumed,
-      get startCursor() {
-        const run = runs[0];
-        return run ? cursors.write(positionOf({ visit: run.visit, index: run.from })) : null;
-      },
-      get endCursor() {
-        const run = runs.at(-1);
-        return run ? cursors.write(positionOf({ visit: run.visit, index: run.to - 1 })) : null;
-      },
-    };
+    return new RunsPageInfo(this.cursors, this.result, this.resumed);
   }
 
   get requestTime(): string | null {
@@ -120,6 +107,31 @@ export class ItemConnection<Value> implements ListConnection, PlannedList {
 
   private oldestPage(): WalkResult<Value>['pages'][number] | undefined {
     return this.result.pages.toSorted((one, other) => requestedAt(one) - requestedAt(other))[0];
+  }
+}
+
+/** Signs a cursor only if it is selected. A class, for the reason that `OperationDeadline` is one. */
+class RunsPageInfo<Value> implements PageInfo {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly #cursors: ListCursors;
+  readonly #runs: WalkResult<Value>['runs'];
+
+  constructor(cursors: ListCursors, { runs, hasNextPage }: WalkResult<Value>, hasPreviousPage: boolean) {
+    this.hasNextPage = hasNextPage;
+    this.hasPreviousPage = hasPreviousPage;
+    this.#cursors = cursors;
+    this.#runs = runs;
+  }
+
+  get startCursor(): string | null {
+    const run = this.#runs[0];
+    return run ? this.#cursors.write(positionOf({ visit: run.visit, index: run.from })) : null;
+  }
+
+  get endCursor(): string | null {
+    const run = this.#runs.at(-1);
+    return run ? this.#cursors.write(positionOf({ visit: run.visit, index: run.to - 1 })) : null;
   }
 }
 

@@ -27,29 +27,40 @@ export const startShared = <Answer>(
   start: (signal: AbortSignal) => Promise<Answer>,
 ): SharedRequest<Answer> => {
   const controller = new AbortController();
-  const answer = start(controller.signal);
-  // Callers get the failure from `join`. Without callers, it must not become an unhandled rejection.
-  answer.catch(() => {});
-  let waiting = 0;
-
-  return {
-    get isAbandoned() {
-      return controller.signal.aborted;
-    },
-    async join(deadline) {
-      waiting += 1;
-      deadline.start();
-      const end = await raceWithTimeout(answer, deadline.remainingMs(), deadline.signal);
-      if (end === 'settled') return answer;
-      waiting -= 1;
-      if (waiting === 0) controller.abort();
-      throw end === 'timeout' ? deadlineExceeded() : clientGone();
-    },
-    detach() {
-      waiting += 1;
-    },
-  };
+  return new RequestInFlight(start(controller.signal), controller);
 };
+
+/** A class, for the reason that `OperationDeadline` is one. */
+class RequestInFlight<Answer> implements SharedRequest<Answer> {
+  readonly #answer: Promise<Answer>;
+  readonly #controller: AbortController;
+  #waiting = 0;
+
+  constructor(answer: Promise<Answer>, controller: AbortController) {
+    this.#answer = answer;
+    this.#controller = controller;
+    // Callers get the failure from `join`. Without callers, it must not become an unhandled rejection.
+    answer.catch(() => {});
+  }
+
+  get isAbandoned(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  async join(deadline: Deadline): Promise<Answer> {
+    this.#waiting += 1;
+    deadline.start();
+    const end = await raceWithTimeout(this.#answer, deadline.remainingMs(), deadline.signal);
+    if (end === 'settled') return this.#answer;
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#controller.abort();
+    throw end === 'timeout' ? deadlineExceeded() : clientGone();
+  }
+
+  detach(): void {
+    this.#waiting += 1;
+  }
+}
 
 /**
  * Failures of upstream, for which the cache serves an older page (stale-if-error,
