@@ -307,7 +307,7 @@ test('the package has the program, what it runs, and its pages; nothing of tests
   expect(await readFile(join(installed.home, 'dist/LICENSES.md'), 'utf8')).toMatch(/^## graphql-yoga /m);
 });
 
-test('a start loads at most 44 files, all of them of dist/', async () => {
+test('a start loads at most 40 files, all of them of dist/', async () => {
   await using folder = await folderOf({});
   const loaded = folder.path('loaded');
   const service = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'a-key', AUTH: 'open' };
@@ -317,7 +317,7 @@ test('a start loads at most 44 files, all of them of dist/', async () => {
   const dist = pathToFileURL(join(installed.home, 'dist/')).href;
   expect([...files].filter((url) => !url.startsWith(dist) && !url.startsWith('data:'))).toEqual([]);
   expect(files.size).toBeGreaterThan(4);
-  expect(files.size).toBeLessThanOrEqual(44);
+  expect(files.size).toBeLessThanOrEqual(40);
 });
 
 test('a stack trace names the lines of src/', async () => {

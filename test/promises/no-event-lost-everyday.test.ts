@@ -6,14 +6,17 @@ import { type Everyday, everyday, problemsOf, tooEarlyOf } from '../../scripts/s
 test('in everyday use over a service that is killed, everything is used and no event is lost', async () => {
   const run = (seconds: number) => everyday({ seconds, restartsEveryMs: 5000, rush: 500, pauseMs: 200 });
   const isUsed = ({ outcomes }: Everyday) => Object.values(outcomes).every(({ ok = 0 }) => ok > 0);
-  let report = await run(12);
+  const reports = [await run(12)];
   // On a busy machine the first turn of a use may take longer.
-  if (!isUsed(report)) report = await run(100);
+  if (!reports.every(isUsed)) reports.push(await run(100));
+  for (const report of reports) {
+    expect(report.deliveries).toMatchObject({ lost: 0, twice: 0, wrong: [] });
+    expect(report.exitCodes).toEqual([0, 0]);
+  }
+  const report = reports.at(-1) as Everyday;
   expect(report.restarts).toBeGreaterThan(0);
   expect(report.traceRequests).toBeGreaterThan(0);
   expect(report.deliveries.acknowledged).toBeGreaterThan(0);
-  expect(report.deliveries).toMatchObject({ lost: 0, twice: 0, wrong: [] });
-  expect(report.exitCodes).toEqual([0, 0]);
   expect(isUsed(report), JSON.stringify(report.outcomes)).toBe(true);
 });
 
