@@ -26,7 +26,7 @@ import {
 import { type MaybePromise, rememberEach } from '../lib/values.ts';
 import { collectFields, type SelectionInfo } from './cost/operation-info.ts';
 
-/** Runs a query or a mutation of a valid document, without incremental delivery. */
+/** Runs a query or a mutation of a valid document, without `@defer` and `@stream`. */
 export type Executor = (args: ExecutionArgs) => MaybePromise<ExecutionResult>;
 
 /**

@@ -161,6 +161,11 @@ test('a chain that can not be followed is named, and the others go on', async ()
         `chain 8: node ${other.url}: expected a node of chain 8, got chain 7`,
         expect.stringMatching(`^chain 9: node ${gone.url}: .*ECONNREFUSED`),
       ],
+      chains: [
+        { chain_id: CHAIN, index: expect.objectContaining({ head: 0, behind: 0 }) },
+        { chain_id: 8, index: { problem: expect.stringContaining('got chain 7') } },
+        { chain_id: 9, index: { problem: expect.stringContaining('ECONNREFUSED') } },
+      ],
     },
   });
   expect(JSON.stringify([service.lines, await service.progress()])).not.toContain('password');
