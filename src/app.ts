@@ -16,6 +16,7 @@ import { authenticateAnyone } from './server/auth/authenticate.ts';
 import { reportOnKey } from './server/auth/verify-key.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
 import { createCacheBudget } from './upstream/cache/entries.ts';
+import type { Machine } from './workers/worker.ts';
 
 export type App = {
   /** The address that it listens on: `http://host:port`. */
@@ -50,17 +51,26 @@ export type AppOptions = {
   readonly times?: Times | undefined;
   /** Opens the delivery log where none is in Redis. Default: `openSqliteLog`. */
   readonly openLog?: typeof openSqliteLog | undefined;
+  /** Where this gateway is one of the workers of a machine. */
+  readonly machine?: Machine | null | undefined;
 };
 
 /** Builds and wires all parts, then listens. Rejects with ConfigError for a setting that only the machine shows to be wrong. */
 export const startApp = async (
   config: Config,
   log: Log,
-  { now = monotonicClock, readPath = 'fast', readsChains = true, times = {}, openLog }: AppOptions = {},
+  {
+    now = monotonicClock,
+    readPath = 'fast',
+    readsChains = true,
+    times = {},
+    openLog,
+    machine = null,
+  }: AppOptions = {},
 ): Promise<App> => {
   const opened = new AsyncDisposableStack();
   try {
-    return await start({ config, log, now, readPath, readsChains, times, openLog, opened });
+    return await start({ config, log, now, readPath, readsChains, times, openLog, machine, opened });
   } catch (error) {
     await opened.disposeAsync();
     throw error;
@@ -69,14 +79,14 @@ export const startApp = async (
 
 type Parts = Pick<
   Startup,
-  'config' | 'log' | 'now' | 'readPath' | 'readsChains' | 'times' | 'openLog' | 'opened'
+  'config' | 'log' | 'now' | 'readPath' | 'readsChains' | 'times' | 'openLog' | 'machine' | 'opened'
 >;
 
 /** What of upstream fails by itself: each lookup, and the management of webhooks. */
 const RESOURCES = [...[...lookups, ...itemLookups].map(({ name }) => name), 'webhooks', 'chains'];
 
 const start = async (parts: Parts): Promise<App> => {
-  const { config, log, opened } = parts;
+  const { config, log, machine, opened } = parts;
   const { trustedDocuments } = config;
   const agents = config.mcp && (await import('./app/mcp.ts')).createAgentTools(config.mcp);
   const trusted =
@@ -91,6 +101,7 @@ const start = async (parts: Parts): Promise<App> => {
     traces,
     resources: RESOURCES,
     version,
+    worker: machine?.number ?? null,
     lagCheckMs: parts.times.lagCheckMs,
   });
   const startup = { ...parts, telemetry, deadline, publicUrl: new PublicUrl(config.publicUrl) };
@@ -98,6 +109,8 @@ const start = async (parts: Parts): Promise<App> => {
   const deliveries = await startDeliveries(startup, redis);
   const upstream = await startUpstream(startup, cacheBudget, deliveries);
   const server = await startServer(startup, upstream, deliveries, trusted?.documents ?? null, agents);
+
+  machine?.answer({ health: server.health.report, metrics: telemetry.snapshot });
 
   const { gatewayKey } = upstream;
   const stopping = new AbortController();

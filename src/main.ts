@@ -1,13 +1,16 @@
+import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { isatty } from 'node:tty';
 import type { IndexService } from './app/index-service.ts';
 import type { App } from './app.ts';
 import { describeConfiguration, describeFailure, HELP, type LogCommand, readCommand } from './cli/options.ts';
-import { type Config, readConfig } from './config/config.ts';
+import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
 import { readVersion } from './config/version.ts';
 import { SHUTDOWN_TIMES, type ShutdownTimes, shutdownMs } from './lib/deadlines.ts';
-import { createLog, LOG_FORMATS, type Log, type LogFormat } from './lib/log.ts';
+import { createLog, LOG_FORMATS, type Log, type LogFormat, type LogLevel } from './lib/log.ts';
+import { stackOf } from './lib/values.ts';
+import type { Machine } from './workers/worker.ts';
 
 /** The one place that touches the process: its environment, its signals, its exit code. */
 
@@ -18,34 +21,49 @@ const start = async (): Promise<void> => {
   // Everything that the gateway writes, including SQLite's files, is only for its own user.
   process.umask(0o077);
   const config = readConfig(process.env);
-  const log = createLog(config.logLevel, (line) => process.stderr.write(line), config.logFormat);
-  // Loaded here, so that problems of the configuration are reported first.
-  const { startApp } = await import('./app.ts');
-  const { readPathOf } = await import('./app/startup.ts');
-  const app = await startApp(config, log, { readPath: readPathOf(process.env.READ_PATH) });
-  const hadTerminal = isatty(process.stderr.fd);
-  let isStopping = false;
-  // npm forwards a signal that the whole process group has already received. The repeat must not cut the shutdown short.
-  const stopOnce = (signal: NodeJS.Signals): void => {
-    if (isStopping) return;
-    isStopping = true;
-    void stop(app, config, log, signal);
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stopOnce);
-  process.on('SIGHUP', () => {
-    if (hadTerminal && !isatty(process.stderr.fd)) {
-      // The terminal was closed: the same signal says so, and lines of the log can't be written any more.
-      process.stderr.on('error', () => {});
-      stopOnce('SIGHUP');
-    } else if (!isStopping) void app.reload();
-  });
+  const count = config.workers === 'auto' ? availableParallelism() : config.workers;
+  if (count > 1 && (await import('node:cluster')).default.isWorker) return work(config);
+  const log = createLog(config.logLevel, writeLine, config.logFormat);
+  const app = await (count > 1 ? startWorkers(config, count, log) : startGateway(config, log));
+  handleSignals(app, config, log);
   const names = unknownVariables(process.env);
   if (names.length > 0) log.warn('unknown environment variables', { names });
   // The line is written when signals are handled: a supervisor may stop the gateway as soon as it reads it.
-  log.info('listening', { url: app.url, version: readVersion() });
+  log.info('listening', { url: app.url, version: readVersion(), ...(count > 1 && { workers: count }) });
   void app.checkKey();
   if (config.upstream.url === null && config.console.isOn)
     process.stdout.write(`The console is at ${app.url}, over ${describeSource(config)}\n`);
+};
+
+const writeLine = (line: string) => process.stderr.write(line);
+
+// Both are loaded here, so that problems of the configuration are reported first.
+
+const startGateway = async (config: Config, log: Log, machine: Machine | null = null): Promise<App> => {
+  const { startApp } = await import('./app.ts');
+  const { readPathOf } = await import('./app/startup.ts');
+  return startApp(config, log, { readPath: readPathOf(process.env.READ_PATH), machine });
+};
+
+const startWorkers = async (config: Config, count: number, log: Log): Promise<App> =>
+  (await import('./app/workers.ts')).startWorkers(config, count, log);
+
+/** Runs the gateway of one worker. The primary says for all workers that they listen, and what keeps them from it. */
+const work = async (config: Config): Promise<void> => {
+  const { joinPrimary, shareOf } = await import('./workers/worker.ts');
+  const machine = await joinPrimary();
+  const log = createLog(config.logLevel, writeLine, config.logFormat, { worker: machine.number });
+  try {
+    const share = shareOf(config, machine);
+    const app = await startGateway(share, log, machine);
+    handleSignals(app, share, log, 'debug');
+    await machine.listening(app.url);
+    if (machine.number === 1) void app.checkKey();
+  } catch (error) {
+    const problems = error instanceof ConfigError ? error.problems : null;
+    await machine.failed({ problems, stack: stackOf(error) });
+    process.exit(1);
+  }
 };
 
 const describeSource = ({ indexed }: Config): string =>
@@ -53,14 +71,36 @@ const describeSource = ({ indexed }: Config): string =>
     ? 'the sandbox, whose data is simulated. docs/sandbox.md lists its wallets.'
     : `the index of ${indexed.chains.length === 1 ? 'chain' : 'the chains'} ${indexed.chains.map(({ id }) => id).join(', ')}.`;
 
-const stop = async (app: App, { shutdown }: Config, log: Log, signal: NodeJS.Signals): Promise<void> => {
-  log.info('stopping', { signal });
-  exitWhenOverdue(log, shutdown);
-  // SIGINT comes from a terminal, where a person waits. SIGTERM comes from an orchestrator whose load balancer has to notice first.
-  if (signal === 'SIGTERM') await app.beginShutdown();
-  await app.stop();
-  log.info('stopped');
-  process.exit(0);
+/** Lets signals stop the gateway, or reload. `level` is that of its lines about the shutdown. */
+const handleSignals = (app: App, { shutdown }: Config, log: Log, level: LogLevel = 'info'): void => {
+  let isStopping = false;
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    log[level]('stopping', { signal });
+    exitWhenOverdue(log, shutdown);
+    // SIGINT comes from a terminal, where a person waits. SIGTERM comes from an orchestrator whose load balancer has to notice first.
+    if (signal === 'SIGTERM') await app.beginShutdown();
+    await app.stop();
+    log[level]('stopped');
+    process.exit(0);
+  };
+  const stopOnce = (signal: NodeJS.Signals): void => {
+    // npm forwards a signal that the whole process group has already received. The repeat must not cut the shutdown short.
+    if (isStopping) return;
+    isStopping = true;
+    stop(signal).catch((error: unknown) => {
+      log.error('stop failed', { error: stackOf(error) });
+      process.exit(1);
+    });
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stopOnce);
+  const hadTerminal = isatty(process.stderr.fd);
+  process.on('SIGHUP', () => {
+    if (hadTerminal && !isatty(process.stderr.fd)) {
+      // The terminal was closed: the same signal says so, and lines of the log can't be written any more.
+      process.stderr.on('error', () => {});
+      stopOnce('SIGHUP');
+    } else if (!isStopping) void app.reload();
+  });
 };
 
 const exitWhenOverdue = (log: Log, times: ShutdownTimes): void => {

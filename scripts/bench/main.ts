@@ -5,6 +5,7 @@ import { measureIndexing } from './indexing.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
 import { measureWalletEvents } from './wallet-events.ts';
+import { measureWorkers } from './workers.ts';
 
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -14,6 +15,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void
   gateways: measureGateways,
   lookups: measureLookups,
   'wallet-events': measureWalletEvents,
+  workers: measureWorkers,
 };
 
 const names = Object.keys(BENCHES);

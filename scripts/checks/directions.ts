@@ -33,12 +33,12 @@ const never = (room: string, unknown: string, except = {}): Rule =>
     { path: `^src/(?:${unknown})`, ...except },
   );
 
-/** `room` is imported by `importers` alone. */
-const onlyFor = (room: string, importers: string): Rule =>
+/** `room` is imported by `importers` alone. With TYPES anything may take its types. */
+const onlyFor = (room: string, importers: string, except = {}): Rule =>
   rule(
     `only ${importers} may import ${room}`,
     { path: '^src/', pathNot: `^src/(?:${importers})` },
-    { path: `^src/(?:${room})` },
+    { path: `^src/(?:${room})`, ...except },
   );
 
 /** The files of a lookup have its name, in src/lookups/ or a folder of it. */
@@ -98,6 +98,9 @@ const RULES: readonly Rule[] = [
   never('server/(auth|browsers)/', 'server/(?!$1/)'),
   onlyFor('server/websocket/', 'app/|server/websocket/|telemetry/'),
   onlyFor('server/mcp/', 'app/mcp\\.ts|server/mcp/'),
+
+  only('workers/', 'workers/|lib/', TYPES),
+  onlyFor('workers/', 'main\\.ts|app/|workers/', TYPES),
 
   only('service/', 'service/'),
   onlyFor('service/', 'app/|service/|config/'),

@@ -15,7 +15,15 @@ type Declared = Omit<MetricFamily, 'labels'> & { readonly labelNames: readonly s
 const metricFamilies = (): readonly MetricFamily[] => {
   const registry = new Registry();
   const log = createLog('error', () => {});
-  createTelemetry({ log, cacheBytes: () => 0, traces: null, resources: [], version: '', registry });
+  createTelemetry({
+    log,
+    cacheBytes: () => 0,
+    traces: null,
+    resources: [],
+    version: '',
+    worker: null,
+    registry,
+  });
   const declared = registry.getMetricsAsArray() as unknown as readonly Declared[];
   return declared
     .filter(({ name }) => name.startsWith('gateway_'))

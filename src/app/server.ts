@@ -1,5 +1,5 @@
 import { isLoopback } from '../config/auth.ts';
-import { type Config, ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
 import { type Caller, createContext } from '../context.ts';
 import { createIngress } from '../deliveries/ingress/ingress.ts';
@@ -66,7 +66,7 @@ export const startServer = async (
   trusted: TrustedDocuments | null,
   agents: AgentTools | null,
 ): Promise<Server> => {
-  const { config, log, now, readPath, times, telemetry, opened, deadline, publicUrl } = startup;
+  const { config, log, now, readPath, times, telemetry, opened, deadline, publicUrl, machine } = startup;
   const { sandbox, gatewayKey, client, pricing, subscribed, delivered } = upstream;
   const { deliveryUrls } = deliveries;
   const { mode } = config.auth;
@@ -188,7 +188,8 @@ export const startServer = async (
         part: 'upstream',
         message: `the circuit breaker of ${resource} is open: the last requests have failed`,
       })),
-    metrics: telemetry.scrape,
+    metrics: machine?.metrics ?? telemetry.scrape,
+    reportOfAll: machine?.health,
     now,
   });
   const http = createHttpServer({
@@ -244,7 +245,7 @@ export const startServer = async (
     observer: telemetry.sockets,
   });
 
-  const url = await listen(http, config);
+  const url = await listen(http, startup);
   publicUrl.listening(url);
   opened.defer(async () => {
     await Promise.all([http.stop(deadline), sockets.stop(deadline)]);
@@ -266,9 +267,10 @@ export const startServer = async (
   };
 };
 
-const listen = async (http: HttpServer, { host, port }: Config): Promise<string> => {
+/** Other workers of a machine may listen on the port already. */
+const listen = async (http: HttpServer, { config: { host, port }, machine }: Startup): Promise<string> => {
   try {
-    return await http.listen(host, port);
+    return await http.listen(host, port, machine !== null && machine.port !== null);
   } catch (error) {
     throw new ConfigError([`HOST, PORT: ${host}:${port} cannot be bound: ${messageOf(error)}`]);
   }

@@ -18,6 +18,7 @@ import type { SocketTimes } from '../server/websocket/protocol.ts';
 import type { SharedTimes } from '../shared/run.ts';
 import type { Traces } from '../telemetry/start-traces.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Machine } from '../workers/worker.ts';
 
 /** Times that no setting changes. A time that is left out has its default. */
 export type Times = {
@@ -68,6 +69,8 @@ export type Startup = {
   readonly times: Times;
   /** Opens the delivery log where none is in Redis. */
   readonly openLog: typeof openSqliteLog | undefined;
+  /** The machine of which this gateway is a worker; null where it is alone. */
+  readonly machine: Machine | null;
   readonly publicUrl: PublicUrl;
   readonly telemetry: Telemetry;
   /** Each stage adds what it has opened. What was opened last is closed first. */

@@ -153,6 +153,7 @@ const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) 
   DEFAULT_CHAIN_COUNT: ({ cost }) => cost.defaultChainCount,
   EXTRA_CHAINS: ({ extraChains }) =>
     extraChains.map(({ chainId, name, tags }) => [chainId, name, ...tags].join(':')),
+  WORKERS: ({ workers }) => workers,
   MAX_SOCKETS: ({ maxSockets }) => maxSockets,
   NOTICE_MS: ({ shutdown: { noticeMs, alwaysNotices } }) =>
     alwaysNotices ? noticeMs : `${noticeMs}, or 0 while readiness is not polled`,

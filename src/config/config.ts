@@ -79,6 +79,8 @@ export type Config = {
   /** Chains in addition to those that the gateway knows. */
   readonly extraChains: readonly Chain[];
   readonly maxSockets: number;
+  /** How many processes listen on the port; `auto` for one a core. Each of several is a gateway of its own. */
+  readonly workers: number | 'auto';
   readonly shutdown: ShutdownTimes & {
     /** Whether the notice is given even where readiness is not polled. */
     readonly alwaysNotices: boolean;
@@ -263,6 +265,7 @@ export const readConfig = (env: Environment): Config => {
       read('EXTRA_CHAINS', extraChains, 'id:name[:tag…], comma-separated, each id and name once') ?? [],
     maxAnswerMb: integer('MAX_ANSWER_MB', 32, 1, 256),
     maxSockets: integer('MAX_SOCKETS', 20_000, 1, 1_000_000),
+    workers: readWorkers(env, read, problems),
     shutdown: {
       noticeMs: integer('NOTICE_MS', SHUTDOWN_TIMES.noticeMs, 0, MAX_SHUTDOWN_MS),
       drainMs: integer('DRAIN_MS', SHUTDOWN_TIMES.drainMs, 0, MAX_SHUTDOWN_MS),
@@ -285,6 +288,25 @@ export const readConfig = (env: Environment): Config => {
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
+};
+
+/** More than the cores of any machine. */
+const MAX_WORKERS = 1024;
+
+/** Several workers share a log, which only Redis can hold for them, and one service. */
+const readWorkers = (env: Environment, read: Read, problems: string[]): Config['workers'] => {
+  const expected = `auto or an integer from 1 to ${MAX_WORKERS}`;
+  const workers = read('WORKERS', z.union([z.literal('auto'), integerIn(1, MAX_WORKERS)]), expected) ?? 1;
+  if (workers === 1) return workers;
+  if (!env.REDIS_URL)
+    problems.push(
+      `WORKERS: expected REDIS_URL beside it when it is ${workers}, got none: workers share its log`,
+    );
+  else if (!env.UPSTREAM_URL && !env.CHAINS)
+    problems.push(
+      `WORKERS: expected UPSTREAM_URL beside it when it is ${workers}, got none: each worker would start a sandbox of its own, where \`npm run sandbox\` starts one for all`,
+    );
+  return workers;
 };
 
 const readIndexed = (env: Environment, problems: string[]): IndexedConfig | null => {

@@ -21,14 +21,16 @@ const FORMATS: Readonly<Record<LogFormat, (level: LogLevel, msg: string, fields?
     [new Date().toISOString(), level.padEnd(5), msg, ...(fields ? [JSON.stringify(fields)] : [])].join(' '),
 };
 
-/** Writes one line for each event. Lines below `threshold` are not serialised. */
+/** Writes one line for each event, with the fields `common` first. Lines below `threshold` are not serialised. */
 export const createLog = (
   threshold: LogLevel,
   write: (line: string) => void,
   format: LogFormat = 'json',
+  common?: LogFields,
 ): Log => {
   const writes = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(threshold);
+  const withCommon = (fields?: LogFields) => (common ? { ...common, ...fields } : fields);
   const at = (level: LogLevel): Log[LogLevel] =>
-    writes(level) ? (msg, fields) => write(`${FORMATS[format](level, msg, fields)}\n`) : () => {};
+    writes(level) ? (msg, fields) => write(`${FORMATS[format](level, msg, withCommon(fields))}\n`) : () => {};
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), writes };
 };

@@ -65,8 +65,14 @@ export const createClientMetrics = ({ tallies, counter }: Metrics): Sink<Operati
   };
 };
 
-/** Counts compute units as they are billed, also for requests that outlive their operation. */
-export const createCostMetrics = ({ tallies, counter }: Metrics): Sink<OperationObserver> => {
+/**
+ * Counts compute units as they are billed, also for requests that outlive their operation. A worker shows its number with
+ * those of tenants: their sum over workers would fall whenever a tenant is no longer among the first ones of one of them.
+ */
+export const createCostMetrics = (
+  { tallies, counter }: Metrics,
+  worker: number | null,
+): Sink<OperationObserver> => {
   const byType = tallies.counter({
     name: 'gateway_operation_compute_units_total',
     help: 'Compute units that upstream billed for the requests that operations started, by type; those of a request that outlives its operation once it ends.',
@@ -80,11 +86,12 @@ export const createCostMetrics = ({ tallies, counter }: Metrics): Sink<Operation
   const tenants = new Tenants();
   counter({
     name: 'gateway_tenant_compute_units_total',
-    help: `The same by tenant (a keyed hash) where TENANT_METRICS is on: those ${MAX_SHOWN} that have spent most of late.`,
-    labelNames: ['tenant'],
+    help: `The same by tenant (a keyed hash) where TENANT_METRICS is on: those ${MAX_SHOWN} that have spent most of late. With WORKERS each worker shows its own, with its number as the label worker.`,
+    labelNames: ['tenant', 'worker'],
     collect() {
       this.reset();
-      for (const [tenant, computeUnits] of tenants.top()) this.inc({ tenant }, computeUnits);
+      const shownBy = worker === null ? {} : { worker };
+      for (const [tenant, computeUnits] of tenants.top()) this.inc({ tenant, ...shownBy }, computeUnits);
     },
   });
   const ofType = createOnce((type: string) => byType.add({ type }));

@@ -29,6 +29,7 @@ export const createIngestMetrics = ({ counter, gauge, histogram }: Metrics): Sin
     name: 'gateway_webhook_last_delivery_timestamp_seconds',
     help: 'When the last delivery of a webhook was stored, or had been stored before, by webhook: at most 50 of a tenant and 1,000 in all, until they have been silent for a week. Each gateway knows what it has received since it started.',
     labelNames: ['webhook'],
+    aggregator: 'max',
   });
   const rejections = counter({
     name: 'gateway_webhook_rejections_total',
@@ -164,6 +165,7 @@ const createSizeMetrics = (gauge: Metrics['gauge']): ((size: () => Promise<LogSi
     gauge({
       name,
       help,
+      aggregator: 'max',
       async collect() {
         if (measuring === null && performance.now() > nextAt) measuring = measure();
         if (measuring !== null) await settlesWithin([measuring], MAX_MEASURE_MS);
@@ -194,6 +196,7 @@ export const createRetentionMetrics = ({ gauge }: Metrics): Sink<RetentionObserv
   const waits = gauge({
     name: 'gateway_retention_waits',
     help: '1 while retention by age waits, since the clock that it goes by has jumped; 0 otherwise.',
+    aggregator: 'max',
   });
   return { jumped: () => waits.set(1), settled: () => waits.set(0) };
 };

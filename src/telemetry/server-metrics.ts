@@ -5,6 +5,7 @@ import type { ConnectionObserver } from '../server/http/unsent-limit.ts';
 import type { EventObserver } from '../server/subscriptions/frame.ts';
 import type { SocketObserver } from '../server/websocket/connection.ts';
 import type { Sink } from './combine.ts';
+import { WORKER_EXITS } from './sum.ts';
 import { createOnce } from './tallies.ts';
 import { inSnakeCase, type Metrics } from './upstream-metrics.ts';
 
@@ -14,8 +15,19 @@ export const createBuildInfo = ({ gauge }: Metrics, version: string): void => {
     name: 'gateway_build_info',
     help: 'Always 1: its labels have the version of the gateway, and that of Node.',
     labelNames: ['version', 'node'],
+    aggregator: 'max',
   });
   info.set({ version, node: process.versions.node }, 1);
+};
+
+/** Counts the processes of a machine: those of its workers, or this one. The primary of workers adds their ends. */
+export const createWorkerMetrics = ({ counter, gauge }: Metrics): void => {
+  const workers = gauge({
+    name: 'gateway_workers',
+    help: 'Processes that answer requests: 1, or as many of WORKERS as run and answer.',
+  });
+  workers.set(1);
+  counter(WORKER_EXITS);
 };
 
 export const createHttpMetrics = ({ gauge, tallies }: Metrics): Sink<HttpObserver> => {

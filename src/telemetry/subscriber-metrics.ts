@@ -64,6 +64,7 @@ export const createSubscriberMetrics = (
   gauge({
     name: 'gateway_reader_lag_deliveries',
     help: 'Deliveries that the slowest of them has not read yet.',
+    aggregator: 'max',
     collect() {
       this.set(lags().reduce(highest, 0));
     },
@@ -72,6 +73,7 @@ export const createSubscriberMetrics = (
     name: 'gateway_client_reader_lag_deliveries',
     help: 'Deliveries that the slowest of them has not read yet, by client.',
     labelNames: ['client'],
+    aggregator: 'max',
     collect() {
       this.reset();
       const byClient = new Map<string, number>();

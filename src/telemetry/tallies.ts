@@ -95,21 +95,22 @@ export class TalliedHistogram<Label extends string> extends Histogram<Label> {
     return tally;
   }
 
-  /** What prom-client's registry writes. */
+  /** What prom-client's registry writes, and `get` copies for a sum over processes. */
   async getForPromString() {
+    const sharedLabels = {};
     const values = this.#tallies.flatMap(({ labels, tally }) => {
       let count = 0;
       const buckets = tally.counts.map((counted, index) => {
         count += counted;
         const le = this.#bounds[index] ?? '+Inf';
-        return { metricName: `${this.#name}_bucket`, labels: { ...labels, le }, value: count };
+        return { metricName: `${this.#name}_bucket`, labels: { ...labels, le }, sharedLabels, value: count };
       });
       return [
         ...buckets,
-        { metricName: `${this.#name}_sum`, labels, value: tally.sum },
-        { metricName: `${this.#name}_count`, labels, value: count },
+        { metricName: `${this.#name}_sum`, labels, sharedLabels, value: tally.sum },
+        { metricName: `${this.#name}_count`, labels, sharedLabels, value: count },
       ];
     });
-    return { name: this.#name, help: this.#help, type: 'histogram', values };
+    return { name: this.#name, help: this.#help, type: 'histogram', aggregator: 'sum', values };
   }
 }

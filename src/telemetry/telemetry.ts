@@ -16,6 +16,7 @@ import type { SocketObserver } from '../server/websocket/connection.ts';
 import type { SharedObserver } from '../shared/run.ts';
 import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
+import type { Exposition, MetricSnapshot } from '../workers/questions.ts';
 import { createClientMetrics, createCostMetrics } from './client-metrics.ts';
 import { combine } from './combine.ts';
 import { createIngestMetrics, createLogMetrics, createRetentionMetrics } from './delivery-metrics.ts';
@@ -37,6 +38,7 @@ import {
   createHttpMetrics,
   createOperationMetrics,
   createSocketMetrics,
+  createWorkerMetrics,
 } from './server-metrics.ts';
 import type { Traces } from './start-traces.ts';
 import { createSubscriberMetrics } from './subscriber-metrics.ts';
@@ -62,6 +64,8 @@ type Options = {
   readonly resources: readonly string[];
   /** The version of the gateway. */
   readonly version: string;
+  /** The number of this process among the workers of a machine; null where it is alone. */
+  readonly worker: number | null;
   /** How often subscribers that fall behind are looked for. Default: every 10 seconds. */
   readonly lagCheckMs?: number | undefined;
   /** Holds the metrics. Default: an empty one. */
@@ -78,16 +82,18 @@ export const createTelemetry = ({
   traces,
   resources,
   version,
+  worker,
   lagCheckMs,
   registry = new Registry(),
 }: Options) => {
   const metrics = metricsIn(registry);
   createBuildInfo(metrics, version);
+  createWorkerMetrics(metrics);
   return {
     operations: combine<OperationObserver>(
       createOperationMetrics(metrics),
       createClientMetrics(metrics),
-      createCostMetrics(metrics),
+      createCostMetrics(metrics, worker),
       createOperationLines(log),
       traces?.operations,
     ),
@@ -115,7 +121,7 @@ export const createTelemetry = ({
     http: combine<HttpObserver>(createHttpMetrics(metrics), traces?.http),
     sockets: combine<SocketObserver>(createSocketMetrics(metrics), traces?.sockets),
     connections: combine<ConnectionObserver>(createConnectionMetrics(metrics), createConnectionLines(log)),
-    scrape: createScrape(registry),
+    ...createScrape(registry),
   };
 };
 
@@ -123,8 +129,8 @@ export const createTelemetry = ({
 const FIRST_LAG_MS = 25;
 
 /**
- * Renders all metrics in Prometheus' text format. Those of the process and of Node begin with the first scrape: what makes
- * them takes longer to load than all else of this folder.
+ * What a scrape reads. The metrics of the process and of Node begin with the first one: what makes them takes longer to load
+ * than all else of this folder.
  */
 const createScrape = (registry: MetricRegistry) => {
   let began: Promise<void> | null = null;
@@ -133,14 +139,25 @@ const createScrape = (registry: MetricRegistry) => {
     collectDefaultMetrics({ register: registry });
     await delay(FIRST_LAG_MS);
   };
-  return async () => {
+  const hasBegun = (): Promise<void> => {
     // What can't be loaded now, such as without a free file descriptor, is loaded by a later scrape.
     began ??= begin().catch((error: unknown) => {
       began = null;
       throw error;
     });
-    await began;
-    return { type: registry.contentType, body: await registry.metrics() };
+    return began;
+  };
+  return {
+    /** In Prometheus' text format. */
+    async scrape(): Promise<Exposition> {
+      await hasBegun();
+      return { type: registry.contentType, body: await registry.metrics() };
+    },
+    /** To be summed with those of other processes. */
+    async snapshot(): Promise<MetricSnapshot> {
+      await hasBegun();
+      return registry.getMetricsAsJSON();
+    },
   };
 };
 

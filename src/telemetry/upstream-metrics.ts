@@ -81,6 +81,7 @@ export const createUpstreamMetrics = (
     name: 'gateway_upstream_circuit_breaker_open',
     help: '1 while the circuit breaker of a resource is open, because it is down; else 0.',
     labelNames: ['resource'],
+    aggregator: 'max',
   });
   const openings = counter({
     name: 'gateway_upstream_circuit_breaker_openings_total',

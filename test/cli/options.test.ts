@@ -107,6 +107,7 @@ const EXAMPLES: { readonly [name in Variable]: readonly string[] } = {
   CLIENT_COMPUTE_UNITS_PER_MINUTE: ['109'],
   DEFAULT_CHAIN_COUNT: ['11'],
   EXTRA_CHAINS: ['4242:newchain:mainnet,434343:other'],
+  WORKERS: ['2'],
   MAX_SOCKETS: ['112'],
   NOTICE_MS: ['1004'],
   DRAIN_MS: ['1005'],

@@ -245,6 +245,16 @@ export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
       at(30, [series('gateway_shared_errors_total', { task: 'find' }), '0x27 1x10']),
     ],
   },
+  GatewayWorkerEnds: counter('gateway_worker_exits_total', {}, null),
   GatewayOverloaded: gauge('nodejs_eventloop_lag_p99_seconds', '0.3', '0.01'),
-  GatewayMemory: gauge('process_resident_memory_bytes', '1200000000', '300000000'),
+  GatewayMemory: {
+    labels: ONE,
+    fires: [
+      at(30, [series('process_resident_memory_bytes'), '4400000000x40'], [series('gateway_workers'), '4x40']),
+    ],
+    quiet: [
+      at(30, [series('process_resident_memory_bytes'), '3600000000x40'], [series('gateway_workers'), '4x40']),
+      at(30, [series('process_resident_memory_bytes'), '300000000x40'], [series('gateway_workers'), '1x40']),
+    ],
+  },
 };

@@ -79,6 +79,7 @@ test('a scrape decodes no cursor of readers, however many there are', async () =
     traces: null,
     resources: [],
     version: '',
+    worker: null,
   });
   const log = await openLog();
   const cursors = await appendNumbers(log, range(1, 20));

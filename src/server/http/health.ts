@@ -8,6 +8,8 @@ type HealthEndpoint = () => Promise<HealthResponse>;
 type HealthResponse = { readonly status: number; readonly type: string; readonly body: string };
 
 export type HealthEndpoints = {
+  /** What this process says of itself, for its readiness or for that of a machine with others. */
+  report(): Promise<HealthReport>;
   /** The endpoints by their paths. */
   readonly byPath: ReadonlyMap<string, HealthEndpoint>;
   /** Makes the gateway not ready, for good. */
@@ -17,12 +19,26 @@ export type HealthEndpoints = {
 };
 
 /** What a reason may name. The table of docs/operations.md#readiness has the same. */
-export const READINESS_PARTS = ['stopping', 'deliveries', 'delivery secret', 'identity', 'upstream'] as const;
+export const READINESS_PARTS = [
+  'stopping',
+  'deliveries',
+  'delivery secret',
+  'identity',
+  'workers',
+  'upstream',
+] as const;
 
 export type ReadinessPart = (typeof READINESS_PARTS)[number];
 
 /** Why the gateway is not ready, or degraded. */
-type Reason = { readonly part: ReadinessPart; readonly message: string };
+export type Reason = { readonly part: ReadinessPart; readonly message: string };
+
+export type HealthReport = {
+  /** Why it is not ready. */
+  readonly failed: readonly Reason[];
+  /** Why it is degraded. */
+  readonly degraded: readonly Reason[];
+};
 
 /** Something that a gateway must be able to do. */
 type ReadinessCheck = {
@@ -37,6 +53,8 @@ type Parts = {
   /** What fails here and would at every other gateway, so that the gateway stays ready. */
   readonly degradations: () => readonly Reason[];
   readonly metrics: () => Promise<{ readonly type: string; readonly body: string }>;
+  /** The report of all processes that listen on the port; null where this one does alone. */
+  readonly reportOfAll?: (() => Promise<HealthReport>) | null | undefined;
   readonly now?: Clock | undefined;
 };
 
@@ -46,7 +64,10 @@ const CHECK_TIMEOUT_MS = 2000;
 const CHECK_EVERY_MS = 2000;
 const POLLED_WITHIN_MS = 60_000;
 
-const STOPPING: Reason = { part: 'stopping', message: 'the gateway is shutting down' };
+const STOPPING: HealthReport = {
+  failed: [{ part: 'stopping', message: 'the gateway is shutting down' }],
+  degraded: [],
+};
 
 /**
  * Creates the liveness, readiness and metrics endpoints. A gateway is not ready while it stops or one of the checks fails.
@@ -57,24 +78,28 @@ export const createHealthEndpoints = ({
   checks,
   degradations,
   metrics,
+  reportOfAll = null,
   now = monotonicClock,
 }: Parts): HealthEndpoints => {
   const failures = checks.map((check) => rememberFailure(check, now));
   let stopping = false;
   let polledAt: number | null = null;
 
-  const ready = async (): Promise<HealthResponse> => {
+  const report = async (): Promise<HealthReport> => {
     polledAt = now();
     // A stop is told at once: a load balancer has little time to notice it.
-    if (stopping) return notReady([STOPPING]);
+    if (stopping) return STOPPING;
     const failed = (await Promise.all(failures.map((failure) => failure()))).filter((one) => one !== null);
-    if (stopping) return notReady([STOPPING]);
-    if (failed.length > 0) return notReady(failed);
-    const degraded = degradations();
+    return stopping ? STOPPING : { failed, degraded: degradations() };
+  };
+  const ready = async (): Promise<HealthResponse> => {
+    const { failed, degraded } = await (stopping ? report : (reportOfAll ?? report))();
+    if (failed.length > 0) return json(503, { status: 'not ready', reasons: failed });
     return json(200, degraded.length > 0 ? { status: 'degraded', reasons: degraded } : { status: 'ready' });
   };
 
   return {
+    report,
     byPath: new Map<string, HealthEndpoint>([
       ['/health/live', async () => json(200, { status: 'live' })],
       ['/health/ready', ready],
@@ -133,8 +158,6 @@ export const answerProbe = async (
   };
   response.writeHead(status, headers).end(method === 'HEAD' ? undefined : body);
 };
-
-const notReady = (reasons: readonly Reason[]): HealthResponse => json(503, { status: 'not ready', reasons });
 
 const json = (status: number, body: object): HealthResponse => ({
   status,

@@ -71,8 +71,8 @@ export const HTTP_TIMES: HttpTimes = { headersMs: 10_000, requestMs: 30_000, che
 
 export type HttpServer = {
   readonly server: Server;
-  /** Resolves to the bound address, `http://host:port`. Rejects when it can't be bound. */
-  listen(host: string, port: number): Promise<string>;
+  /** Resolves to the bound address, `http://host:port`. Rejects when it can't be bound: see Listeners. */
+  listen(host: string, port: number, sharesPort: boolean): Promise<string>;
   /**
    * Starts the readiness notice: not ready, still accepting, but each response is its connection's last. Resolves once every
    * client of a kept-alive connection was told.
@@ -130,8 +130,8 @@ export const createHttpServer = (options: Options): HttpServer => {
   return {
     server,
     beginShutdown,
-    async listen(host, port) {
-      const { port: bound } = await listeners.listen(host, port);
+    async listen(host, port, sharesPort) {
+      const { port: bound } = await listeners.listen(host, port, sharesPort);
       return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
     },
     async stop(deadline) {

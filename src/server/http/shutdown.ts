@@ -159,10 +159,10 @@ const LISTENERS = 16;
 /** The sockets by which an HTTP server listens. */
 type Listeners = {
   /**
-   * Resolves to the bound address. Rejects when it can't be bound, and when another process listens there,
-   * which SO_REUSEPORT alone would allow. Where the system has no SO_REUSEPORT, the server listens by one socket.
+   * Resolves to the bound address. Rejects when it can't be bound, and, unless it `sharesPort`, when another process listens
+   * there, which SO_REUSEPORT alone would allow. Where the system has no SO_REUSEPORT, the server listens by one socket.
    */
-  listen(host: string, port: number): Promise<AddressInfo>;
+  listen(host: string, port: number, sharesPort: boolean): Promise<AddressInfo>;
   /** Stops accepting. Resolves when all connections have ended. */
   close(): Promise<void>;
 };
@@ -174,8 +174,9 @@ export const createListeners = (server: Server): Listeners => {
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket));
 
   return {
-    async listen(host, port) {
-      if (port !== 0) await closed(await listening(createServer(), { host, port }));
+    async listen(host, port, sharesPort) {
+      if (port !== 0 && !sharesPort)
+        await closed(await listening(createServer(), { host, port, exclusive: true }));
       try {
         await listening(server, { host, port, reusePort: true });
       } catch (error) {
