@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { sleep } from '../support/clients/queries.ts';
-import { eventually, subscribe } from '../support/clients/subscribe.ts';
-import { deliveryPathOf, everythingStored, headOf, numberOf, post } from '../support/gateway/on-redis.ts';
+import { eventually } from '../support/clients/subscribe.ts';
 import { superviseGateway } from '../support/gateway/supervise.ts';
+import { startTraffic } from '../support/gateway/traffic.ts';
 import { launchRedis, needRedis } from '../support/redis/server.ts';
 import { runs } from '../support/runs.ts';
 
@@ -19,8 +19,6 @@ const KILLS_A_LOG = 50;
 const BETWEEN_KILLS = 10;
 
 type Victim = { readonly name: 'gateway' | 'redis'; killAndRestart(): Promise<void> };
-
-const ascending = (numbers: Iterable<number>) => [...numbers].sort((one, other) => one - other);
 
 /** Resolves with how often each was killed, and how many deliveries were acknowledged. */
 const killOnOneLog = async (kills: number) => {
@@ -45,43 +43,14 @@ const killOnOneLog = async (kills: number) => {
       await sleep(10);
     }
   };
-  const path = await deliveryPathOf(await anyUrl());
-  const head = await headOf(await anyUrl());
-
-  const answered = new Set<number>();
-  let isSending = true;
-  let next = 0;
-  /** As the service does, it repeats a delivery until it is answered 2xx, at any gateway. */
-  const send = async () => {
-    for (; isSending; await sleep(5)) {
-      const number = next;
-      next += 1;
-      while ((await post(await anyUrl(), path, number)) !== 200) await sleep(20);
-      answered.add(number);
-    }
-  };
-  let isReading = true;
-  const faults: unknown[] = [];
-  /** Resumes with its last cursor, at any gateway, and now and then leaves by itself. */
-  const read = async (seen: number[]) => {
-    for (let after = head; isReading; await sleep(20)) {
-      await using dashboard = subscribe(await anyUrl(), { after });
-      await Promise.race([dashboard.ended, sleep(200 + 1000 * Math.random())]);
-      after = dashboard.edges.at(-1)?.cursor ?? after;
-      seen.push(...dashboard.edges.map(numberOf));
-      faults.push(...dashboard.faults);
-    }
-  };
-  const seenBy = Array.from({ length: READERS }, (): number[] => []);
-  const readers = seenBy.map(read);
-  const senders = Array.from({ length: SENDERS }, send);
+  const traffic = await startTraffic(anyUrl, { senders: SENDERS, readers: READERS });
 
   const killed = { gateway: 0, redis: 0 };
   const isOver = () => killed.gateway + killed.redis >= kills;
   const killAgain = async ({ name, killAndRestart }: Victim) => {
     for (;;) {
-      const enough = answered.size + BETWEEN_KILLS;
-      await eventually(() => answered.size >= enough || isOver());
+      const enough = traffic.acknowledged() + BETWEEN_KILLS;
+      await eventually(() => traffic.acknowledged() >= enough || isOver());
       await sleep(300 * Math.random());
       if (isOver()) return;
       killed[name] += 1;
@@ -98,17 +67,8 @@ const killOnOneLog = async (kills: number) => {
     ...gateways.map(({ killAndRestart }): Victim => ({ name: 'gateway', killAndRestart })),
   ];
   await Promise.all(victims.map(killAgain));
-  isSending = false;
-  await Promise.all(senders);
-  const stored = await everythingStored(await anyUrl());
-  await eventually(() => faults.length > 0 || seenBy.every((seen) => seen.length >= stored.length));
-  isReading = false;
-  await Promise.all(readers);
-
-  expect(faults).toEqual([]);
-  expect(ascending(stored)).toEqual(ascending(answered));
-  for (const seen of seenBy) expect(seen).toEqual(stored);
-  return { ...killed, acknowledged: answered.size };
+  await traffic.finish();
+  return { ...killed, acknowledged: traffic.acknowledged() };
 };
 
 test('kill -9 of gateways and of Redis loses no acknowledged delivery, and shows none twice', {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { eventually } from '../clients/subscribe.ts';
-import { spawnGateway } from './spawn.ts';
+import { PROGRAM, spawnGateway } from './spawn.ts';
 
 /**
  * A shipped gateway with two workers on this Redis. A service that is not there is all that deliveries need. `under`: see
@@ -19,7 +19,7 @@ export const spawnWorkers = async (
     WORKERS: '2',
     ...env,
   };
-  const gateway = await spawnGateway(settings, 'src/main.ts', under);
+  const gateway = await spawnGateway(settings, PROGRAM, under);
   const primary = gateway.child.pid ?? 0;
   return {
     ...gateway,
