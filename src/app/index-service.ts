@@ -1,7 +1,9 @@
 import { ConfigError } from '../config/config.ts';
 import type { Log } from '../lib/log.ts';
-import { readServiceConfig } from '../service/indexed/config.ts';
+import { messageOf } from '../lib/values.ts';
+import { type IndexedConfig, readServiceConfig } from '../service/indexed/config.ts';
 import { startIndexed } from '../service/indexed/indexed.ts';
+import { type NodeAbilities, probeNode } from '../service/indexed/node/node.ts';
 import { indexLog, startProblem } from './index-thread.ts';
 
 /** The service over an index of chains, for gateways elsewhere. */
@@ -16,4 +18,53 @@ export const startIndexService = async (env: Readonly<Record<string, string | un
   });
   service.follow();
   return service;
+};
+
+type Chain = IndexedConfig['chains'][number];
+
+/**
+ * Asks the nodes of CHAINS what they can do, and describes it for `--check`. Rejects with ConfigError, which has the problems
+ * of all of them: a node that does not answer, or of another chain, or without the blocks that are to be indexed.
+ */
+export const describeNodes = async ({ chains }: IndexedConfig): Promise<string> => {
+  const probed = await Promise.all(
+    chains.map((chain) =>
+      probeNode(chain.url).then(
+        (node) => ({ chain, node }),
+        (error: unknown) => ({
+          chain,
+          problem: `CHAINS: expected an answer of the node of chain ${chain.id}, got: ${messageOf(error)}`,
+        }),
+      ),
+    ),
+  );
+  const problems = probed.flatMap((each) =>
+    'node' in each ? problemsOf(each.chain, each.node) : each.problem,
+  );
+  if (problems.length > 0) throw new ConfigError(problems);
+  return probed.flatMap((each) => ('node' in each ? describe(each.chain, each.node) : [])).join('\n');
+};
+
+const problemsOf = (
+  { id, startBlock }: Chain,
+  { chainId, head, pruned }: NodeAbilities,
+): readonly string[] => {
+  if (chainId !== id) return [`CHAINS: expected a node of chain ${id}, got one of chain ${chainId}`];
+  if (startBlock !== null && startBlock > head)
+    return [`START_BLOCK: expected at most ${head}, the head of chain ${id}, got ${startBlock}`];
+  if (startBlock === 0 && pruned)
+    return [`START_BLOCK: expected a recent block of chain ${id}, whose node has no old ones, got 0`];
+  return [];
+};
+
+const describe = ({ id }: Chain, node: NodeAbilities): readonly string[] => {
+  const { client, head, receipts, traces, heads, multicall, pruned } = node;
+  return [
+    `The node of chain ${id} is ${client}, at block ${head}.`,
+    `  receipts            ${receipts === 'block' ? 'of a whole block at once' : 'one by one, which is slower'}`,
+    `  internal transfers  ${traces ? 'indexed' : 'not indexed: it has no debug_traceBlockByNumber'}`,
+    `  new blocks          ${heads === 'websocket' ? 'announced over a WebSocket' : 'asked for every second'}`,
+    `  metadata of tokens  ${multicall ? 'of many at once' : 'one by one: Multicall3 is not deployed'}`,
+    ...(pruned ? ['  old blocks          gone: the index begins at a recent START_BLOCK'] : []),
+  ];
 };

@@ -142,7 +142,7 @@ export const describeConfiguration = async (env: Environment): Promise<string> =
     throw problemsOf([read, loaded].flatMap((result) => (result.status === 'rejected' ? result.reason : [])));
   const { indexed, mcp } = read.value;
   if (mcp && loaded.value) await (await import('../app/mcp.ts')).createAgentTools(mcp).accept(loaded.value);
-  const nodes = indexed && (await (await import('../app/nodes.ts')).describeNodes(indexed));
+  const nodes = indexed && (await (await import('../app/index-service.ts')).describeNodes(indexed));
   const parts = [
     tableOf(settingsOf(env, read.value)),
     nodes,

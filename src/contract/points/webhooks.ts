@@ -28,8 +28,15 @@ import {
   WEBHOOK_TYPES,
   type WebhookType,
 } from '../webhooks.ts';
-import { addressPoints } from './webhook-addresses.ts';
-import { at, MANAGEMENT, namesMalformedId, noBody, point, SOURCES } from './webhook-point.ts';
+import {
+  addressPoints,
+  at,
+  MANAGEMENT,
+  namesMalformedId,
+  noBody,
+  point,
+  SOURCES,
+} from './webhook-addresses.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 

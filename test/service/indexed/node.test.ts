@@ -1,6 +1,9 @@
-import { createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { NodeUnavailableError } from '../../../src/service/indexed/node/errors.ts';
 import { createNode, type EvmNode, probeNode } from '../../../src/service/indexed/node/node.ts';
+import { createSocketTransport } from '../../../src/service/indexed/node/socket.ts';
 import type { Hex } from '../../../src/service/types.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, deploy, deployLiar, place, receiptOf, sendTransaction } from './support/contracts.ts';
@@ -361,5 +364,29 @@ describe('probing a node', () => {
     server.close();
     const port = typeof address === 'object' ? address?.port : 0;
     await expect(probeNode(`http://127.0.0.1:${port}`)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  test('waits for a WebSocket that does not open, without a heartbeat on it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    // It accepts connections, and says nothing.
+    const server = createServer().listen(0, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const transport = createSocketTransport({
+        url: new URL(`ws://127.0.0.1:${port}`),
+        timeoutMs: 60_000,
+        redact: (text) => text,
+        onLost() {},
+      });
+      const asked = transport.send([{ method: 'eth_chainId', params: [] }]);
+      await once(server, 'connection');
+      vi.advanceTimersByTime(120_000);
+      transport.close();
+      await expect(asked).rejects.toThrow(NodeUnavailableError);
+    } finally {
+      vi.useRealTimers();
+      server.close();
+    }
   });
 });

@@ -66,15 +66,19 @@ export const createSocketTransport = ({
       current = socket;
       let problem = 'the connection was closed';
       let isHeard = true;
-      const heartbeat = setInterval(() => {
+      let heartbeat: NodeJS.Timeout | undefined;
+      const beat = () => {
         if (!isHeard) return socket.terminate();
         isHeard = false;
         socket.ping();
-      }, SILENT_MS);
+      };
       const heard = () => {
         isHeard = true;
       };
-      socket.on('open', () => resolve(socket));
+      socket.on('open', () => {
+        heartbeat = setInterval(beat, SILENT_MS);
+        resolve(socket);
+      });
       socket.on('pong', heard);
       socket.on('message', (data) => {
         heard();

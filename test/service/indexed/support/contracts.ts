@@ -140,14 +140,23 @@ const answer = z.object({
   error: z.object({ message: z.string() }).optional(),
 });
 
+/** Far more than any call takes on a busy machine. */
+const ANSWER_MS = 30_000;
+
+/** A node has stopped answering. Anvil 1.7.1 does now and then when it mines while it is asked: all its threads wait for a lock. */
+export class SilentNodeError extends Error {}
+
 /**
  * Asks a node for something by JSON-RPC.
- * @throws when it answers with an error.
+ * @throws when it answers with an error, and SilentNodeError when it does not answer.
  */
 export const rpc = async (url: string, method: string, ...params: unknown[]): Promise<unknown> => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const headers = { 'content-type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', headers, body });
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  const response = await fetch(url, { method: 'POST', headers, body, signal }).catch((error: unknown) => {
+    throw signal.aborted ? new SilentNodeError(`${method}: no answer in ${ANSWER_MS} ms`) : error;
+  });
   const { result, error } = answer.parse(await response.json());
   if (error) throw new Error(`${method}: ${error.message}`);
   return result;

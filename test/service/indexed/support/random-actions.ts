@@ -79,6 +79,8 @@ type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 /** An action of a user, and whether a block is made after it. */
 export const step = fc.record({ from: user, action, endsBlock: fc.constantFrom(true, false, false, false) });
 
+export type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
 /** An argument in which users are accounts. */
 const named = (value: unknown, users: readonly Hex[]): unknown => {
   if (Array.isArray(value)) return value.map((each) => named(each, users));
