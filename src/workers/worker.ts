@@ -24,7 +24,7 @@ type OwnAnswers = {
 /** Longer than the primary waits for the workers: see primary.ts. */
 const HEALTH_MS = 2600;
 const METRICS_MS = 6000;
-/** The primary has nothing to do but to answer. */
+/** The primary does nothing else, so only a machine that is far too busy makes this wait end. */
 const PLACE_MS = 30_000;
 
 const NO_PRIMARY: HealthReport = {

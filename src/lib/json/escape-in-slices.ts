@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { TimeSlices } from '../fair-slices.ts';
 
-/** JSON.stringify escapes so much text in some milliseconds at most. */
+/** JSON.stringify escapes this much text within a few milliseconds. */
 const SLICE_BYTES = 256 * 1024;
 
 /**
