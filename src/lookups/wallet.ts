@@ -3,8 +3,8 @@ import { builder } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { clientError } from '../graph/errors.ts';
 import type { GlobalId } from '../graph/global-id.ts';
+import { ofPages } from '../graph/plan/inspect-document.ts';
 import { derivedField } from '../graph/plan/plannable.ts';
-import { ofPages } from '../graph/plan/planned-schema.ts';
 import { parseAddress } from '../graph/scalars.ts';
 import { globalId } from '../upstream/parse/derived.ts';
 

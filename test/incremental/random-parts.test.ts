@@ -1,19 +1,12 @@
 import fc, { type GeneratorValue } from 'fast-check';
-import {
-  type DirectiveNode,
-  type DocumentNode,
-  Kind,
-  parse,
-  print,
-  type SelectionNode,
-  visit,
-} from 'graphql';
+import { parse, print } from 'graphql';
 import { afterAll, expect, test } from 'vitest';
 import { lookups } from '../../src/lookups/registry.ts';
 import { schema } from '../../src/schema.ts';
 import { askInParts, EVENT_STREAM, MULTIPART, mergeParts, NEWEST } from '../support/clients/parts.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
 import { startGateway } from '../support/gateway/start.ts';
+import { withParts } from '../support/lookups/parted-document.ts';
 import { randomBody } from '../support/lookups/random-body.ts';
 import { RandomDocument } from '../support/lookups/random-document.ts';
 import { sampleItems } from '../support/lookups/samples.ts';
@@ -60,43 +53,6 @@ const oddWallet = (gen: GeneratorValue): string => {
   return address;
 };
 
-const LISTS: ReadonlySet<string> = new Set(['edges', 'nodes', 'wallets', 'logs', 'attributes']);
-/** Fragments count wherever they are spread. */
-const MAX_DIRECTIVES = 8;
-
-const directiveOf = (text: string): DirectiveNode => {
-  const [operation] = parse(`{ a ${text} }`).definitions;
-  const [field] = operation?.kind === Kind.OPERATION_DEFINITION ? operation.selectionSet.selections : [];
-  return field?.directives?.[0] ?? expect.fail(text);
-};
-
-/** Adds `@defer` to fragments, defers fields, and adds `@stream` to lists. */
-const withParts = (gen: GeneratorValue, document: DocumentNode): DocumentNode => {
-  let left = MAX_DIRECTIVES;
-  const chance = (percent: number): boolean => left > 0 && gen(fc.integer, { min: 0, max: 99 }) < percent;
-  const defer = (): DirectiveNode => {
-    left -= 1;
-    return directiveOf(`@defer(label: "d${left}")`);
-  };
-  const deferring = (node: SelectionNode): SelectionNode => {
-    if (node.kind !== Kind.FIELD)
-      return chance(40) ? { ...node, directives: [...(node.directives ?? []), defer()] } : node;
-    if (!chance(10)) return node;
-    const selectionSet = { kind: Kind.SELECTION_SET, selections: [node] } as const;
-    return { kind: Kind.INLINE_FRAGMENT, selectionSet, directives: [defer()] };
-  };
-  return visit(document, {
-    Field: (node) => {
-      if (!LISTS.has(node.name.value) || !chance(50)) return;
-      left -= 1;
-      const initialCount = gen(fc.integer, { min: 0, max: 40 });
-      const stream = directiveOf(`@stream(initialCount: ${initialCount}, label: "s${left}")`);
-      return { ...node, directives: [...(node.directives ?? []), stream] };
-    },
-    SelectionSet: { leave: (node) => ({ ...node, selections: node.selections.map(deferring) }) },
-  });
-};
-
 const isInParts = ({ headers }: Response): boolean =>
   !headers.get('content-type')?.startsWith('application/');
 
@@ -109,7 +65,7 @@ test('any document gets in parts what it gets at once', async () => {
       const text = random.text.replaceAll('__proto__', 'prototype');
       const variables = random.variables([newWallet(), newWallet()], null);
       const { data, errors, extensions } = await gateway.query(text, variables, withKey(freshAddress()));
-      const query = print(withParts(gen, parse(text)));
+      const query = print(withParts(gen, parse(text), 'anywhere'));
       for (const accept of [MULTIPART, NEWEST, EVENT_STREAM]) {
         // Clients with other keys share no pages.
         const headers = withKey(freshAddress());
@@ -138,7 +94,7 @@ test('any document over any bodies ends, with errors of the catalogue alone', as
     fc.asyncProperty(fc.gen(), async (gen) => {
       const random = new RandomDocument(gen, schema);
       const variables = random.variables([oddWallet(gen), oddWallet(gen)], null);
-      const query = print(withParts(gen, parse(random.text)));
+      const query = print(withParts(gen, parse(random.text), 'anywhere'));
       for (const accept of [MULTIPART, NEWEST]) {
         const headers = withKey(freshAddress());
         const answer = await askInParts(gateway.url, { query, variables, accept, headers });

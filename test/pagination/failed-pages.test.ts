@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { ItemConnection } from '../../src/graph/pagination/connection.ts';
 import { createCursors } from '../../src/graph/pagination/cursor.ts';
 import { GrowingWalk } from '../../src/graph/pagination/list-connection.ts';
+import { lengthOf } from '../../src/graph/pagination/merge-pages.ts';
 import { walk } from '../../src/graph/pagination/walk.ts';
 import { MalformedFieldError } from '../../src/upstream/parse/fields.ts';
 import { CountedItems, pageOf } from './support/counted-items.ts';
@@ -21,7 +22,7 @@ test('after a page that failed each reader gets its error: none asks again, or t
   await expect(growing.ended()).rejects.toBe(failure);
   let entries = 0;
   const readAll = async () => {
-    for await (const page of growing.pages()) entries += page.length;
+    for await (const runs of growing.pages()) entries += lengthOf(runs);
   };
   await expect(readAll()).rejects.toBe(failure);
   expect(entries).toBe(2);

@@ -19,14 +19,46 @@ test.each([
   ['introspection', `${list('hash')} query Q { __schema { types { name } } }`, false],
   ['introspection of a type', `${list('hash')} query Q { __type(name: "Wallet") { name } }`, false],
   ['another directive', list('hash @defer'), false],
+  ['a streamed list', `{ wallet(address: "0x0") { transactions { nodes @stream { id } } } }`, true],
+  ['a deferred list', `{ wallet(address: "0x0") { ... @defer { transactions { nodes { id } } } } }`, true],
+  ['fields of items that are deferred', list('hash ... @defer { id }'), false],
   [
-    'another directive on the list',
-    `{ wallet(address: "0x0") { transactions { nodes @stream { id } } } }`,
+    'fields of items that are deferred in a fragment',
+    `${list('...F')} fragment F on Transaction { ... @defer { id } }`,
     false,
   ],
+  ['streamed lists of items', list('logs @stream { topics }'), false],
 ])('%s: %s', (_what, document, isPlanned) => {
   expect(plannedSchema.canExecute(parse(document))).toBe(isPlanned);
 });
+
+test.each([
+  ['one list', `{ wallet(address: "0x0") { ... @defer { transactions { nodes { id hash } } } } }`, true],
+  [
+    'two lists',
+    `{ wallet(address: "0x0") { transactions { nodes { id } ... @defer { edges { node { hash } } } } } }`,
+    true,
+  ],
+  [
+    'two uses of a list',
+    `{ wallet(address: "0x0") { transactions { nodes { id } ... @defer { nodes { hash } } } } }`,
+    false,
+  ],
+  [
+    'two uses in fragments of an interface',
+    `{ node(id: "0x0") { ...A ...B @defer } }
+     fragment A on Wallet { transactions { nodes { id } } }
+     fragment B on Wallet { transactions { nodes { hash } } }`,
+    false,
+  ],
+])(
+  'what is deferred is written by plans if the executor merges uses of lists: %s',
+  (_what, text, isPlanned) => {
+    const document = parse(text);
+    expect(plannedSchema.canExecute(document)).toBe(true);
+    expect(plannedSchema.canExecute(document, true)).toBe(isPlanned);
+  },
+);
 
 describe('the plans of a document', () => {
   const names = Array.from({ length: 12 }, (_, index) => `v${index}`);

@@ -11,9 +11,9 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { compileNodes, withPlannedLists } from '../../src/graph/plan/compile.ts';
-import { createProjection } from '../../src/graph/plan/list-writer.ts';
 import { derivedField, viewField } from '../../src/graph/plan/plannable.ts';
 import { createPlannedSchema } from '../../src/graph/plan/planned-schema.ts';
+import { createProjection } from '../../src/graph/plan/projection.ts';
 import { parseExactJson, type RawObject } from '../../src/lib/json/exact-json.ts';
 import type { IndexedList } from '../../src/upstream/kernel/compile-list.ts';
 import { createPageKernel } from '../../src/upstream/kernel/page-kernel.ts';

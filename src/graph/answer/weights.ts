@@ -85,6 +85,9 @@ const countTypenames = ({ fieldNodes, fragments, variableValues }: GraphQLResolv
   return { weight: { bytes, values: names.size }, isConstant };
 };
 
+/** The items of a list for the executor: a list, a list in slices, or one that grows. */
+export type AnswerList = AsyncIterable<unknown> | readonly unknown[];
+
 /** Long work that runs in time slices, and that may be stopped. */
 export type SlicedWork = {
   /** Whether the rest of the work is no longer needed. Once true, it stays true. */

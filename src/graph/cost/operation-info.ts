@@ -219,6 +219,12 @@ const isDeferred = (node: SelectionNode, variableValues: VariableValues): boolea
 export const isStreamed = (node: FieldNode, variableValues: VariableValues): boolean =>
   hasDirectives(node) && getDirectiveValues(GraphQLStreamDirective, node, variableValues)?.if === true;
 
+/** Returns the `initialCount` of the list that is being resolved; null if it is not streamed. */
+export const initialCountOf = ({ fieldNodes: [node], variableValues }: GraphQLResolveInfo): number | null => {
+  const stream = node && getDirectiveValues(GraphQLStreamDirective, node, variableValues);
+  return stream?.if === true ? Number(stream.initialCount) : null;
+};
+
 /** Returns the bytes of the label of a deferred fragment or a streamed list. */
 export const labelBytes = ({ directives = [] }: SelectionNode): number => {
   let bytes = 0;

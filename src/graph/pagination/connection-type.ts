@@ -2,13 +2,14 @@ import type { ObjectRef } from '@pothos/core';
 import type { MaybePromise } from '../../lib/values.ts';
 import type { IndexedList } from '../../upstream/kernel/compile-list.ts';
 import type { Answer } from '../answer/answer.ts';
+import type { AnswerList } from '../answer/weights.ts';
 import { type BuilderTypes, builder } from '../builder.ts';
 import { withCost } from '../cost/field-cost.ts';
 import { badUserInput } from '../errors.ts';
 import { withPlannedLists } from '../plan/compile.ts';
 import { semanticNonNull } from '../semantic-non-null.ts';
 import type { ItemEdge } from './connection.ts';
-import type { AnswerList, ListConnection, PageInfo } from './list-connection.ts';
+import type { ListConnection, PageInfo } from './list-connection.ts';
 
 type ConnectionFields<Page, Edge, Node> = {
   /** Names the type `{name}Connection`. */

@@ -3,12 +3,12 @@ import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page, PartialErrors } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { Answer } from '../answer/answer.ts';
+import type { AnswerList } from '../answer/weights.ts';
 import { clientError } from '../errors.ts';
 import type { PlannedList, PlannedRun } from '../plan/list-writer.ts';
 import type { ListCursors } from './cursor.ts';
-import type { AnswerList, ListConnection, PageInfo } from './list-connection.ts';
-import { GrowingWalk, StreamedConnection } from './list-connection.ts';
-import { type Entry, entriesOf, positionOf } from './merge-pages.ts';
+import { GrowingWalk, type ListConnection, type PageInfo, StreamedConnection } from './list-connection.ts';
+import { type Entry, entriesOf, positionOf, type Run } from './merge-pages.ts';
 import { type Passes, type WalkResult, walk } from './walk.ts';
 
 /** An edge of a connection over upstream pages. */
@@ -48,7 +48,12 @@ export class ItemConnection<Value> implements ListConnection, PlannedList {
   }
 
   get runs(): readonly PlannedRun[] {
-    return this.result.runs.map(({ visit, from, to }) => ({
+    return this.runsOf(this.result.runs);
+  }
+
+  /** Returns runs of its items as plans write them. */
+  runsOf(runs: readonly Run<Value>[]): readonly PlannedRun[] {
+    return runs.map(({ visit, from, to }) => ({
       writer: visit.page.items.writer,
       from,
       to,

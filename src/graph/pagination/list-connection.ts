@@ -2,12 +2,11 @@ import type { MaybePromise } from '../../lib/values.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { PartialErrors } from '../../upstream/page.ts';
 import type { Answer } from '../answer/answer.ts';
+import type { AnswerList } from '../answer/weights.ts';
+import type { GrowingPlannedList, PlannedRun } from '../plan/list-writer.ts';
 import type { CursorPosition } from './cursor.ts';
-import { type Entry, entriesOf, type PageSlice } from './merge-pages.ts';
+import { type Entry, entriesOf, type PageSlice, type Run } from './merge-pages.ts';
 import { type Passes, slicesOf, WalkedItems } from './walk.ts';
-
-/** The items of a list for the executor: a list, a list in slices, or one that grows. */
-export type AnswerList = AsyncIterable<unknown> | readonly unknown[];
 
 /** What the fields of a connection over upstream pages resolve to. */
 export type ListConnection = {
@@ -57,11 +56,11 @@ export class GrowingWalk<Value> {
   }
 
   /** Yields the items, page by page. Throws the error of a page that can't be read. */
-  async *pages(): AsyncGenerator<readonly Entry<Value>[], void, undefined> {
+  async *pages(): AsyncGenerator<readonly Run<Value>[], void, undefined> {
     for (let next = 0; ; ) {
       const runs = this.items.runs.slice(next);
       next += runs.length;
-      if (runs.length > 0) yield entriesOf(runs);
+      if (runs.length > 0) yield runs;
       else if (this.#hasEnded) return;
       else await this.#readPage();
     }
@@ -87,10 +86,18 @@ export class GrowingWalk<Value> {
 
 async function* none(): AsyncGenerator<never, void, undefined> {}
 
+async function* mapped<Item, Output>(
+  items: AsyncIterable<Item>,
+  map: (item: Item) => Output,
+): AsyncGenerator<Output, void, undefined> {
+  for await (const item of items) yield map(item);
+}
+
 /** The connection of the items that a walk has read so far. */
 type ConnectionSoFar<Value> = {
   edgeOf(entry: Entry<Value>): unknown;
   nodeOf(entry: Entry<Value>): unknown;
+  runsOf(runs: readonly Run<Value>[]): readonly PlannedRun[];
   readonly pageInfo: PageInfo;
   readonly requestTime: string | null;
   readonly responseTime: string | null;
@@ -102,7 +109,7 @@ type ConnectionSoFar<Value> = {
  * A connection whose items the executor takes as upstream pages arrive, see `@stream`. Everything that depends on the last
  * item waits for it: if the first part selects `pageInfo`, that part waits for all pages.
  */
-export class StreamedConnection<Value> implements ListConnection {
+export class StreamedConnection<Value> implements ListConnection, GrowingPlannedList {
   readonly #walk: GrowingWalk<Value>;
   readonly #soFar: ConnectionSoFar<Value>;
 
@@ -111,12 +118,16 @@ export class StreamedConnection<Value> implements ListConnection {
     this.#soFar = soFar;
   }
 
+  get runs(): AsyncIterable<readonly PlannedRun[]> {
+    return mapped(this.#walk.pages(), (runs) => this.#soFar.runsOf(runs));
+  }
+
   edges(answer: Answer): AnswerList {
-    return answer.streamedList(this.#walk.pages(), this.#soFar.edgeOf);
+    return answer.streamedList(mapped(this.#walk.pages(), entriesOf), this.#soFar.edgeOf);
   }
 
   nodes(answer: Answer): AnswerList {
-    return answer.streamedList(this.#walk.pages(), this.#soFar.nodeOf);
+    return answer.streamedList(mapped(this.#walk.pages(), entriesOf), this.#soFar.nodeOf);
   }
 
   get pageInfo(): Promise<PageInfo> {

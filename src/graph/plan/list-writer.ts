@@ -2,18 +2,21 @@ import { GraphQLError, type GraphQLResolveInfo, responsePathAsArray } from 'grap
 import type { Context } from '../../context.ts';
 import { RawJson } from '../../lib/json/stringify.ts';
 import type { KernelPlan } from '../../upstream/kernel/compile-plan.ts';
+import type { Written } from '../../upstream/kernel/instance.ts';
 import type { ItemsWriter } from '../../upstream/page.ts';
-import type { DeriveContext } from '../../upstream/parse/derived.ts';
-import {
-  type EdgeField,
-  type ListPlan,
-  type Plan,
-  type PlanField,
-  viewOf,
-} from '../../upstream/parse/record.ts';
+import type { ListPlan } from '../../upstream/parse/record.ts';
+import type { Answer } from '../answer/answer.ts';
+import type { AnswerList } from '../answer/weights.ts';
+import { initialCountOf } from '../cost/operation-info.ts';
+import type { ListItem, ProjectItem } from './projection.ts';
 
 /** A list that a plan writes. */
 export type PlannedList = { readonly runs: readonly PlannedRun[] };
+
+/** As `PlannedList`, for a walk whose pages are read when their items are requested. */
+export type GrowingPlannedList = { readonly runs: AsyncIterable<readonly PlannedRun[]> };
+
+export type AnyPlannedList = PlannedList | GrowingPlannedList;
 
 /** Items that follow each other on one page: those from `from` on, up to `to`, which is not one of them. */
 export type PlannedRun = {
@@ -72,10 +75,84 @@ export const writeList = (
   return writeInSlices();
 };
 
+/**
+ * Writes a list for an answer in parts, as elements that are one item or several. With `@stream` the executor counts those
+ * of the part that has the list, which are one item each, and adds the others to later parts. It makes null of an error,
+ * except in a later part, where it would give it another place.
+ */
+export const writeInParts = (
+  list: AnyPlannedList,
+  writing: ListWriting,
+  context: Context,
+  info: GraphQLResolveInfo,
+): AnswerList => {
+  context.answer.hasWrittenLists = true;
+  return context.answer.streamedList(elementsOf(list, writing, context, info), (element) => element);
+};
+
+async function* elementsOf(
+  { runs: all }: AnyPlannedList,
+  writing: ListWriting,
+  context: Context,
+  info: GraphQLResolveInfo,
+): AsyncGenerator<readonly [WrittenItems | GraphQLError], void, undefined> {
+  const elements = new ElementWriter(new ItemWriter(writing, context), info);
+  for await (const runs of Symbol.asyncIterator in all ? all : [all])
+    for (const run of runs)
+      for (let index = run.from; index < run.to; ) {
+        const before = elements.written;
+        yield [elements.write(run, index)];
+        index += elements.written - before;
+      }
+}
+
+class ElementWriter {
+  readonly #items: ItemWriter;
+  readonly #info: GraphQLResolveInfo;
+  /** Null for a list that is not streamed. */
+  readonly #initialCount: number | null;
+  /** The number of items written. */
+  written = 0;
+
+  constructor(items: ItemWriter, info: GraphQLResolveInfo) {
+    this.#items = items;
+    this.#info = info;
+    this.#initialCount = initialCountOf(info);
+  }
+
+  /** Writes at least the item at `index`. */
+  write(run: PlannedRun, index: number): WrittenItems | GraphQLError {
+    const at = this.written;
+    const isFirst = this.#initialCount !== null && at < this.#initialCount;
+    const { bytes, next } = this.#items.writeBytes(run, index, isFirst ? 1 : MAX_ITEMS_AT_ONCE);
+    this.written += Math.max(1, next - index);
+    // Parts are sent one after another: each has memory of its own.
+    if (next > index) return new WrittenItems(Buffer.from(bytes), at, null);
+    const json = this.#items.writeValue(run, index);
+    if (typeof json === 'string') return new WrittenItems(json, at, null);
+    const error = itemError(json, at, this.#info);
+    return isFirst || this.#initialCount === null ? error : new WrittenItems('null', at, error);
+  }
+}
+
+/** The JSON of items of a list, with commas between. */
+export class WrittenItems extends RawJson {
+  /** The index of the first item in the list. */
+  readonly index: number;
+  /** The error of an item that is null. */
+  readonly error: GraphQLError | null;
+
+  constructor(json: Buffer | string, index: number, error: GraphQLError | null) {
+    super([json]);
+    this.index = index;
+    this.error = error;
+  }
+}
+
 class ListWriter {
   readonly #runs: readonly PlannedRun[];
-  readonly #writing: ListWriting;
-  readonly #context: Context;
+  readonly #items: ItemWriter;
+  readonly #answer: Answer;
   readonly #info: GraphQLResolveInfo;
   readonly #parts: (Buffer | string)[] = [];
   #text = '[';
@@ -86,14 +163,14 @@ class ListWriter {
 
   constructor(runs: readonly PlannedRun[], writing: ListWriting, context: Context, info: GraphQLResolveInfo) {
     this.#runs = runs;
-    this.#writing = writing;
-    this.#context = context;
+    this.#items = new ItemWriter(writing, context);
+    this.#answer = context.answer;
     this.#info = info;
   }
 
   /** Writes for a slice of time. Returns whether it has written all items that are needed. */
   advance(): boolean {
-    const { answer } = this.#context;
+    const answer = this.#answer;
     for (let run = this.#runs[this.#run]; run !== undefined; run = this.#runs[this.#run]) {
       this.#index ??= run.from;
       while (this.#index < run.to && !answer.isStopped) {
@@ -112,34 +189,25 @@ class ListWriter {
 
   /** Writes at least the item at `index`, and returns the index behind what it has written. */
   #writeSome(run: PlannedRun, index: number): number {
-    const { writer, cursorOf } = run;
-    const plan = writer && this.#writing.kernelPlan(writer);
-    if (!writer || !plan) return this.#writeValue(run, index);
-    const { chains } = this.#context;
-    const to = Math.min(run.to, index + MAX_ITEMS_AT_ONCE);
-    const { bytes, next, isOdd } = writer.write(plan, index, to, { chainIds: chains.idsByName, cursorOf });
+    const { bytes, next, isOdd } = this.#items.writeBytes(run, index, MAX_ITEMS_AT_ONCE);
     if (next > index) this.#addBytes(bytes, next - index);
-    return isOdd ? this.#writeValue(run, next) : next;
+    return isOdd ? this.#addValue(run, next) : next;
   }
 
   #addBytes(bytes: Uint8Array, items: number): void {
-    const { answer } = this.#context;
-    answer.add(bytes.length + 1, items);
-    this.#parts.push(this.#written === 0 ? this.#text : `${this.#text},`, answer.copy(bytes));
+    this.#parts.push(this.#written === 0 ? this.#text : `${this.#text},`, this.#answer.copy(bytes));
     this.#text = '';
     this.#written += items;
   }
 
-  #writeValue(run: PlannedRun, index: number): number {
-    const { answer } = this.#context;
-    const item = run.item(index);
-    const isError = item instanceof GraphQLError;
-    if (isError) {
-      answer.itemErrors.push(itemError(item, this.#written, this.#info));
+  #addValue(run: PlannedRun, index: number): number {
+    const answer = this.#answer;
+    const written = this.#items.writeValue(run, index);
+    const json = typeof written === 'string' ? written : 'null';
+    if (typeof written !== 'string') {
+      answer.itemErrors.push(itemError(written, this.#written, this.#info));
       answer.addErrors(1);
     }
-    const json = isError ? 'null' : JSON.stringify(this.#writing.project(item, this.#context));
-    answer.add(json.length + 1, 1);
     this.#text += this.#written === 0 ? json : `,${json}`;
     this.#written += 1;
     if (this.#text.length >= PART_CHARACTERS) {
@@ -150,6 +218,47 @@ class ListWriter {
   }
 }
 
+const NOTHING = new Uint8Array();
+
+/** Writes items of one list, and adds them to the answer's weight. */
+class ItemWriter {
+  readonly #writing: ListWriting;
+  readonly #context: Context;
+
+  constructor(writing: ListWriting, context: Context) {
+    this.#writing = writing;
+    this.#context = context;
+  }
+
+  /**
+   * Writes items from `index` on, `most` of them or fewer, from the bytes of their page. The item at `next` is left to
+   * `writeValue` if `isOdd`. The next call of the kernel overwrites the bytes.
+   */
+  writeBytes(run: PlannedRun, index: number, most: number): Written {
+    const { writer, cursorOf } = run;
+    const plan = writer && this.#writing.kernelPlan(writer);
+    if (!writer || !plan) return { bytes: NOTHING, next: index, isOdd: true };
+    const { chains, answer } = this.#context;
+    const to = Math.min(run.to, index + most);
+    const written = writer.write(plan, index, to, { chainIds: chains.idsByName, cursorOf });
+    if (written.next > index) answer.add(written.bytes.length + 1, written.next - index);
+    return written;
+  }
+
+  /** Returns the JSON of an item, or the client's error of one that can't be parsed. */
+  writeValue(run: PlannedRun, index: number): string | GraphQLError {
+    const { answer } = this.#context;
+    const item = run.item(index);
+    const written =
+      item instanceof GraphQLError ? item : JSON.stringify(this.#writing.project(item, this.#context));
+    answer.add((typeof written === 'string' ? written.length : NULL_BYTES) + 1, 1);
+    return written;
+  }
+}
+
+/** The size of `null`. */
+const NULL_BYTES = 4;
+
 /** Returns an item's error as the executor returns it, with its place in the document and in the answer. */
 const itemError = (
   { message, extensions }: GraphQLError,
@@ -157,80 +266,3 @@ const itemError = (
   { fieldNodes, path }: GraphQLResolveInfo,
 ): GraphQLError =>
   new GraphQLError(message, { nodes: fieldNodes, path: [...responsePathAsArray(path), index], extensions });
-
-/** An item of a list, as a plain value. */
-type ListItem = {
-  readonly node: unknown;
-  /** The cursor of its edge. It is made only when it is selected. */
-  readonly cursor: string;
-};
-
-/** Returns what the executor returns for an item. Its JSON is the item's part of the answer. */
-type ProjectItem = (item: ListItem, context: DeriveContext) => object;
-
-/** Compiles a plan to a function of the plain values of its items. */
-export const createProjection = (plan: ListPlan): ProjectItem => {
-  if (plan.kind === 'nodes') {
-    const project = recordReader(plan.node);
-    return ({ node }, context) => project(node as object, context);
-  }
-  const { typeName, fields } = plan;
-  return objectReader(fields, (field) => edgeFieldReader(typeName, field));
-};
-
-type Read<Source, Output = unknown> = (source: Source, context: DeriveContext) => Output;
-
-/** An object without the members of every object: a client may call a field `__proto__`. V8 makes it as fast as `{}`. */
-class Projection {
-  [key: string]: unknown;
-}
-Object.setPrototypeOf(Projection.prototype, null);
-
-const objectReader = <Field extends { readonly key: string }, Source>(
-  fields: readonly Field[],
-  readerOf: (field: Field) => Read<Source>,
-): Read<Source, object> => {
-  const readers = fields.map((field) => ({ key: field.key, read: readerOf(field) }));
-  return (source, context) => {
-    const projection = new Projection();
-    for (const { key, read } of readers) projection[key] = read(source, context);
-    return projection;
-  };
-};
-
-const edgeFieldReader = (typeName: string, field: EdgeField): Read<ListItem> => {
-  if (field.kind === 'typename') return () => typeName;
-  if (field.kind === 'cursor') return ({ cursor }) => cursor;
-  const project = recordReader(field.plan);
-  return ({ node }, context) => project(node as object, context);
-};
-
-const recordReader = ({ typeName, fields }: Plan): Read<object, object> =>
-  objectReader(fields, (field) => fieldReader(typeName, field));
-
-const fieldReader = (typeName: string, field: PlanField): Read<object> => {
-  if (field.kind === 'typename') return () => typeName;
-  if (field.kind === 'derived') {
-    const { derive } = field.field;
-    return derive;
-  }
-  if (field.kind === 'view') {
-    const { view, plan } = field;
-    const project = recordReader(plan);
-    return (record, context) => {
-      const object = viewOf(view, record);
-      return object && project(object, context);
-    };
-  }
-  const { property, plan } = field;
-  const read = (record: object): unknown => (record as Readonly<Record<string, unknown>>)[property] ?? null;
-  if (plan === null) return read;
-  const project = recordReader(plan);
-  return (record, context) => {
-    const value = read(record);
-    if (value === null) return null;
-    return Array.isArray(value)
-      ? value.map((inner) => project(inner, context))
-      : project(value as object, context);
-  };
-};

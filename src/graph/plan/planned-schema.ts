@@ -1,48 +1,53 @@
 import {
-  type DirectiveNode,
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
-  type GraphQLNamedType,
+  type GraphQLField,
+  GraphQLList,
   GraphQLNonNull,
   type GraphQLResolveInfo,
   GraphQLScalarType,
   type GraphQLSchema,
-  getNamedType,
-  isObjectType,
   Kind,
   type OperationDefinitionNode,
-  type SelectionNode,
-  TypeInfo,
-  TypeNameMetaFieldDef,
-  visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import type { Context } from '../../context.ts';
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
 import type { SelectionInfo, VariableValues } from '../cost/operation-info.ts';
 import { compileEdges, compileNodes, type PlannedField, plannedFields } from './compile.ts';
-import { createProjection, ListWriting, type PlannedList, writeList } from './list-writer.ts';
+import { type Fragments, fragmentsIn, inspectDocument, type PlannedDocument } from './inspect-document.ts';
+import {
+  type AnyPlannedList,
+  ListWriting,
+  type PlannedList,
+  writeInParts,
+  writeList,
+} from './list-writer.ts';
+import { createProjection } from './projection.ts';
 
 /**
  * A schema whose lists of lookups are leaves: the executor resolves all the rest of an operation, and plans write these
  * lists. Documents are validated, and their costs are estimated, against the public schema.
  */
 export type PlannedSchema = {
-  /** Executes the documents for which `canExecute` is true, unchanged. */
+  /** Executes the documents for which `canExecute` is true, unchanged, if their answers come in one part. */
   readonly schema: GraphQLSchema;
-  /** Whether plans can write all lists of a document, and it has any. */
-  canExecute(document: DocumentNode): boolean;
-  /** Whether it can execute a document whose operations read nothing but pages of lookups. */
+  /** The same for answers in parts: lists are lists of leaves, each of which is one item or several. */
+  readonly schemaOfParts: GraphQLSchema;
+  /**
+   * Whether plans can write all lists of a document, and it has any. With `mergesUses` they must be written as a whole: the
+   * executor resolves a list once, also where one of its uses is deferred.
+   */
+  canExecute(document: DocumentNode, mergesUses?: boolean): boolean;
+  /** Whether it can execute a document whose operations read nothing but pages of lookups, for an answer in one part. */
   readsPagesAlone(document: DocumentNode): boolean;
 };
 
 /** The executor does not look at the selections below a leaf. */
-const WrittenList = new GraphQLScalarType<unknown, unknown>({
-  name: 'WrittenList',
-  description: 'A list that a plan has written as JSON.',
-  serialize: (written) => written,
-});
+const writtenBy = (name: string, description: string) =>
+  new GraphQLScalarType<unknown, unknown>({ name, description, serialize: (written) => written });
+
+const WrittenList = writtenBy('WrittenList', 'A list that a plan has written as JSON.');
+const WrittenItems = writtenBy('WrittenItems', 'Items of a list that a plan has written as JSON.');
 
 /**
  * Changes `schema`, which must have the types of `publicSchema` as objects of its own. Throws TypeError where an item of a
@@ -78,108 +83,41 @@ export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQL
     );
   };
 
+  const fieldsOfParts = new Map<GraphQLField<unknown, unknown>, GraphQLField<unknown, unknown>>();
   for (const [field, planned] of plannedFields(schema)) {
+    const ofParts: Pick<typeof field, 'type' | 'resolve'> = {
+      type: new GraphQLNonNull(new GraphQLList(WrittenItems)),
+      resolve(list, _args, context, info) {
+        return writeInParts(list as AnyPlannedList, writingFor(planned, info), context as Context, info);
+      },
+    };
+    fieldsOfParts.set(field, Object.assign<typeof field, object>(Object.create(field), ofParts));
     field.type = new GraphQLNonNull(WrittenList);
     field.resolve = (list, _args, context, info) =>
       writeList(list as PlannedList, writingFor(planned, info), context as Context, info);
   }
   return {
     schema,
-    canExecute: (document) => inspect(document) !== null,
+    schemaOfParts: withFields(schema, fieldsOfParts),
+    canExecute(document, mergesUses = false) {
+      const planned = inspect(document);
+      return planned !== null && !(mergesUses && planned.mayDeferUses);
+    },
     readsPagesAlone: (document) => inspect(document)?.readsPagesAlone === true,
   };
 };
 
-/** A document whose lists plans can write. */
-type PlannedDocument = {
-  /** The variables that decide `@skip` and `@include`. */
-  readonly conditions: readonly string[];
-  /** Whether its operations read nothing but pages of lookups. */
-  readonly readsPagesAlone: boolean;
-};
-
-const OF_PAGES = { isOfPages: true };
-
-/** The `extensions` of a field of Query below which everything comes from its arguments and from pages of lookups. */
-export const ofPages = (): typeof OF_PAGES => OF_PAGES;
-
-const NOT_OF_PAGES = { isOfPages: false };
-
-/** The `extensions` of a field of any other type that reads something else, such as the list of chains. */
-export const notOfPages = (): typeof NOT_OF_PAGES => NOT_OF_PAGES;
-
-/**
- * Returns what is known of a document whose lists plans can write. Returns null for a
- * document that is left to the executor: one without such lists, with introspection, or with another directive. `lists` are
- * the fields that plans write.
- */
-const inspectDocument = (
+/** Returns the same schema for the executor, which finds fields by `getField` alone, with other fields in place of some. */
+const withFields = (
   schema: GraphQLSchema,
-  lists: ReturnType<typeof plannedFields>,
-  document: DocumentNode,
-): PlannedDocument | null => {
-  const conditions = new Set<string>();
-  let hasLists = false;
-  let isKnown = true;
-  let readsPagesAlone = true;
-  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
-  const typeInfo = new TypeInfo(schema);
-  const fragments = fragmentsIn(document);
-  const onField = (node: FieldNode): void => {
-    const parent = typeInfo.getParentType();
-    const field = typeInfo.getFieldDef();
-    if (field === TypeNameMetaFieldDef) return;
-    if (!field || node.name.value.startsWith('__')) isKnown = false;
-    else {
-      const isRoot = isObjectType(parent) && roots.includes(parent);
-      readsPagesAlone &&= (field.extensions.isOfPages ?? !isRoot) === true;
-    }
-    const list = field && lists.get(field);
-    if (!list) return;
-    hasLists = true;
-    isKnown &&= isWrittenWhole(node, getNamedType(field.type), list.writable, fragments);
-  };
-  const onDirective = ({ name, arguments: args = [] }: DirectiveNode): void => {
-    if (name.value !== 'skip' && name.value !== 'include') isKnown = false;
-    for (const { value } of args) if (value.kind === Kind.VARIABLE) conditions.add(value.name.value);
-  };
-  visit(document, visitWithTypeInfo(typeInfo, { Field: onField, Directive: onDirective }));
-  return hasLists && isKnown ? { conditions: [...conditions], readsPagesAlone } : null;
-};
-
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
-
-const fragmentsIn = ({ definitions }: DocumentNode): Fragments =>
-  new Map(
-    definitions
-      .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
-      .map((fragment) => [fragment.name.value, fragment]),
-  );
-
-/** Whether a field of this type, and everything below it, is among the fields that plans write. */
-const isWrittenWhole = (
-  node: FieldNode,
-  type: GraphQLNamedType,
-  writable: PlannedField['writable'],
-  fragments: Fragments,
-): boolean => {
-  const visited = new Set<string>();
-  const isWritten = (of: GraphQLNamedType, selections: readonly SelectionNode[] = []): boolean =>
-    selections.every((selection) => {
-      if (selection.kind === Kind.INLINE_FRAGMENT) return isWritten(of, selection.selectionSet.selections);
-      const { value: name } = selection.name;
-      if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        if (visited.has(`${of.name} ${name}`)) return true;
-        visited.add(`${of.name} ${name}`);
-        return isWritten(of, fragments.get(name)?.selectionSet.selections);
-      }
-      // A fragment on an interface may have fields for other types.
-      const field = isObjectType(of) ? of.getFields()[name] : undefined;
-      if (field === undefined) return true;
-      return writable.has(field) && isWritten(getNamedType(field.type), selection.selectionSet?.selections);
-    });
-  return isWritten(type, node.selectionSet?.selections);
-};
+  fields: ReadonlyMap<GraphQLField<unknown, unknown>, GraphQLField<unknown, unknown>>,
+): GraphQLSchema =>
+  Object.assign<GraphQLSchema, Pick<GraphQLSchema, 'getField'>>(Object.create(schema), {
+    getField(type, name) {
+      const field = schema.getField(type, name);
+      return (field && fields.get(field)) ?? field;
+    },
+  });
 
 /** The most fields that the compiled plans of one document have together. A plan of a larger one is kept alone. */
 const MAX_FIELDS = 1000;

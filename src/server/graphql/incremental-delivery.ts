@@ -8,6 +8,7 @@ import {
 import { inOrderOfData, serializeData } from '../../graph/answer/serialize.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import { asksForParts, incrementalUses, withoutParts } from '../../graph/incremental.ts';
+import { WrittenItems } from '../../graph/plan/list-writer.ts';
 import type { CorsHeaders } from '../browsers/origin-policy.ts';
 import { headersOf } from '../http/exchange.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
@@ -100,7 +101,7 @@ const executeInParts = async (args: OperationArgs, parts: AnswerParts): Promise<
 type Part = {
   readonly errors?: readonly GraphQLError[];
   readonly pending?: readonly (Placed & { readonly id: string })[];
-  readonly incremental?: readonly (Placed & WithErrors)[];
+  readonly incremental?: readonly (Placed & WithErrors & { readonly items?: readonly unknown[] | null })[];
   readonly completed?: readonly (WithErrors & { readonly id: string })[];
   readonly data?: unknown;
 };
@@ -113,6 +114,21 @@ type Placed = {
   readonly subPath?: readonly (string | number)[];
   readonly label?: string;
 };
+
+/** The executor knows neither the places of items that a plan has written, as it counts them as one, nor their errors. */
+const withWrittenItems = ({ incremental, ...part }: Part): Part => ({
+  ...part,
+  ...(incremental && {
+    incremental: incremental.map((added) => {
+      const written = added.items?.filter((item) => item instanceof WrittenItems);
+      const [first] = written ?? [];
+      if (!written || !first) return added;
+      const errors = written.flatMap(({ error }) => error ?? []);
+      const path = added.path && [...added.path.slice(0, -1), first.index];
+      return { ...added, ...(path && { path }), ...(errors.length > 0 && { errors }) };
+    }),
+  }),
+});
 
 /** Counts the errors of a part that say why fields are null. */
 const errorsOfNulls = ({ errors = [], incremental = [] }: Part): number =>
@@ -159,12 +175,13 @@ class AnswerParts implements PartedAnswer {
    * Sends a part, with its errors masked. Resolves once it is written. The limits of an answer hold for all parts
    * together: no part is sent of an answer that is stopped.
    */
-  async send(part: Part): Promise<void> {
+  async send(made: Part): Promise<void> {
     const { answer } = this.#context;
     if (answer.isStopped) {
       answer.lease = null;
       return;
     }
+    const part = withWrittenItems(made);
     const masked = this.#masked(part);
     answer.add(placesBytes(part), 0);
     answer.addErrors(errorsOfNulls(part));

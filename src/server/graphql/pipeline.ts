@@ -88,9 +88,12 @@ const noSubscription: SubscribeFn = () => {
 };
 
 /** Executes a document whose lists plans can write against the planned schema, and any other against the public one. */
-export const usePlannedExecution = ({ schema, canExecute }: PlannedSchema): OperationPlugin => ({
-  onExecute({ args: { document }, executeFn, setExecuteFn }) {
-    if (canExecute(document)) setExecuteFn((args) => executeFn({ ...args, schema }));
+export const usePlannedExecution = (planned: PlannedSchema): OperationPlugin => ({
+  onExecute({ args: { document, contextValue }, executeFn, setExecuteFn }) {
+    const { parts } = contextValue;
+    if (!planned.canExecute(document, parts?.format === 'v0.2')) return;
+    const schema = parts ? planned.schemaOfParts : planned.schema;
+    setExecuteFn((args) => executeFn({ ...args, schema }));
   },
 });
 

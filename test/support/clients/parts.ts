@@ -36,7 +36,7 @@ export const EVENT_STREAM = 'text/event-stream';
 
 /** The JSON of each part in a body, as far as it has come, in the order of the body. */
 const PART =
-  /(?:^|\n)(?:data: |content-type: application\/json; charset=utf-8\r\n\r\n)(\{.*\})(?=\r\n---|\n\n)/g;
+  /(?:^|\n)(?:data: |content-type: application\/json; charset=utf-8\r\n\r\n)(\{[^\n]*\})(?=\r\n---|\n\n)/g;
 
 /** Asks for an answer in parts, which are read as they come. */
 export const askInParts = async (

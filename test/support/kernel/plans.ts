@@ -1,7 +1,7 @@
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { plannedFields } from '../../../src/graph/plan/compile.ts';
-import { createProjection } from '../../../src/graph/plan/list-writer.ts';
 import { derivedOf, exposedProperty, viewedBy } from '../../../src/graph/plan/plannable.ts';
+import { createProjection } from '../../../src/graph/plan/projection.ts';
 import { createChains } from '../../../src/lookups/chains/chains.ts';
 import { KNOWN_CHAINS } from '../../../src/lookups/chains/known-chains.ts';
 import { schema } from '../../../src/schema.ts';
