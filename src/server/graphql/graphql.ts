@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 import type { Caller, Context } from '../../context.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
@@ -11,6 +11,7 @@ import { createCorsHeaders, createCsrfCheck } from '../browsers/origin-policy.ts
 import type { ClientAddress } from '../http/client-address.ts';
 import { createCompressor } from '../http/compressor.ts';
 import { createTrace, disconnectedSignalOf, setCommonHeaders, traceOf } from '../http/exchange.ts';
+import type { WholeRequest } from '../http/whole-body.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
 import { acceptedBy } from './answers/accept.ts';
@@ -142,7 +143,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
 
 /** Answers an HTTP request. */
 type AnswerRequest = (
-  request: IncomingMessage,
+  request: WholeRequest,
   response: ServerResponse,
   shutdown: Pick<HttpContext, 'shutdownSignal'>,
 ) => Promise<void>;

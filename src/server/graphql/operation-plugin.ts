@@ -1,10 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { DocumentNode, ExecutionArgs, ExecutionResult, OperationTypeNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory-budget.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { MaybePromise } from '../../lib/values.ts';
+import type { WholeRequest } from '../http/whole-body.ts';
 import type { Attributed, ClientName } from './attribution.ts';
 import type { PartedAnswer, PartWriter } from './part-writer.ts';
 
@@ -67,7 +68,7 @@ export type Received = {
 
 /** An HTTP request and its response. */
 export type HttpContext = {
-  readonly req: IncomingMessage;
+  readonly req: WholeRequest;
   readonly res: ServerResponse;
   /** Aborts when the client disconnects. */
   readonly clientSignal: AbortSignal;

@@ -9,29 +9,53 @@ const REQUEST_ID = 'x-request-id';
 /** A client's own id is used if any log can hold it as it is. */
 const VALID = /^[\w.:-]{1,128}$/;
 
-const TRACE = Symbol('trace of a request');
+const EXCHANGE = Symbol('exchange of a response');
 
-type NamedResponse = ServerResponse & { [TRACE]?: Trace };
+/** A response knows its exchange. A weak map of all responses would cost the garbage collector more. */
+type KnownResponse = ServerResponse & { [EXCHANGE]?: Exchange };
 
-/** Gives every request its trace. Its id is the client's own id if that is valid, else a new one. */
-export const nameRequests = (server: Server): void => {
-  server.prependListener('request', ({ headers }: IncomingMessage, response: NamedResponse) => {
-    const given = headers[REQUEST_ID];
-    const requestId = typeof given === 'string' && VALID.test(given) ? given : randomUUID();
-    response[TRACE] = createTrace(headers.traceparent, requestId);
-  });
+/** A request and its response, from its head until the response was sent or the connection has closed. */
+class Exchange {
+  /** What the request causes from now on belongs to it. */
+  trace: Trace;
+  #hasClosed: boolean;
+  #callbacks: (() => void)[] | null = null;
+
+  constructor(response: KnownResponse, trace: Trace) {
+    this.trace = trace;
+    this.#hasClosed = response.closed;
+    response[EXCHANGE] = this;
+    response.on('close', listeners.close);
+  }
+
+  onClosed(callback: () => void): void {
+    if (this.#hasClosed) callback();
+    else if (this.#callbacks) this.#callbacks.push(callback);
+    else this.#callbacks = [callback];
+  }
+
+  close(): void {
+    if (this.#hasClosed) return;
+    this.#hasClosed = true;
+    for (const callback of this.#callbacks ?? []) callback();
+  }
+}
+
+/** Begins the exchange of a request, with its trace. Its id is the client's own id if that is valid, else a new one. */
+export const beginExchange = ({ headers }: IncomingMessage, response: ServerResponse): void => {
+  const given = headers[REQUEST_ID];
+  const requestId = typeof given === 'string' && VALID.test(given) ? given : randomUUID();
+  new Exchange(response, createTrace(headers.traceparent, requestId));
 };
+
+const exchangeOf = (response: KnownResponse): Exchange =>
+  response[EXCHANGE] ?? new Exchange(response, createTrace());
 
 /** The trace of the request that `response` answers. */
-export const traceOf = (response: NamedResponse): Trace => response[TRACE] ?? createTrace();
-
-/** What the request causes from now on belongs to this trace. */
-const setTrace = (response: NamedResponse, trace: Trace): void => {
-  response[TRACE] = trace;
-};
+export const traceOf = (response: ServerResponse): Trace => exchangeOf(response).trace;
 
 /** The id of the request that `response` answers. */
-export const requestIdOf = (response: NamedResponse): string => response[TRACE]?.requestId ?? randomUUID();
+export const requestIdOf = (response: ServerResponse): string => traceOf(response).requestId;
 
 /**
  * Continues the trace in the header `traceparent`, or begins one. The request id is new by default, since many operations
@@ -47,37 +71,49 @@ export const createTrace = (
 
 /** What happens when a response ends: callbacks are called, the rest of the request is discarded, the next request starts. */
 
-const CALLBACKS = Symbol('callbacks of a response');
-
-/** A response with listeners to its end. A weak map of all responses would cost the garbage collector more. */
-type WatchedResponse = ServerResponse & { [CALLBACKS]?: (() => void)[] };
-
-/**
- * Calls `callback` once the response was sent or its connection has closed; at once when it already has. All callbacks of
- * a response share one listener: Node warns of a leak at more than ten, and an event stream adds some of its own.
- */
-export const onResponseClosed = (response: ServerResponse, callback: () => void): void => {
-  if (response.closed) callback();
-  else callbacksFor(response).push(callback);
-};
-
-const callbacksFor = (response: WatchedResponse): (() => void)[] => {
-  const known = response[CALLBACKS];
-  if (known) return known;
-  const callbacks: (() => void)[] = [];
-  response[CALLBACKS] = callbacks;
-  // A response closes once.
-  response.on('close', () => {
-    for (const callback of callbacks) callback();
-  });
-  return callbacks;
-};
+/** Calls `callback` once the response was sent or its connection has closed; at once when it already has. */
+export const onResponseClosed = (response: ServerResponse, callback: () => void): void =>
+  exchangeOf(response).onClosed(callback);
 
 /** Returns a signal that aborts when the connection closes before the response was sent. */
 export const disconnectedSignalOf = (response: ServerResponse): AbortSignal => {
   const disconnected = new AbortController();
   onResponseClosed(response, () => response.writableFinished || disconnected.abort());
   return disconnected.signal;
+};
+
+/** The responses under way on each connection, the oldest first. */
+export type Connections = {
+  /** By their sockets: those that are open, and have not become WebSockets. */
+  readonly all: ReadonlyMap<Socket, readonly ServerResponse[]>;
+  /** Adds a response until it closes. Returns the one that its connection sends before it; undefined if there is none. */
+  add(response: ServerResponse, socket: Socket): ServerResponse | undefined;
+};
+
+export const watchConnections = (server: Server): Connections => {
+  const all = new Map<Socket, KnownResponse[]>();
+  server.on('connection', (socket: Socket) => {
+    const responses: KnownResponse[] = [];
+    all.set(socket, responses);
+    socket.on('close', () => {
+      all.delete(socket);
+      // In older releases of Node, a pipelined response that waits for another emits no `close` when its connection is cut.
+      for (const response of [...responses]) exchangeOf(response).close();
+    });
+  });
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => void all.delete(socket));
+  return {
+    all,
+    add(response, socket) {
+      const responses = all.get(socket) ?? [];
+      const before = responses.at(-1);
+      responses.push(response);
+      onResponseClosed(response, () => {
+        responses.splice(responses.indexOf(response), 1);
+      });
+      return before;
+    },
+  };
 };
 
 /** How long the rest of a body is read and discarded after an early response. */
@@ -87,31 +123,27 @@ const LINGER_MS = 1000;
  * Closes the connection of a request that was answered before all of its body arrived. It closes after a second, in which
  * Node discards what arrives: a client that is still sending would get a reset instead of the response.
  */
-export const closeAfterEarlyResponse = (request: IncomingMessage, response: ServerResponse): void => {
-  // After the response, neither the request nor the response refers to the socket any longer.
-  const { socket } = request;
+export const closeAfterEarlyResponse = (response: ServerResponse): void => {
   // A response finishes once: a listener that removes itself would cost each request more.
-  response.prependListener('finish', () => {
+  response.prependListener('finish', listeners.finish);
+};
+
+/** All responses share their listeners: those of each one's own would be closures of it. */
+const listeners = {
+  /** The only one of `close`: Node warns of a leak at more than ten, and an event stream adds some of its own. */
+  close(this: KnownResponse): void {
+    this[EXCHANGE]?.close();
+  },
+  finish(this: ServerResponse): void {
+    const { req: request } = this;
     if (request.complete) return;
+    // After the response, neither the request nor the response refers to the socket any longer.
+    const { socket } = request;
     // Node calls `destroySoon` at once where the client wants no further response.
     socket.destroySoon = () => socket.end();
     const closeSocket = setTimeout(() => socket.destroy(), LINGER_MS).unref();
     request.once('end', () => clearTimeout(closeSocket));
-  });
-};
-
-/** Starts a request when the requests before it on its connection are answered. */
-export type RequestQueue = (request: IncomingMessage, response: ServerResponse, start: () => void) => void;
-
-/** Runs pipelined requests of one connection one after another: else the responses to later ones would wait in memory. */
-export const createRequestQueue = (): RequestQueue => {
-  const newest = new WeakMap<Socket, ServerResponse>();
-  return ({ socket }, response, start) => {
-    const before = newest.get(socket);
-    newest.set(socket, response);
-    if (before === undefined) start();
-    else onResponseClosed(before, start);
-  };
+  },
 };
 
 /** On every response. Only GraphiQL is a page, and sets a content security policy of its own. */
@@ -165,33 +197,17 @@ export type HttpObserver = {
   ended?(route: Route, status: number | null, trace: Trace): void;
 };
 
-/** Reports every HTTP request, except upgrades. Call it before `nameRequests`, so that each request has its trace. */
-export const observeHttp = (server: Server, observer: HttpObserver): void => {
-  const underWay = new WeakMap<Socket, Set<() => void>>();
-  const requestsOf = (socket: Socket): Set<() => void> => {
-    const known = underWay.get(socket);
-    if (known) return known;
-    const requests = new Set<() => void>();
-    underWay.set(socket, requests);
-    // In older releases of Node, a pipelined response that waits for another emits no `close` when its connection is cut.
-    socket.on('close', () => {
-      for (const end of requests) end();
-    });
-    return requests;
-  };
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    const route = routeOf(request.url);
-    const requests = requestsOf(request.socket);
-    const given = traceOf(response);
-    const trace = observer.started?.(route, request, given) ?? given;
-    setTrace(response, trace);
-    const end = () => {
-      if (requests.delete(end))
-        observer.ended?.(route, response.headersSent ? response.statusCode : null, trace);
-    };
-    requests.add(end);
-    onResponseClosed(response, end);
-  });
+/** Reports a request whose exchange has begun. Upgrades are not reported. */
+export const reportRequest = (
+  observer: HttpObserver,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void => {
+  const exchange = exchangeOf(response);
+  const route = routeOf(request.url);
+  const trace = observer.started?.(route, request, exchange.trace) ?? exchange.trace;
+  exchange.trace = trace;
+  exchange.onClosed(() => observer.ended?.(route, response.headersSent ? response.statusCode : null, trace));
 };
 
 const routeOf = (url = ''): Route => {

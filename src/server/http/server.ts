@@ -16,18 +16,20 @@ import type { BrowserPolicy } from '../browsers/origin-policy.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { EventStreams } from '../subscriptions/event-stream.ts';
 import {
+  beginExchange,
   closeAfterEarlyResponse,
-  createRequestQueue,
   type HttpObserver,
   headersOf,
-  nameRequests,
-  observeHttp,
+  onResponseClosed,
+  reportRequest,
   requestIdOf,
   setCommonHeaders,
+  watchConnections,
 } from './exchange.ts';
 import { answerProbe, type HealthEndpoints } from './health.ts';
 import { createHttpShutdown, createListeners, type HttpShutdown } from './shutdown.ts';
 import type { UnsentLimit } from './unsent-limit.ts';
+import { WholeRequest } from './whole-body.ts';
 
 /**
  * Ingests a delivery of upstream, and answers with the common headers. `segments` are those of the path below
@@ -111,17 +113,26 @@ const segmentsOf = (url: string): string[] => {
 /** Serves all routes of the gateway, except the upgrade to WebSocket. */
 export const createHttpServer = (options: Options): HttpServer => {
   const { health, eventStreams, times = HTTP_TIMES } = options;
-  const serverOptions = { ...limitsOf(times), shouldUpgradeCallback: isForWebSocket };
-  const server = createServer(serverOptions, (request, response) => answer(request, response));
-  observeHttp(server, options.observer);
-  nameRequests(server);
+  const serverOptions = {
+    ...limitsOf(times),
+    shouldUpgradeCallback: isForWebSocket,
+    IncomingMessage: WholeRequest,
+  };
+  const server = createServer(serverOptions, (request, response) => {
+    normalise(request);
+    beginExchange(request, response);
+    reportRequest(options.observer, request, response);
+    const before = connections.add(response, request.socket);
+    shutdown.begun(response, before);
+    answer(request, response, before);
+  });
+  // Prepended, so that it runs first: the other listeners read the path and the headers.
+  server.prependListener('upgrade', normalise);
   options.unsent.watch(server);
+  const connections = watchConnections(server);
   const listeners = createListeners(server);
-  const shutdown = createHttpShutdown(server, listeners, rejectionBody);
+  const shutdown = createHttpShutdown(server, connections.all, listeners, rejectionBody);
   const answer = createAnswer(options, shutdown);
-  // Added last and prepended, so that they run first: the other listeners read the path and the headers.
-  for (const event of ['request', 'upgrade'])
-    server.prependListener(event, toCommonSpelling).prependListener(event, toOriginForm);
   const beginShutdown = () => {
     health.markNotReady();
     return shutdown.closeKeptAlive();
@@ -145,15 +156,14 @@ export const createHttpServer = (options: Options): HttpServer => {
 /** Answers one request, or begins to. It never throws. */
 const createAnswer = (options: Options, shutdown: HttpShutdown) => {
   const { ingest, log } = options;
-  const requestQueue = createRequestQueue();
   const route = createRoute(options, shutdown);
   const fail = (response: ServerResponse, error: unknown): void => {
     log.error('request failed', { error: stackOf(error), requestId: requestIdOf(response) });
     if (response.headersSent) response.destroy();
     else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
   };
-  return (request: IncomingMessage, response: ServerResponse) => {
-    closeAfterEarlyResponse(request, response);
+  return (request: WholeRequest, response: ServerResponse, before: ServerResponse | undefined) => {
+    closeAfterEarlyResponse(response);
     const violation = ruleViolationOf(request);
     if (violation) {
       response.setHeader('connection', 'close');
@@ -162,21 +172,24 @@ const createAnswer = (options: Options, shutdown: HttpShutdown) => {
     const onError = (error: unknown) => fail(response, error);
     // Pipelined deliveries run at once: their responses are small, and deliveries that are stored together cost less.
     if (request.url?.startsWith(DELIVERIES))
-      void ingest(request, response, segmentsOf(request.url)).catch(onError);
-    else requestQueue(request, response, () => void route(request, response).catch(onError));
+      return void ingest(request, response, segmentsOf(request.url)).catch(onError);
+    const start = () => void route(request, response).catch(onError);
+    // Other pipelined requests run one after another: else the responses to later ones would wait in memory.
+    if (before === undefined) start();
+    else onResponseClosed(before, start);
   };
 };
 
 /** Every route but that of deliveries. */
 const createRoute =
   ({ graphql, mcp, hostRejectionOf, health, console, frontPage }: Options, shutdown: HttpShutdown) =>
-  async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  async (request: WholeRequest, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
     const answer = path === '/graphql' ? graphql.answer : path === '/mcp' ? mcp : null;
     if (answer) {
       const { shutdownSignal } = shutdown;
       return shutdownSignal.aborted
-        ? shutdown.reject(request, response)
+        ? shutdown.reject(response)
         : answer(request, response, { shutdownSignal });
     }
     setCommonHeaders(response);
@@ -234,8 +247,15 @@ export const ruleViolationOf = (request: IncomingMessage): RuleViolation | null 
   return { status: 501, message: 'Expected a Transfer-Encoding of chunked, got another.' };
 };
 
+/** Rewrites a request to the one spelling that everything which reads it expects. */
+const normalise = (request: IncomingMessage): void => {
+  toOriginForm(request);
+  toCommonSpelling(request);
+};
+
 /** Rewrites a target in absolute form, which proxies use, to origin form, and sets Host to the target's host. */
 const toOriginForm = (request: IncomingMessage): void => {
+  if (request.url?.startsWith('/')) return;
   const [start, host] = ABSOLUTE_FORM.exec(request.url ?? '') ?? [];
   if (start === undefined) return;
   const path = request.url?.slice(start.length) ?? '';

@@ -10,7 +10,7 @@ import {
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ShutdownDeadline } from '../../lib/deadlines.ts';
 import { settlesWithin } from '../../lib/tasks.ts';
-import { onResponseClosed, setCommonHeaders } from './exchange.ts';
+import { type Connections, setCommonHeaders } from './exchange.ts';
 
 /** Enough turns of the event loop to accept waiting connections, and to read requests that arrived on idle ones. */
 const EVENT_LOOP_TURNS = 4;
@@ -19,8 +19,10 @@ const EVENT_LOOP_TURNS = 4;
 export type HttpShutdown = {
   /** Aborts when running operations are answered with UPSTREAM_TIMEOUT: see server/graphql/pipeline.ts. */
   readonly shutdownSignal: AbortSignal;
+  /** A response has begun, and `before` is the one that its connection sends before it. */
+  begun(response: ServerResponse, before: ServerResponse | undefined): void;
   /** Answers a request that has not started to run with 503, unless it is answered. */
-  reject(request: IncomingMessage, response: ServerResponse): void;
+  reject(response: ServerResponse): void;
   /**
    * From here on each response is its connection's last and says so, so that its client opens the next one elsewhere. Idle
    * connections stay open: a request that is on its way on one would be lost. It is answered, and the connection closes.
@@ -40,15 +42,11 @@ type RejectionBody = (request: IncomingMessage) => object;
 
 export const createHttpShutdown = (
   server: Server,
+  connections: Connections['all'],
   listeners: Pick<Listeners, 'close'>,
   rejectionBody: RejectionBody,
 ): HttpShutdown => {
   const shutdown = new AbortController();
-  /**
-   * The requests under way on each connection, the newest last. In older releases of Node, a pipelined response that
-   * waits for another emits no `close` when its connection is cut.
-   */
-  const underWay = new Map<Socket, Map<ServerResponse, IncomingMessage>>();
   /** The connections whose clients may send another request: no response has said that they close. */
   const kept = new Set<Socket>();
   const allTold = Promise.withResolvers<void>();
@@ -62,49 +60,35 @@ export const createHttpShutdown = (
     release(socket);
   };
   server.on('connection', (socket: Socket) => {
-    underWay.set(socket, new Map());
     kept.add(socket);
-    socket.on('close', () => {
-      underWay.delete(socket);
-      release(socket);
-    });
+    socket.on('close', () => release(socket));
   });
   // A WebSocket is closed by its own protocol.
-  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
-    underWay.delete(socket);
-    release(socket);
-  });
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    const { socket } = request;
-    const requests = underWay.get(socket);
-    if (isClosing) {
-      // Only the last of pipelined responses may say that the connection closes.
-      const before = newestOf(requests);
-      if (before?.headersSent === false) before.removeHeader('connection');
-      sayClose(socket, response);
-    }
-    requests?.set(response, request);
-    onResponseClosed(response, () => requests?.delete(response));
-  });
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => release(socket));
 
-  const reject = (request: IncomingMessage, response: ServerResponse): void => {
+  const reject = (response: ServerResponse): void => {
     if (response.headersSent) return;
     setCommonHeaders(response);
     const headers = { 'content-type': 'application/json', 'retry-after': '1', connection: 'close' };
-    response.writeHead(503, headers).end(JSON.stringify(rejectionBody(request)));
+    response.writeHead(503, headers).end(JSON.stringify(rejectionBody(response.req)));
   };
   const rejectUnanswered = (): void => {
-    for (const [response, request] of [...underWay.values()].flatMap((requests) => [...requests]))
-      reject(request, response);
+    for (const response of [...connections.values()].flat()) reject(response);
   };
 
   return {
     shutdownSignal: shutdown.signal,
+    begun(response, before) {
+      if (!isClosing) return;
+      // Only the last of pipelined responses may say that the connection closes.
+      if (before?.headersSent === false) before.removeHeader('connection');
+      sayClose(response.req.socket, response);
+    },
     reject,
     closeKeptAlive() {
       isClosing = true;
-      for (const [socket, requests] of underWay) {
-        const newest = newestOf(requests);
+      for (const [socket, responses] of connections) {
+        const newest = responses.at(-1);
         if (newest?.headersSent === false) sayClose(socket, newest);
         // A stream that has begun can no longer say it, and may last.
         else if (newest?.writableEnded === false) release(socket);
@@ -116,7 +100,7 @@ export const createHttpShutdown = (
       for (let turn = 0; turn < EVENT_LOOP_TURNS; turn += 1) await nextTurn();
       const closed = listeners.close();
       // Idle connections are closed now, and those of responses that could not say so once these have ended.
-      for (const [socket, requests] of underWay) newestOf(requests)?.once('close', () => socket.end());
+      for (const [socket, responses] of connections) responses.at(-1)?.once('close', () => socket.end());
       if (await settlesWithin([closed], deadline.drainMs())) return;
       shutdown.abort();
       // Abandoned operations are answered within these turns.
@@ -128,10 +112,6 @@ export const createHttpShutdown = (
     },
   };
 };
-
-/** The request whose response comes last. */
-const newestOf = (requests: ReadonlyMap<ServerResponse, IncomingMessage> | undefined) =>
-  [...(requests?.keys() ?? [])].at(-1);
 
 /**
  * How long a peer may take to read the final message, and the megabytes that may be queued before it. A client that is cut

@@ -11,11 +11,12 @@ import type { Operations } from '../graphql/observe.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { disconnectedSignalOf, headersOf, traceOf, writeHeaderBlock } from '../http/exchange.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
+import type { WholeRequest } from '../http/whole-body.ts';
 import { type Answer, type AnswerMessage, errorAnswer } from './protocol.ts';
 
 /** Answers a request of an MCP client. */
 export type AnswerMcp = (
-  request: IncomingMessage,
+  request: WholeRequest,
   response: ServerResponse,
   shutdown: { readonly shutdownSignal: AbortSignal },
 ) => Promise<void>;
@@ -40,7 +41,7 @@ export const createMcpEndpoint = (options: EndpointOptions): AnswerMcp => {
   const { answerMessage, authenticate, clientAddress, attribute, operations } = options;
   const { rejectionOf, corsHeaders, unsent } = options;
   const checkHeaders = createCsrfCheck(options);
-  const readPost = createReadPost(createRequestMemory());
+  const readPost = createReadPost(createRequestMemory(), (message) => ({ message }));
 
   const send = (request: IncomingMessage, response: ServerResponse, answer: Answer, others: Headers = {}) => {
     if (response.headersSent || response.destroyed) return;
@@ -73,7 +74,7 @@ export const createMcpEndpoint = (options: EndpointOptions): AnswerMcp => {
       if (isPreflight) return send(request, response, EMPTY);
       const caller = await authenticate(headers, () => clientAddress(request));
       if (method !== 'POST') return send(request, response, NOT_A_POST, { allow: 'POST' });
-      const message = await readPost(request, response, caller.billingKey);
+      const { message } = await readPost(request, response, caller.billingKey);
       const context = { caller, trace, clientSignal, shutdownSignal };
       send(request, response, await answerMessage(message, request.headers, context, client));
     } catch (thrown) {

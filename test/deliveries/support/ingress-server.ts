@@ -28,7 +28,7 @@ export const startIngress = async (parts: Partial<IngressParts> = {}): Promise<I
     deliveryUrls,
   });
   const server = createServer((request, response) => {
-    closeAfterEarlyResponse(request, response);
+    closeAfterEarlyResponse(response);
     const path = request.url?.split('?')[0] ?? '';
     void ingress(request, response, path.split('/').slice(2));
   });

@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import { badUserInput, clientError } from '../../../graph/errors.ts';
+import { LRUCache } from 'lru-cache';
+import { clientError } from '../../../graph/errors.ts';
 import { collectBody } from '../../../lib/buffers.ts';
 import { isObject } from '../../../lib/json/exact-json.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
 import type { CheckHeaders } from '../../browsers/origin-policy.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
 import { headersOf, traceOf } from '../../http/exchange.ts';
+import { incomplete, type WholeRequest } from '../../http/whole-body.ts';
 import type { Documents } from '../limits/documents.ts';
 import {
   type BodyLimit,
@@ -26,7 +28,7 @@ import type { TrustedDocuments } from '../trusted-documents.ts';
  * InvalidDocument of its document.
  */
 export type Receive = (
-  request: IncomingMessage,
+  request: WholeRequest,
   response: ServerResponse,
   clientSignal: AbortSignal,
 ) => Promise<Received>;
@@ -43,7 +45,10 @@ type Options = {
 
 export const createReceive = (options: Options): Receive => {
   const { checkHeaders, authenticate, clientAddress, requestMemory, documents, trusted } = options;
-  const readPost = createReadPost(requestMemory);
+  const messages = createMessageMemory<Params>();
+  trusted?.onReload(() => messages.clear());
+  const toParams = (json: unknown): Params => paramsOf(json, trusted);
+  const readPost = createReadPost(requestMemory, toParams, messages);
 
   return async (request, response, clientSignal) => {
     const { method = 'GET', url = '' } = request;
@@ -54,8 +59,8 @@ export const createReceive = (options: Options): Receive => {
     const { billingKey } = caller;
     if (method !== 'GET' && method !== 'POST')
       throw invalid('Expected GET or POST, got another method.', 405);
-    const given = method === 'GET' ? readQuery(url) : await readPost(request, response, billingKey);
-    const params = paramsOf(given, trusted);
+    const params =
+      method === 'GET' ? toParams(readQuery(url)) : await readPost(request, response, billingKey);
     const { query, operationName } = params;
     const trace = traceOf(response);
     const known = documents.known(query, operationName);
@@ -67,19 +72,39 @@ export const createReceive = (options: Options): Receive => {
   };
 };
 
+/** The most characters of the bodies that are remembered. With what they say, they take several times as many bytes. */
+const MAX_CHARACTERS = 1024 * 1024;
+
+/** Remembers what small bodies say, so that it is read once of those that clients send again. */
+type MessageMemory<Message extends object> = Pick<LRUCache<string, Message>, 'get' | 'set' | 'clear'>;
+
+const createMessageMemory = <Message extends object>(): MessageMemory<Message> =>
+  new LRUCache({ maxSize: MAX_CHARACTERS, sizeCalculation: (_message, text) => text.length + 1 });
+
 /**
- * Reads the JSON body of a POST. A large one counts against the memory of its client until the response is sent. Rejects with
- * the error for the client. `client` is the caller's billing key.
+ * Reads the JSON body of a POST, and `toMessage` reads what it says. A large one counts against the memory of its client
+ * until the response is sent. Rejects with the error for the client. `client` is the caller's billing key.
  */
-export const createReadPost =
-  (requestMemory: RequestMemory) =>
-  async (request: IncomingMessage, response: ServerResponse, client: string): Promise<unknown> => {
+export const createReadPost = <Message extends object>(
+  requestMemory: RequestMemory,
+  toMessage: (json: unknown) => Message,
+  messages: MessageMemory<Message> | null = null,
+) => {
+  const readSmall = (text: string): Message => {
+    const known = messages?.get(text);
+    if (known !== undefined) return known;
+    const message = toMessage(fromJson(text));
+    messages?.set(text, message);
+    return message;
+  };
+  return async (request: WholeRequest, response: ServerResponse, client: string): Promise<Message> => {
     const length = request.headers['content-length'];
     if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-    if (isSmallBody(length)) return fromJson(await collectBody(request, () => {}, incomplete).body);
+    if (isSmallBody(length)) return readSmall((await request.whole()).toString());
     const body = await readLimited(request, (abort) => limitBody(requestMemory, client, response, abort));
-    return parseBody(body.toString()).catch(throwNoJson);
+    return toMessage(await parseBody(body.toString()).catch(throwNoJson));
   };
+};
 
 const badRequest = (
   message: string,
@@ -111,9 +136,6 @@ const parseParameter = (name: string, text: string | null): unknown => {
   }
 };
 
-/** The error is read by no client. */
-const incomplete = () => badUserInput('Expected a whole body, got a part of one.');
-
 /** Reads a whole body within the limit. Rejects with the error of the limit if the body exceeds it. */
 const readLimited = (
   request: IncomingMessage,
@@ -124,9 +146,9 @@ const readLimited = (
   return body.finally(limit.arrived);
 };
 
-const fromJson = (body: Buffer): unknown => {
+const fromJson = (text: string): unknown => {
   try {
-    return JSON.parse(body.toString());
+    return JSON.parse(text);
   } catch (error) {
     return throwNoJson(error);
   }
