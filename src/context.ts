@@ -1,5 +1,6 @@
 import type { FeedCache } from './deliveries/feed/cache.ts';
 import type { ChangeNotifier } from './deliveries/feed/change-notifier.ts';
+import type { MergedReads } from './deliveries/feed/merged-reads.ts';
 import type { DeliveryUrls } from './deliveries/ingress/delivery-url.ts';
 import type { RefusedDeliveries } from './deliveries/ingress/refused.ts';
 import type { DeliveryLog } from './deliveries/log/log.ts';
@@ -39,6 +40,7 @@ export type ContextParts = {
   readonly deliveries: {
     readonly log: DeliveryLog;
     readonly changeNotifier: ChangeNotifier;
+    readonly feedReads: MergedReads;
     readonly feedCache: FeedCache;
     readonly deliveryUrls: DeliveryUrls;
     readonly refused: RefusedDeliveries;

@@ -4,6 +4,7 @@ import type { ReadEvent } from './events/events.ts';
 import type { FeedCache } from './feed/cache.ts';
 import type { ChangeNotifier } from './feed/change-notifier.ts';
 import { createDeliverySource } from './feed/feed.ts';
+import type { MergedReads } from './feed/merged-reads.ts';
 import type { DeliveryUrls } from './ingress/delivery-url.ts';
 import type { RefusedDeliveries, RefusedDelivery } from './ingress/refused.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log/log.ts';
@@ -49,6 +50,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 type Parts = {
   readonly log: DeliveryLog;
   readonly changeNotifier: ChangeNotifier;
+  readonly feedReads: MergedReads;
   readonly feedCache: FeedCache;
   readonly deliveryUrls: DeliveryUrls;
   readonly refused: RefusedDeliveries;
@@ -66,6 +68,7 @@ type Parts = {
 export const createTenantDeliveries = ({
   log,
   changeNotifier,
+  feedReads,
   feedCache: cache,
   deliveryUrls,
   refused,
@@ -89,6 +92,8 @@ export const createTenantDeliveries = ({
     payload: (delivery) => bodyReader.payload(delivery),
     events: (delivery, address) => bodyReader.events(delivery, address),
     subscribe: (after, filter, mapError) =>
-      createDeliverySource({ log, changeNotifier, tenant, cache, after, filter, mapError }),
+      createDeliverySource({
+        ...{ log, reads: feedReads, changeNotifier, tenant, cache, after, filter, mapError },
+      }),
   };
 };

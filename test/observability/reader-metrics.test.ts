@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { FeedCache } from '../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../src/deliveries/feed/change-notifier.ts';
 import { createDeliverySource } from '../../src/deliveries/feed/feed.ts';
+import { MergedReads } from '../../src/deliveries/feed/merged-reads.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { UNATTRIBUTED } from '../../src/server/graphql/attribution.ts';
 import { createTelemetry } from '../../src/telemetry/telemetry.ts';
@@ -85,6 +86,7 @@ test('a scrape decodes no cursor of readers, however many there are', async () =
   const cursors = await appendNumbers(log, range(1, 20));
   const feed = createDeliverySource({
     log,
+    reads: new MergedReads(log),
     changeNotifier: new ChangeNotifier(log),
     tenant: TENANT,
     cache: new FeedCache(1_000_000),

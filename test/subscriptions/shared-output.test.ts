@@ -13,6 +13,7 @@ import { expect, test } from 'vitest';
 import { FeedCache } from '../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../src/deliveries/feed/change-notifier.ts';
 import { createDeliverySource } from '../../src/deliveries/feed/feed.ts';
+import { MergedReads } from '../../src/deliveries/feed/merged-reads.ts';
 import type { StoredDelivery } from '../../src/deliveries/log/log.ts';
 import { Answer, createAnswers } from '../../src/graph/answer/answer.ts';
 import { clientError, maskError } from '../../src/graph/errors.ts';
@@ -181,6 +182,7 @@ test("a shared frame is byte for byte what graphql's own subscribe returns to ea
   const source = () =>
     createDeliverySource({
       log,
+      reads: new MergedReads(log),
       changeNotifier: new ChangeNotifier(log),
       tenant: TENANT,
       cache: new FeedCache(1e6),

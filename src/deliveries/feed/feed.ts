@@ -1,12 +1,16 @@
 import type { EventFeed, EventReader, EventSource, Rendering } from '../../lib/event-source.ts';
+import { sequenceIn } from '../log/cursor.ts';
 import { CursorExpiredError, isTransient, ReadAbortedError } from '../log/errors.ts';
-import type { DeliveryFilter, DeliveryLog, StoredDelivery } from '../log/log.ts';
+import type { DeliveryFilter, DeliveryLog, DeliveryPage, StoredDelivery } from '../log/log.ts';
 import { type FeedCache, FeedPages, type FeedPosition, positionOf, renderPage } from './cache.ts';
 import type { ChangeNotifier } from './change-notifier.ts';
+import type { MergedReads } from './merged-reads.ts';
 import { BlockedReaders, Reader } from './reader.ts';
 
 type FeedOptions<Item> = Rendering<StoredDelivery, Item> & {
   readonly log: DeliveryLog;
+  /** Must read the same log. All feeds of a log share it. */
+  readonly reads: MergedReads;
   /** Must watch the same log. */
   readonly changeNotifier: ChangeNotifier;
   readonly tenant: string;
@@ -21,6 +25,9 @@ const PAGE = 16;
 const PAGE_BYTES = 32_768;
 /** With a rare filter the feed advances by empty pages, so that no part of the log is searched twice. */
 const PAGE_SCAN_LIMIT = 10_000;
+
+/** Where this many deliveries follow at most, as far as is known, each of them is read: the log's index is for what is far behind. */
+const NEAR = 256;
 
 const RETRY_MS = 1000;
 
@@ -130,9 +137,7 @@ export class Feed<Item> implements EventFeed<Item> {
     this.#reading.add(cursor);
     const changes = this.#changes;
     try {
-      const { log, tenant, filter } = this.#options;
-      const range = { after: cursor, filter, limit: PAGE, maxBytes: PAGE_BYTES, maxScanned: PAGE_SCAN_LIMIT };
-      const page = await log.read(tenant, range, { signal: this.#reads.signal });
+      const page = await this.#readPage(cursor);
       const entries = await renderPage(cursor, page, this.#options);
       this.#reading.delete(cursor);
       const end = positionOf(page.scannedTo);
@@ -157,6 +162,14 @@ export class Feed<Item> implements EventFeed<Item> {
         this.#fail(this.#blocked.release(cursor), error);
       }
     }
+  }
+
+  #readPage(after: string): Promise<DeliveryPage> {
+    const { log, reads, tenant, filter } = this.#options;
+    const range = { after, filter, limit: PAGE, maxBytes: PAGE_BYTES, maxScanned: PAGE_SCAN_LIMIT };
+    const { signal } = this.#reads;
+    const isNear = this.#newest - (sequenceIn(after) ?? 0) <= NEAR;
+    return isNear ? reads.read(tenant, range, signal) : log.read(tenant, range, { signal });
   }
 
   /** Records the head of a page. Returns false if a poll has found a newer head since the page was read. */
@@ -190,7 +203,7 @@ export class Feed<Item> implements EventFeed<Item> {
   }
 }
 
-type Shared = 'log' | 'changeNotifier' | 'tenant' | 'cache' | 'filter' | 'mapError';
+type Shared = 'log' | 'reads' | 'changeNotifier' | 'tenant' | 'cache' | 'filter' | 'mapError';
 
 type SourceOptions = Pick<FeedOptions<unknown>, Shared> & {
   /** The cursor to resume after; null starts at the head of the log. */

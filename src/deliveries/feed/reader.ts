@@ -19,6 +19,8 @@ export class Reader<Item> implements EventReader<Item> {
   readonly #wake: () => void;
   /** Null until the log has answered where its head is. */
   position: FeedPosition | null;
+  /** Its place among the blocked readers at its position. */
+  index = 0;
   #isClosed = false;
   #failure: { readonly error: unknown } | null = null;
 
@@ -65,7 +67,7 @@ export class Reader<Item> implements EventReader<Item> {
   }
 }
 
-type Blocked<Item> = { readonly position: FeedPosition; readonly readers: Set<Reader<Item>> };
+type Blocked<Item> = { readonly position: FeedPosition; readonly readers: Reader<Item>[] };
 
 /** The readers that have taken all entries that were available, by the cursor of their position. */
 export class BlockedReaders<Item> {
@@ -80,16 +82,23 @@ export class BlockedReaders<Item> {
   }
 
   add(position: FeedPosition, reader: Reader<Item>): void {
-    const blocked = this.#byCursor.get(position.cursor) ?? { position, readers: new Set() };
-    this.#byCursor.set(position.cursor, blocked);
-    blocked.readers.add(reader);
+    const blocked = this.#byCursor.get(position.cursor);
+    reader.index = blocked?.readers.length ?? 0;
+    if (blocked) blocked.readers.push(reader);
+    else this.#byCursor.set(position.cursor, { position, readers: [reader] });
   }
 
   remove(reader: Reader<Item>): void {
     if (reader.position === null) return;
     const { cursor } = reader.position;
     const readers = this.#byCursor.get(cursor)?.readers;
-    if (readers?.delete(reader) && readers.size === 0) this.#byCursor.delete(cursor);
+    if (readers?.[reader.index] !== reader) return;
+    const last = readers.pop();
+    if (last === undefined || readers.length === 0) this.#byCursor.delete(cursor);
+    else if (last !== reader) {
+      readers[reader.index] = last;
+      last.index = reader.index;
+    }
   }
 
   /** Removes and returns the readers at the cursor. */

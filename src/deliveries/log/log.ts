@@ -215,8 +215,9 @@ export const termsOf = ({ webhookId, type, chainId, addresses }: Indexed): Set<s
   return terms;
 };
 
-/** Whether the delivery has at least one term of each list of the filter. */
-export const matches = (filter: DeliveryFilter, delivery: Indexed): boolean => {
-  const terms = termsOf(delivery);
-  return queryTerms(filter).every((list) => list.some((term) => terms.has(term)));
-};
+/** Whether a delivery with these terms has at least one of each list of the filter. */
+export const matchesTerms = (filter: DeliveryFilter, terms: ReadonlySet<string> = new Set()): boolean =>
+  queryTerms(filter).every((list) => list.some((term) => terms.has(term)));
+
+export const matches = (filter: DeliveryFilter, delivery: Indexed): boolean =>
+  matchesTerms(filter, termsOf(delivery));

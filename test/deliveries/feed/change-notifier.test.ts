@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
 import { createDeliverySource } from '../../../src/deliveries/feed/feed.ts';
+import { MergedReads } from '../../../src/deliveries/feed/merged-reads.ts';
 import {
   CursorExpiredError,
   LogClosedError,
@@ -133,6 +134,7 @@ test('a read that finds a new tail wakes the readers that are blocked at the old
   const counts = countReads(log);
   const source = createDeliverySource({
     log,
+    reads: new MergedReads(log),
     changeNotifier: new ChangeNotifier(log, NEVER_MS),
     tenant: TENANT,
     cache: new FeedCache(1_000_000),

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
 import { Feed } from '../../../src/deliveries/feed/feed.ts';
+import { MergedReads } from '../../../src/deliveries/feed/merged-reads.ts';
 import type { CursorExpiredError } from '../../../src/deliveries/log/errors.ts';
 import { openRedisLog } from '../../../src/deliveries/redis/log.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';
@@ -54,6 +55,7 @@ test('a reader goes back to what is left, also while a slow one holds the same f
 
   const feed = new Feed({
     log,
+    reads: new MergedReads(log),
     changeNotifier: new ChangeNotifier(log),
     tenant: TENANT,
     filter: {},

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
 import { createDeliverySource } from '../../../src/deliveries/feed/feed.ts';
+import { MergedReads } from '../../../src/deliveries/feed/merged-reads.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';
 import { PATIENT_TIMES } from '../../support/redis/patience.ts';
 import { needRedis } from '../../support/redis/server.ts';
@@ -29,12 +30,13 @@ test('readers of many tenants share one connection, and miss nothing when it is 
   expect((await clients()) - before).toBe(2);
 
   const changeNotifier = new ChangeNotifier(there, NEVER);
+  const reads = new MergedReads(there);
   const cache = new FeedCache(1_000_000);
   const readers = await Promise.all(
     TENANTS.map(async (tenant) => {
       const after = await there.head(tenant);
       return iterateSource(
-        createDeliverySource({ log: there, changeNotifier, tenant, cache, after, filter: {} }),
+        createDeliverySource({ log: there, reads, changeNotifier, tenant, cache, after, filter: {} }),
       );
     }),
   );

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
 import { createDeliverySource } from '../../../src/deliveries/feed/feed.ts';
+import { MergedReads } from '../../../src/deliveries/feed/merged-reads.ts';
 import type {
   DeliveryFilter,
   DeliveryLog,
@@ -90,16 +91,25 @@ export type Following = {
   readonly pollMs?: number | undefined;
   /** Default: a new one, which polls every `pollMs`. */
   readonly changeNotifier?: ChangeNotifier | undefined;
+  /** Default: a new one. */
+  readonly reads?: MergedReads | undefined;
 };
 
 /** Iterates the tenant's deliveries. */
 export const follow = (
   log: DeliveryLog,
-  { after, filter = {}, pollMs, changeNotifier = new ChangeNotifier(log, pollMs) }: Following = {},
+  {
+    after,
+    filter = {},
+    pollMs,
+    changeNotifier = new ChangeNotifier(log, pollMs),
+    reads = new MergedReads(log),
+  }: Following = {},
 ): AsyncIterator<StoredDelivery, undefined> =>
   iterateSource(
     createDeliverySource({
       log,
+      reads,
       changeNotifier,
       tenant: TENANT,
       cache: new FeedCache(1_000_000),
