@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { Pool } from 'undici';
@@ -170,4 +171,41 @@ test('subscriptions on one slow socket take turns: none waits until another has 
   );
   const firstEnd = Math.min(...['a', 'b', 'c'].map((id) => received.lastIndexOf(id)));
   expect(lastHalf).toBeLessThan(firstEnd);
+});
+
+test('subscribers whose messages differ only in the id each get their own, also where some of them stall', async () => {
+  const times = { unsent: { ...UNSENT_TIMES, stallMs: 3_600_000 } };
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere }, { times });
+  const { deliveryUrl, head } = await deliveriesOf(gateway.url);
+  await using clients = new AsyncDisposableStack();
+  const ids = ['a', 'b', 'a', randomUUID(), randomUUID(), 'ü"\\', 'x'.repeat(256)];
+  const subscribers = await Promise.all(
+    ids.map(async (id) => {
+      const events: { id: string; number: number }[] = [];
+      const client = clients.use(
+        await openRawSocket(gateway.url, (payload) => {
+          const { id, payload: event } = JSON.parse(String(payload));
+          events.push({ id, number: event.data.deliveries.node.payload.number });
+        }),
+      );
+      client.write(subscribeMessage(DOCUMENT, { after: head }, id));
+      return { id, events, client };
+    }),
+  );
+  await readersToBe(gateway.url, ids.length);
+  const stalled = subscribers.filter((_one, index) => index % 2 === 0);
+  for (const { client } of stalled) client.stall();
+  // Each frame is short enough to be made in one piece; together they are more than the sockets buffer.
+  const filler = 'x'.repeat(12_000);
+  const count = 600;
+  await post(deliveryUrl, count, 0, filler);
+  const reading = subscribers.find((one) => !stalled.includes(one));
+  await eventually(() => reading?.events.length === count);
+  expect(stalled.map(({ events }) => events.length < count)).toEqual(stalled.map(() => true));
+  for (const { client } of stalled) client.resume();
+  await eventually(() => subscribers.every(({ events }) => events.length === count));
+  const numbers = reading?.events.map(({ number }) => number);
+  expect(numbers?.toSorted((a, b) => a - b)).toEqual(range(count));
+  for (const { id, events } of subscribers)
+    expect(events).toEqual(numbers?.map((number) => ({ id, number })));
 });

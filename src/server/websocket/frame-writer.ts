@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { totalLength } from '../../lib/buffers.ts';
+import { RepeatedFrame, writeTextFrame } from './text-frame.ts';
 
 /** The bytes of a batch that are collected before the operating system gets them. */
 const MAX_BATCH_BYTES = 16_384;
@@ -65,6 +65,11 @@ export class FrameWriter {
     writeTextFrame(this.#stream, prefix, payload, suffix, onWritten);
   }
 
+  /** Sends a text message, as `send`, whose payload the sockets before and after it get too. */
+  sendRepeated(prefix: string, payload: readonly Buffer[], suffix: string): void {
+    repeated.write(this.#stream, prefix, payload, suffix);
+  }
+
   /** Sends the answer to an operation, as `send`. */
   sendAnswer(prefix: string, payload: readonly Buffer[], suffix: string, onWritten: () => void): void {
     this.send(prefix, payload, suffix, onWritten);
@@ -102,59 +107,7 @@ export class FrameWriter {
   }
 }
 
-const FIN_AND_TEXT = 0x81;
-const LENGTH_16 = 126;
-const LENGTH_64 = 127;
-/** Frames up to this length are copied into one buffer. The payload of a longer one is written without a copy. */
-const MAX_COPIED_BYTES = 16_384;
-
-/**
- * Writes an unfragmented, unmasked text frame (RFC 6455, section 5.2).
- *
- * `Sender.frame` of `ws` is not used: it takes a payload in one piece. The parts would be joined first, which copies a long
- * payload for each of its subscribers.
- */
-const writeTextFrame = (
-  stream: Duplex,
-  prefix: string,
-  payload: readonly Buffer[],
-  suffix: string,
-  onWritten?: () => void,
-): void => {
-  const prefixBytes = Buffer.byteLength(prefix);
-  const length = prefixBytes + totalLength(payload) + suffix.length;
-  const isCopied = length <= MAX_COPIED_BYTES;
-  const headerBytes = headerLength(length);
-  const frame = Buffer.allocUnsafe(headerBytes + (isCopied ? length : prefixBytes));
-  writeHeader(frame, length);
-  frame.write(prefix, headerBytes);
-  if (isCopied) {
-    let end = headerBytes + prefixBytes;
-    for (const part of payload) end += part.copy(frame, end);
-    frame.write(suffix, end, 'latin1');
-    stream.write(frame, onWritten);
-    return;
-  }
-  stream.cork();
-  stream.write(frame);
-  for (const part of payload) stream.write(part);
-  stream.write(suffix, 'latin1', onWritten);
-  stream.uncork();
-};
-
-const headerLength = (length: number): number => (length < LENGTH_16 ? 2 : length < 65_536 ? 4 : 10);
-
-const writeHeader = (frame: Buffer, length: number): void => {
-  frame[0] = FIN_AND_TEXT;
-  if (length < LENGTH_16) frame[1] = length;
-  else if (length < 65_536) {
-    frame[1] = LENGTH_16;
-    frame.writeUInt16BE(length, 2);
-  } else {
-    frame[1] = LENGTH_64;
-    frame.writeBigUInt64BE(BigInt(length), 2);
-  }
-};
+const repeated = new RepeatedFrame();
 
 /** More than most answers have. */
 const MAX_UNSENT_BYTES = 1024 * 1024;

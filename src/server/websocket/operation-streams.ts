@@ -152,7 +152,7 @@ export class SocketSubscription extends OperationStream {
         if (!frame) return true;
         // Most events come alone, and are written without a batch.
         if (sent === 1) this.#frameWriter.batch();
-        this.#frameWriter.send(this.#prefix, frame.parts, '}');
+        this.#frameWriter.sendRepeated(this.#prefix, frame.parts, '}');
       }
       return false;
     } finally {
