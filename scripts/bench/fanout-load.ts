@@ -10,10 +10,13 @@ export type Operation = { readonly query: string; readonly variables?: object };
 export type Question =
   /** They are spread evenly over the gateways, and the operations over them. Events are published at the first gateway. */
   | { ask: 'subscribe'; urls: readonly string[]; operations: readonly Operation[]; count: number }
-  /** The answer is how long all have waited; null when some do not get it: on a busy machine they subscribe later. */
+  /** The answer is null when some do not get it: on a busy machine they subscribe later. */
   | { ask: 'publish'; url: string; path: string; body: string }
   /** The answer is the text that a subscriber has got last. */
   | { ask: 'last'; url: string };
+
+/** How long all have waited, and how much of that these subscribers were reading; in milliseconds. */
+export type Published = { readonly ms: number; readonly readingMs: number };
 
 /** What the subscribers of one server, or of several that are one, have had of the event under way. */
 type Crowd = { size: number; waitingFor: number; all: () => void; last: string };
@@ -64,7 +67,7 @@ const cycle = <Item>(items: readonly Item[]): (() => Item) => {
   };
 };
 
-const publish = async (url: string, path: string, body: string): Promise<number | null> => {
+const publish = async (url: string, path: string, body: string): Promise<Published | null> => {
   const crowd = crowds.get(url);
   if (crowd === undefined) throw new Error(`Expected subscribers at ${url}, got none.`);
   const all = Promise.withResolvers<void>();
@@ -73,14 +76,21 @@ const publish = async (url: string, path: string, body: string): Promise<number 
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   request(url + path, { method: 'POST', headers }, (response) => response.resume()).end(body);
   let isUnderWay = true;
+  let readingMs = 0;
+  let turn = { began, waitingFor: crowd.size };
   // A process that never sleeps need not be woken, which a server would pay for at each of its writes.
-  const stayAwake = () => isUnderWay && setImmediate(stayAwake);
+  const stayAwake = () => {
+    const now = performance.now();
+    if (crowd.waitingFor < turn.waitingFor) readingMs += now - turn.began;
+    turn = { began: now, waitingFor: crowd.waitingFor };
+    if (isUnderWay) setImmediate(stayAwake);
+  };
   stayAwake();
   const haveAll = await Promise.race([all.promise.then(() => true), pause(GIVE_UP_MS, false)]);
   isUnderWay = false;
-  const took = performance.now() - began;
+  const ms = performance.now() - began;
   await pause(BETWEEN_MS);
-  return haveAll ? took : null;
+  return haveAll ? { ms, readingMs } : null;
 };
 
 answerParent((question: Question) => {
