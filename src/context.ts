@@ -104,7 +104,6 @@ export class Context {
   readonly upstream = new Usage();
   /** The pages that the operation has read so far. */
   readonly reads = new ReadLog<OperationLookups>();
-  readonly chains: Chains;
   readonly chainIndex: ChainSource['index'];
   /** The operation's own, once it runs. */
   trace: Trace;
@@ -124,13 +123,13 @@ export class Context {
   readonly #parts: SharedParts;
   readonly #caller: Caller;
   readonly #clientSignal: AbortSignal | null;
+  #chains: Chains | null = null;
   #lookups: OperationLookups | null = null;
   #webhooks: ReturnType<typeof createWebhookSession> | null = null;
   #deliveries: ReturnType<typeof createTenantDeliveries> | null = null;
 
   constructor(parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) {
     const { tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
-    this.chains = parts.settings.chains.current();
     this.chainIndex = parts.settings.chains.index;
     this.trace = trace;
     this.tenant = tenant;
@@ -150,6 +149,12 @@ export class Context {
     this.#parts = parts;
     this.#caller = caller;
     this.#clientSignal = clientSignal;
+  }
+
+  /** The same ones for the whole operation. */
+  get chains(): Chains {
+    this.#chains ??= this.#parts.settings.chains.current();
+    return this.#chains;
   }
 
   /** What its lookups are read with: one deadline and one limit of cost for all requests of the operation. */

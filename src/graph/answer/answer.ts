@@ -60,7 +60,8 @@ export class Answer implements SlicedWork {
   readonly #answers: Answers;
   readonly #clientSignal: AbortSignal | null;
   readonly #memory: AnswerMemory;
-  readonly #weights = new WeakMap<object, Weight>();
+  /** Those of its large values; null while it has none. */
+  #weights: WeakMap<object, Weight> | null = null;
   #bytes = 0;
   #values = 0;
   #partsOfItems = 0;
@@ -158,8 +159,11 @@ export class Answer implements SlicedWork {
 
   /** Adds a JSON value, and `bytesBeside` for its name. The weight of a large value is found once, and remembered. */
   addJson(bytesBeside: number, value: object): void {
-    const weight = this.#weights.get(value) ?? weightOfJson(value);
-    if (weight.values > MAX_UNSLICED_ITEMS) this.#weights.set(value, weight);
+    const weight = this.#weights?.get(value) ?? weightOfJson(value);
+    if (weight.values > MAX_UNSLICED_ITEMS) {
+      this.#weights ??= new WeakMap();
+      this.#weights.set(value, weight);
+    }
     this.add(bytesBeside + weight.bytes, weight.values);
   }
 

@@ -40,8 +40,12 @@ type Estimated<Value> = { readonly value: Value; isCurrent(): boolean };
 
 type Scopes = ReadonlySet<Scope>;
 
-/** What is known of an operation: a number of its own, and the keys of its variables. */
-type Known = { readonly number: number; readonly keyOf: ReturnType<typeof createVariablesKey> };
+/** What is known of an operation: a number of its own, the keys of its variables, and the estimate that was used last. */
+type Known<Value> = {
+  readonly number: number;
+  readonly keyOf: ReturnType<typeof createVariablesKey>;
+  last: { readonly scopes: Scopes; readonly variables: string; readonly estimated: Estimated<Value> } | null;
+};
 
 const MAX_BYTES = 4 * 1024 * 1024;
 /** The memory of an estimate beside its key and the texts in it. */
@@ -56,18 +60,18 @@ export const rememberEstimates = <Value extends object>(
     const prices = new ReadPrices(pricing);
     return { value: make(operation, scopes, prices), isCurrent: prices.areCurrent };
   };
-  const operations = new WeakMap<OperationDefinitionNode, Known>();
+  const operations = new WeakMap<OperationDefinitionNode, Known<Value>>();
   const remembered = new LRUCache<string, Estimated<Value>>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ value }, key) => ENTRY_BYTES + 2 * (key.length + JSON.stringify(value).length),
   });
-  let last = 0;
+  let lastNumber = 0;
 
-  const knownOf = ({ document }: Operation, node: OperationDefinitionNode): Known => {
+  const knownOf = ({ document }: Operation, node: OperationDefinitionNode): Known<Value> => {
     const known = operations.get(node);
     if (known) return known;
-    last += 1;
-    const added = { number: last, keyOf: createVariablesKey(document, node) };
+    lastNumber += 1;
+    const added = { number: lastNumber, keyOf: createVariablesKey(document, node), last: null };
     operations.set(node, added);
     return added;
   };
@@ -75,15 +79,18 @@ export const rememberEstimates = <Value extends object>(
   return (operation, scopes) => {
     const node = getOperationAST(operation.document, operation.operationName);
     if (!node) return estimate(operation, scopes).value;
-    const { number, keyOf } = knownOf(operation, node);
-    const variables = keyOf(operation.variableValues ?? {});
+    const known = knownOf(operation, node);
+    const variables = known.keyOf(operation.variableValues ?? {});
     if (variables === null) return estimate(operation, scopes).value;
-    const key = `${number} ${textOfSet(scopes)} ${variables}`;
-    const known = remembered.get(key);
-    if (known?.isCurrent()) return known.value;
-    const made = estimate(operation, scopes);
-    remembered.set(key, made);
-    return made.value;
+    const { last } = known;
+    const isSame = last?.scopes === scopes && last.variables === variables;
+    if (isSame && last.estimated.isCurrent()) return last.estimated.value;
+    const key = `${known.number} ${textOfSet(scopes)} ${variables}`;
+    const found = remembered.get(key);
+    const estimated = found?.isCurrent() ? found : estimate(operation, scopes);
+    if (estimated !== found) remembered.set(key, estimated);
+    known.last = { scopes, variables, estimated };
+    return estimated.value;
   };
 };
 

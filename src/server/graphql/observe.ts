@@ -218,5 +218,5 @@ export const useUpstreamExtension = (): OperationPlugin => ({
 
 const withCost = (result: ExecutionResult, upstream: Usage): ExecutionResult => ({
   ...result,
-  extensions: { ...result.extensions, upstream: { ...upstream } },
+  extensions: { ...result.extensions, upstream: upstream.summary() },
 });

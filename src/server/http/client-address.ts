@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import type { Log } from '../../lib/log.ts';
+import { rememberLast } from '../../lib/values.ts';
 
 /** Returns the IP address of a request's client, in its canonical spelling; `unknown` once its connection is closed. */
 export type ClientAddress = (request: IncomingMessage) => string;
@@ -38,7 +39,7 @@ export const createClientAddress = ({ trustedProxies, identifies, log }: Options
   };
 
   return ({ socket, headers }) => {
-    const peer = parseAddress(socket.remoteAddress ?? '') ?? 'unknown';
+    const peer = parsePeer(socket.remoteAddress ?? '') ?? 'unknown';
     const { 'x-forwarded-for': list, forwarded } = headers;
     if (list === undefined && forwarded === undefined) return peer;
     if (warns) {
@@ -116,6 +117,9 @@ export const isNetwork = (text: string): boolean => {
   if (bits === 0 || address.includes('%') || more.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 };
+
+/** Most requests come from the same peer as the one before: a proxy. */
+const parsePeer = rememberLast(parseAddress);
 
 /** Returns whether an address, in its canonical spelling, belongs to one of `networks`. */
 const createNetworkCheck = (networks: readonly string[]): ((address: string) => boolean) => {

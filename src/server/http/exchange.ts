@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { readTraceparent, type Trace } from '../../lib/trace.ts';
-import type { RequestHeaders } from '../../lib/values.ts';
+import { type RequestHeaders, rememberLast } from '../../lib/values.ts';
 
 /** The header of the request id, in requests and in responses. */
 const REQUEST_ID = 'x-request-id';
@@ -155,6 +155,7 @@ const SECURITY_HEADERS = new Map([
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],
 ]);
+const SECURITY_BLOCK = [...SECURITY_HEADERS].flat();
 
 /** Sets the headers that every response has, unless they are set already: the request id, and those for security. */
 export const setCommonHeaders = (response: ServerResponse): void => {
@@ -172,11 +173,13 @@ export const writeHeaderBlock = (
   status: number,
   ...others: readonly Readonly<Record<string, string>>[]
 ): void => {
-  const block = [REQUEST_ID, requestIdOf(response)];
-  for (const [name, value] of SECURITY_HEADERS)
-    if (!others.some((headers) => name in headers)) block.push(name, value);
+  const block = [REQUEST_ID, requestIdOf(response), ...SECURITY_BLOCK];
   for (const headers of others)
-    for (const name in headers) block.push(name.toLowerCase(), headers[name] ?? '');
+    for (const name in headers) {
+      const [lowered, value] = [name.toLowerCase(), headers[name] ?? ''];
+      if (SECURITY_HEADERS.has(lowered)) block[block.indexOf(lowered, 2) + 1] = value;
+      else block.push(lowered, value);
+    }
   response.writeHead(status, block);
 };
 
@@ -204,13 +207,13 @@ export const reportRequest = (
   response: ServerResponse,
 ): void => {
   const exchange = exchangeOf(response);
-  const route = routeOf(request.url);
+  const route = routeOf(request.url ?? '');
   const trace = observer.started?.(route, request, exchange.trace) ?? exchange.trace;
   exchange.trace = trace;
   exchange.onClosed(() => observer.ended?.(route, response.headersSent ? response.statusCode : null, trace));
 };
 
-const routeOf = (url = ''): Route => {
+const routeOf = rememberLast((url: string): Route => {
   const first = /^\/([a-z]*)/.exec(url)?.[1];
   return ROUTES.find((route) => route === first) ?? 'other';
-};
+});

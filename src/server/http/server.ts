@@ -181,17 +181,23 @@ const createAnswer = (options: Options, shutdown: HttpShutdown) => {
 };
 
 /** Every route but that of deliveries. */
-const createRoute =
-  ({ graphql, mcp, hostRejectionOf, health, console, frontPage }: Options, shutdown: HttpShutdown) =>
-  async (request: WholeRequest, response: ServerResponse): Promise<void> => {
-    const path = request.url?.split('?')[0] ?? '/';
+const createRoute = (options: Options, shutdown: HttpShutdown) => {
+  const { graphql, mcp } = options;
+  const routeOthers = createOtherRoutes(options);
+  return (request: WholeRequest, response: ServerResponse): Promise<void> => {
+    const { url = '/' } = request;
+    const path = url.includes('?') ? url.slice(0, url.indexOf('?')) : url;
     const answer = path === '/graphql' ? graphql.answer : path === '/mcp' ? mcp : null;
-    if (answer) {
-      const { shutdownSignal } = shutdown;
-      return shutdownSignal.aborted
-        ? shutdown.reject(response)
-        : answer(request, response, { shutdownSignal });
-    }
+    if (answer === null) return routeOthers(request, response, path);
+    return shutdown.shutdownSignal.aborted
+      ? Promise.resolve(shutdown.reject(response))
+      : answer(request, response, shutdown);
+  };
+};
+
+const createOtherRoutes =
+  ({ hostRejectionOf, health, console, frontPage }: Options) =>
+  async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
     setCommonHeaders(response);
     const rejection = hostRejectionOf(headersOf(request));
     if (rejection) return sendJson(response, 403, { error: rejection.message });
@@ -274,13 +280,19 @@ const MEDIA_TYPES = ['accept', 'content-type'] as const;
  * its letter case, and no such body is accepted.
  */
 const toCommonSpelling = ({ headers }: IncomingMessage): void => {
-  for (const name of CASELESS) headers[name] &&= headers[name].toLowerCase();
-  for (const name of MEDIA_TYPES) headers[name] &&= trimParameters(headers[name]);
+  for (const name of CASELESS) {
+    const value = headers[name];
+    if (!value) continue;
+    const lowered = value.toLowerCase();
+    if (lowered !== value) headers[name] = lowered;
+  }
+  for (const name of MEDIA_TYPES) {
+    // Most values have nothing to trim.
+    if (headers[name] && /[\t "]/.test(headers[name])) headers[name] = trimParameters(headers[name]);
+  }
 };
 
 const trimParameters = (mediaTypes: string): string => {
-  // Most values have neither.
-  if (!/[\t "]/.test(mediaTypes)) return mediaTypes;
   const trimAround = (text: string, separator: string) =>
     text
       .split(separator)

@@ -6,36 +6,44 @@ import { badUserInput } from '../../graph/errors.ts';
  * stream take as long as all checks of a small request.
  */
 export class WholeRequest extends IncomingMessage {
-  #whole: PromiseWithResolvers<Buffer> | null = null;
+  #reader: Reader | null = null;
 
   /**
-   * Resolves with the body. It must be small: nothing is read of it before it is complete. Rejects when the client
-   * disconnects before that.
+   * Resolves with what `read` makes of the text of the body, or rejects with what it throws. The body must be small: nothing
+   * is read of it before it is complete. Rejects when the client disconnects before that.
    */
-  whole(): Promise<Buffer> {
-    this.#whole ??= Promise.withResolvers();
-    if (this.complete) this.#end(this.#whole);
-    else if (this.destroyed) this.#whole.reject(incomplete());
-    return this.#whole.promise;
+  whole<Result>(read: (text: string) => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const onText = (text: string): void => {
+        try {
+          resolve(read(text));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      if (this.complete) onText(this.#text());
+      else if (this.destroyed) reject(incomplete());
+      else this.#reader = { onText, reject };
+    });
   }
 
   override push(chunk: unknown, encoding?: BufferEncoding): boolean {
     const takesMore = super.push(chunk, encoding);
-    if (chunk === null && this.#whole) this.#end(this.#whole);
+    if (chunk === null) this.#reader?.onText(this.#text());
     return takesMore;
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    if (!this.complete) this.#whole?.reject(incomplete());
+    if (!this.complete) this.#reader?.reject(incomplete());
     super._destroy(error, callback);
   }
 
-  #end(whole: PromiseWithResolvers<Buffer>): void {
-    whole.resolve(this.read() ?? EMPTY);
+  #text(): string {
+    return this.read()?.toString() ?? '';
   }
 }
 
-const EMPTY = Buffer.alloc(0);
+type Reader = { onText(text: string): void; reject(error: Error): void };
 
 /** The error of a body whose client has disconnected. No client reads it. */
 export const incomplete = () => badUserInput('Expected a whole body, got a part of one.');

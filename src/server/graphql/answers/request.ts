@@ -97,13 +97,19 @@ export const createReadPost = <Message extends object>(
     messages?.set(text, message);
     return message;
   };
-  return async (request: WholeRequest, response: ServerResponse, client: string): Promise<Message> => {
-    const length = request.headers['content-length'];
-    if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-    if (isSmallBody(length)) return readSmall((await request.whole()).toString());
+  const readLarge = async (
+    request: WholeRequest,
+    response: ServerResponse,
+    client: string,
+  ): Promise<Message> => {
+    if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
     const body = await readLimited(request, (abort) => limitBody(requestMemory, client, response, abort));
     return toMessage(await parseBody(body.toString()).catch(throwNoJson));
   };
+  return (request: WholeRequest, response: ServerResponse, client: string): Promise<Message> =>
+    isSmallBody(request.headers['content-length'])
+      ? request.whole(readSmall)
+      : readLarge(request, response, client);
 };
 
 const badRequest = (

@@ -79,7 +79,7 @@ export const createSendResult = ({
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : totalLength(body);
     const send = (sent: Body, length: number, coding: ContentCoding | null): void => {
       writeHeaderBlock(response, status, headers, { 'content-length': String(length) }, othersIn(coding));
-      endWith(response, sent);
+      endWith(response, sent, length);
       unsent.wrote(req.socket);
     };
     const parts = () => (typeof body === 'string' ? [Buffer.from(body)] : body);
@@ -99,8 +99,9 @@ export const createSendResult = ({
 
 const isAnswered = ({ headersSent, destroyed }: ServerResponse): boolean => headersSent || destroyed;
 
-const endWith = (response: ServerResponse, body: Body): void => {
-  if (typeof body === 'string') return void response.end(body);
+const endWith = (response: ServerResponse, body: Body, bytes: number): void => {
+  // A text of as many bytes is ASCII, which is written as it is.
+  if (typeof body === 'string') return void response.end(body, body.length === bytes ? 'latin1' : 'utf8');
   // The headers and all parts are written at once.
   response.cork();
   for (const part of body) response.write(part);
