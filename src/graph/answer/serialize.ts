@@ -133,10 +133,11 @@ export const jsonParts = (result: object, data: SerializedData): Buffer[] => {
   const parts: Buffer[] = [];
   let text = '';
   let isFirst = true;
-  for (const [key, value] of Object.entries(result)) {
+  for (const key in result) {
+    const value = result[key as keyof typeof result];
     const json = value === data ? '' : JSON.stringify(value);
     if (json === undefined) continue;
-    text += `${isFirst ? '{' : ','}${JSON.stringify(key)}:${json}`;
+    text += `${isFirst ? '{' : ','}"${key}":${json}`;
     isFirst = false;
     if (value !== data) continue;
     parts.push(Buffer.from(text), ...data.chunks);
