@@ -84,6 +84,7 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
   type Values = PageArgs & ChainArgs & InputShapeFromFields<Args>;
   const { name, maxItems, supportedAs } = lookup;
   const paging = pageArguments(maxItems, name);
+  const detailsSelectedBelow = selectedDetails(lookup);
   const connection = lookupConnectionType({ name: item.name, list: items }, item, lookup);
   extend?.(connection);
   const resolve = async (source: Parent, args: Values, context: Context, info: GraphQLResolveInfo) => {
@@ -97,7 +98,7 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
     const named = chainOf ? [chainOf(source)] : chainIds;
     if (chainOf) context.chains.assertKnown(named);
     if (supportedAs) context.chains.assertSupported(supportedAs, named);
-    const wanted = unionOf([selectedDetails(lookup, info), details]);
+    const wanted = unionOf([detailsSelectedBelow(info), details]);
     const read = lookup.read(context.lookups, list, wanted);
     const readPage = map && selectsBelow(info, map.fields) ? mappedPages(read, map.item) : read;
     let isEmpty = false;
@@ -148,13 +149,14 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
   return lookup;
 };
 
-/** Returns the details of a lookup that the operation selects anywhere below the field. */
-export const selectedDetails = ({ details }: AnyLookup, info: GraphQLResolveInfo): Details =>
-  detailsOf(
-    Object.entries(details)
-      .filter(([, fields]) => selectsBelow(info, new Set(fields)))
-      .map(([detail]) => detail),
-  );
+/** Returns a function that says which details of a lookup the operation selects anywhere below the field. */
+export const selectedDetails = ({ details }: AnyLookup): ((info: GraphQLResolveInfo) => Details) => {
+  const known = Object.entries(details).map(([detail, fields]) => ({ detail, fields: new Set(fields) }));
+  return (info) => {
+    const selected = known.filter(({ fields }) => selectsBelow(info, fields));
+    return selected.length === 0 ? NO_DETAILS : detailsOf(selected.map(({ detail }) => detail));
+  };
+};
 
 /** Reads the same pages, with each item made anew of its value. Plans write such items from their values. */
 const mappedPages =

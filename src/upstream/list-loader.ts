@@ -51,15 +51,9 @@ export type PageRead = {
   count(usage: Usage): void;
 };
 
-/** The parts of each list loader of one operation. */
-export type LoaderParts<List, Value> = {
-  readonly client: UpstreamClient;
+/** The operation that a list loader reads for. */
+type Reader<List, Value> = {
   readonly scope: RequestScope;
-  /** Indexes the bodies of pages; null if the plain parser reads them all. */
-  readonly kernel: PageKernel | null;
-  readonly store: PageCache<Value>;
-  /** Null if there are no other gateways. */
-  readonly sharedPages: SharedPages | null;
   /** Called when a read begins. `toStored` turns its page into what may outlive the operation. */
   readonly onRead: (
     read: ListRead<List>,
@@ -68,6 +62,16 @@ export type LoaderParts<List, Value> = {
   ) => void;
   /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
+};
+
+/** What one gateway reads a resource's pages with. */
+type LoaderParts<Value> = {
+  readonly client: UpstreamClient;
+  /** Indexes the bodies of pages; null if the plain parser reads them all. */
+  readonly kernel: PageKernel | null;
+  readonly store: PageCache<Value>;
+  /** Null if there are no other gateways. */
+  readonly sharedPages: SharedPages | null;
   readonly freshness: Freshness;
   /** Null if no deliveries report changes. */
   readonly watched: WatchedLists | null;
@@ -100,8 +104,8 @@ export type AnyList = {
 /** The parameters of a page request in addition to those of its list. */
 type PageParameters = Pick<PageRequest, 'offset' | 'limit' | 'details'>;
 
-/** An upstream resource that answers with pages of a list. */
-export type ListResource<List extends AnyList, Value> = {
+/** An upstream resource that answers with pages of a list, as one gateway reads it. */
+export type ListResource<List extends AnyList, Value> = LoaderParts<Value> & {
   /** One word, for cache keys, metrics and log lines. */
   readonly name: string;
   /** The number of items to request on the page at this offset. */
@@ -132,48 +136,33 @@ type ListRead<List> = { readonly list: List; readonly request: PageRequest };
  * request. A read that the operation has made before costs nothing.
  */
 export const createListLoader = <List extends AnyList, Value>(
-  {
-    client,
-    scope,
-    kernel,
-    store,
-    sharedPages,
-    onRead,
-    cachePartition,
-    freshness,
-    watched,
-    watchedBy,
-  }: LoaderParts<List, Value>,
   resource: ListResource<List, Value>,
+  { scope, onRead, cachePartition }: Reader<List, Value>,
 ): ListLoader<List, Value> => {
+  const { client, kernel, store, sharedPages, freshness, watched, watchedBy } = resource;
   const { name, pageSize, cost, parser, bodyOfAbsent, onBilled } = resource;
 
   const sourceOf = (list: List): PageSource<Value> => ({
     async fetch(page, signal, trace) {
       const fetchedAt = Date.now();
       const { path, query } = resource.request(list, page);
-      const request = {
-        resource: name,
-        method: 'GET',
-        path,
-        ...(query && { query }),
-        cost: cost(list),
-      } as const;
-      const ownScope = detachedScope({ ...scope, trace }, signal);
+      const request = { resource: name, method: 'GET', path, query, cost: cost(list) } as const;
       let chunks: readonly Buffer[] = [];
       const parse = (received: ReceivedBody) => {
         // The parser takes the bytes.
         if (sharedPages) chunks = received.sharedChunks();
         return parser.parseBody(received, page.limit, kernel);
       };
-      const answer = await client.read(request, parse, ownScope).catch((error: unknown) => {
-        if (bodyOfAbsent === null || !(error instanceof UpstreamError) || error.status !== 404) throw error;
-        return null;
-      });
+      const answer = await client
+        .read(request, parse, detachedScope(scope, signal, trace))
+        .catch((error: unknown) => {
+          if (bodyOfAbsent === null || !(error instanceof UpstreamError) || error.status !== 404) throw error;
+          return null;
+        });
       const { body, bytes } = answer ?? (await parseAbsent(bodyOfAbsent ?? '', parse));
       if (answer) onBilled?.(list, answer.computeUnits);
       const fetched = await parser.toPage(body, { subject: list.address, limit: page.limit, fetchedAt });
-      if (page.offset === null && watchedBy !== null) watched?.onNewest(nameOf(list), list, fetched);
+      if (page.offset === null && watchedBy !== null) watched?.onNewest(page.list, list, fetched);
       return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes), body: chunks };
     },
     async read(bytes, { limit, fetchedAt }) {
@@ -188,7 +177,8 @@ export const createListLoader = <List extends AnyList, Value>(
     return (request, signal, _maxAgeMs, trace) => source.fetch(request, signal, trace);
   };
 
-  const repeated = new Map<string, Promise<Page<Value>>>();
+  /** The pages of repeated reads, until this operation makes the same reads. Null before the first one. */
+  let repeated: Map<string, Promise<Page<Value>>> | null = null;
   const start = (read: ListRead<List>): Promise<Page<Value>> => {
     const { list, request } = read;
     const page = store.get(request, scope, fetchPage(list));
@@ -197,7 +187,7 @@ export const createListLoader = <List extends AnyList, Value>(
   };
   /** Returns the promise of a repeated read, once. */
   const takeRepeated = (read: ListRead<List>): Promise<Page<Value>> | undefined => {
-    if (repeated.size === 0) return undefined;
+    if (repeated === null) return undefined;
     const key = requestKey(read.request);
     const page = repeated.get(key);
     repeated.delete(key);
@@ -224,19 +214,23 @@ export const createListLoader = <List extends AnyList, Value>(
 
   const nameOf = (list: List): string => JSON.stringify([cachePartition, name, list]);
   const { headMs, tailMs, staleMs } = freshness;
-  const lifetimes = {
-    head: { maxAgeMs: headMs, staleIfErrorMs: staleMs },
-    tail: { maxAgeMs: tailMs, staleIfErrorMs: staleMs },
-    bypass: { maxAgeMs: 0, staleIfErrorMs: 0 },
-  };
-
   const requestOf = (list: List, listName: string, details: Details, at: PageRef): PageRequest => {
     const { offset, follows, freshness: kind } = at;
     const { address } = list;
     const isWatched = kind === 'head' && watched !== null && watchedBy !== null;
     const watchedMs = isWatched ? watchedAgeOf(watched, watchedBy, list) : never;
-    const page = { offset, follows, limit: pageSize(offset), details, watchedMs, ...lifetimes[kind] };
-    return { cachePartition, address, list: listName, ...page };
+    return {
+      cachePartition,
+      address,
+      list: listName,
+      offset,
+      follows,
+      limit: pageSize(offset),
+      details,
+      maxAgeMs: kind === 'bypass' ? 0 : kind === 'head' ? headMs : tailMs,
+      watchedMs,
+      staleIfErrorMs: kind === 'bypass' ? 0 : staleMs,
+    };
   };
 
   return {
@@ -248,6 +242,7 @@ export const createListLoader = <List extends AnyList, Value>(
     isAtHand: (list, details) => store.isAtHand(requestOf(list, nameOf(list), details, NEWEST)),
     repeat(read) {
       const page = start(read);
+      repeated ??= new Map();
       repeated.set(requestKey(read.request), page);
       return page;
     },

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/deadlines.ts';
 import type { RawObject } from '../lib/json/exact-json.ts';
 import type { CacheBudget, InvalidationBus } from './cache/entries.ts';
-import { createPageCache, type PageCache, type PageObserver } from './cache/page-cache.ts';
+import { createPageCache, type PageObserver } from './cache/page-cache.ts';
 import type { SharedPages } from './cache/single-flight.ts';
 import type { UpstreamClient } from './client/client.ts';
 import type { ChainPricing, RequestScope } from './client/request.ts';
@@ -12,6 +12,7 @@ import {
   createListLoader,
   type Freshness,
   type ListLoader,
+  type ListResource,
   NEWEST,
   type ReadPage,
   type WatchedLists,
@@ -200,58 +201,54 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
     watchedBy = null,
     bodyOfAbsent = null,
   } = definition;
-  const stores = new WeakMap<LookupParts, PageCache<Value>>();
+  const resources = new WeakMap<LookupParts, ListResource<List, Value>>();
 
   const priceOfRequest = (chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number =>
     'perChain' in price ? pricing.priceOf(name, chains, price.perChain) : price.perRequest;
 
-  const storeOf = (gateway: LookupParts): PageCache<Value> => {
-    const { cacheBudget, invalidation, observerOf, now, sharedPages } = gateway;
-    const store =
-      stores.get(gateway) ??
-      createPageCache<Value>(cacheBudget, invalidation, observerOf(name), now, sharedPages !== null);
-    stores.set(gateway, store);
-    return store;
+  const resourceOf = (gateway: LookupParts): ListResource<List, Value> => {
+    const known = resources.get(gateway);
+    if (known) return known;
+    const { pricing, cacheBudget, invalidation, observerOf, now, sharedPages } = gateway;
+    const sharesPages = sharedPages !== null;
+    const resource: ListResource<List, Value> = {
+      ...gateway,
+      name,
+      parser,
+      bodyOfAbsent,
+      store: createPageCache<Value>(cacheBudget, invalidation, observerOf(name), now, sharesPages),
+      freshness: gateway.freshnessOf(freshAs),
+      watchedBy: gateway.watched === null ? null : watchedBy,
+      pageSize: (offset) => (offset === null ? pageSizes.newest : pageSizes.older),
+      cost: ({ chains = null }) => priceOfRequest(chains, pricing),
+      request(list, { offset, limit, details }) {
+        const { chains = null } = list;
+        const parameters: Readonly<Record<string, string | null | undefined>> = {
+          limit: String(limit),
+          chain_ids: chains,
+          offset,
+          ...query?.(list, new Set(namesIn(details))),
+        };
+        const sent = new URLSearchParams();
+        for (const key in parameters) if (parameters[key] != null) sent.append(key, parameters[key]);
+        return { path: path(list), query: sent };
+      },
+      onBilled({ chains = null }, computeUnits) {
+        if ('perChain' in price) pricing.record(name, chains, computeUnits);
+      },
+    };
+    resources.set(gateway, resource);
+    return resource;
   };
 
   const loaderOf = oncePerOperation((operation): ListLoader<List, Value> => {
     const { gateway, scope, cachePartition, reads } = operation;
-    const { pricing } = gateway;
-    return createListLoader<List, Value>(
-      {
-        ...gateway,
-        scope,
-        cachePartition,
-        store: storeOf(gateway),
-        freshness: gateway.freshnessOf(freshAs),
-        watchedBy: gateway.watched === null ? null : watchedBy,
-        onRead: (started, page, toStored) =>
-          reads.add(page, (other) => loaderOf(other).repeat(started), toStored),
-      },
-      {
-        name,
-        parser,
-        bodyOfAbsent,
-        pageSize: (offset) => (offset === null ? pageSizes.newest : pageSizes.older),
-        cost: ({ chains = null }) => priceOfRequest(chains, pricing),
-        request(list, { offset, limit, details }) {
-          const { chains = null } = list;
-          const parameters = {
-            limit: String(limit),
-            chain_ids: chains ?? undefined,
-            offset: offset ?? undefined,
-            ...query?.(list, new Set(namesIn(details))),
-          };
-          const sent = Object.entries(parameters).flatMap(([key, value]) =>
-            value === undefined ? [] : [[key, value]],
-          );
-          return { path: path(list), query: new URLSearchParams(sent) };
-        },
-        onBilled({ chains = null }, computeUnits) {
-          if ('perChain' in price) pricing.record(name, chains, computeUnits);
-        },
-      },
-    );
+    return createListLoader(resourceOf(gateway), {
+      scope,
+      cachePartition,
+      onRead: (started, page, toStored) =>
+        reads.add(page, (other) => loaderOf(other).repeat(started), toStored),
+    });
   });
 
   return {

@@ -89,6 +89,7 @@ export const detailsOf = (names: Iterable<string>): Details => [...new Set(names
 export const namesIn = (details: Details): readonly string[] => (details === '' ? [] : details.split(','));
 
 export const unionOf = (all: readonly Details[]): Details => {
+  if (all.every((details) => details === all[0])) return all[0] ?? NO_DETAILS;
   const [first = NO_DETAILS, ...others] = new Set(all);
   return others.length === 0 ? first : detailsOf([first, ...others].flatMap(namesIn));
 };

@@ -5,7 +5,7 @@ import type { Answer } from '../answer/answer.ts';
 import type { AnswerList } from '../answer/weights.ts';
 import type { GrowingPlannedList, PlannedRun } from '../plan/list-writer.ts';
 import type { CursorPosition } from './cursor.ts';
-import { type Entry, entriesOf, type PageSlice, type Run } from './merge-pages.ts';
+import { type Entry, entriesOf, type PageSlices, type Run } from './merge-pages.ts';
 import { type Passes, slicesOf, WalkedItems } from './walk.ts';
 
 /** What the fields of a connection over upstream pages resolve to. */
@@ -32,14 +32,15 @@ export type PageInfo = {
 export class GrowingWalk<Value> {
   /** The items so far. */
   readonly items: WalkedItems<Value>;
-  readonly #slices: AsyncIterator<PageSlice<Value>>;
+  /** Null if the walk finds nothing. */
+  readonly #slices: PageSlices<Value> | null;
   #hasEnded: boolean;
   /** The page that is being read. After a failure it stays rejected. */
   #page: Promise<void> | null = null;
 
-  constructor(first: number, slices: AsyncIterable<PageSlice<Value>> | null, isFiltered = false) {
+  constructor(first: number, slices: PageSlices<Value> | null, isFiltered = false) {
     this.items = new WalkedItems(first, isFiltered);
-    this.#slices = (slices ?? none())[Symbol.asyncIterator]();
+    this.#slices = slices;
     this.#hasEnded = slices === null;
   }
 
@@ -79,12 +80,10 @@ export class GrowingWalk<Value> {
   }
 
   async #addPage(): Promise<void> {
-    const { done, value } = await this.#slices.next();
-    this.#hasEnded = done === true || this.items.add(value);
+    const slice = (await this.#slices?.next()) ?? null;
+    this.#hasEnded = slice === null || this.items.add(slice);
   }
 }
-
-async function* none(): AsyncGenerator<never, void, undefined> {}
 
 async function* mapped<Item, Output>(
   items: AsyncIterable<Item>,

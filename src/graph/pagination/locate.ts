@@ -46,8 +46,9 @@ const searchByRank = async <Value>(
   after: Ranked,
   start: PageStart,
 ): Promise<WalkStart | null> => {
+  const walk = new PageWalk(read, start);
   let pages = 0;
-  for await (const visit of walkPages(read, start)) {
+  for (let visit = await walk.next(); visit; visit = await walk.next()) {
     pages += 1;
     const { items } = visit.page;
     const found = items.order === 'newestFirst' ? startAfter(visit, after) : null;
@@ -112,7 +113,8 @@ const searchByNeighbours = async <Value>(
   start: PageStart,
 ): Promise<Candidate<Value> | null> => {
   let best: Candidate<Value> | null = null;
-  for await (const visit of firstPages(walkPages(read, start), NEARBY_PAGES)) {
+  const nearby = new PageWalk(read, start, NEARBY_PAGES);
+  for (let visit = await nearby.next(); visit; visit = await nearby.next()) {
     const candidate = candidateOn(visit, after);
     if (isAgreed(candidate)) return candidate;
     best ??= candidate;
@@ -123,7 +125,8 @@ const searchByNeighbours = async <Value>(
   const { before, after: behind, nextOffset } = after.neighbours;
   const isOnly = before.length === 0 && behind.length === 0 && nextOffset === null;
   const head: PageStart = { at: { ...NEWEST, freshness: 'bypass' }, recentOffsets: [], lead: null };
-  for await (const visit of firstPages(walkPages(read, isHead ? start : head), MAX_PAGES)) {
+  const pages = new PageWalk(read, isHead ? start : head, MAX_PAGES);
+  for (let visit = await pages.next(); visit; visit = await pages.next()) {
     if (!isHead && visit.at.offset === start.at.offset) return null;
     const candidate = candidateOn(visit, after);
     if (candidate && (isOnly || isAgreed(candidate))) return candidate;
@@ -165,18 +168,6 @@ const candidateOn = <Value>(
   return place && { visit, place };
 };
 
-async function* firstPages<Value>(
-  pages: AsyncIterable<VisitedPage<Value>>,
-  count: number,
-): AsyncGenerator<VisitedPage<Value>, void, undefined> {
-  let taken = 0;
-  for await (const visit of pages) {
-    yield visit;
-    taken += 1;
-    if (taken === count) return;
-  }
-}
-
 const startAt = (
   { at, recentOffsets, lead }: PageStart,
   index: number,
@@ -216,31 +207,55 @@ export const MAX_PAGES = 100;
 const MAX_RECENT_OFFSETS = 8;
 
 /**
- * Yields the pages of a list from `start` on. Each page names the offset of the next one; the walk continues after an empty
- * page. Throws UpstreamError `invalidResponse` if upstream names an offset that led here.
+ * The pages of a list from `start` on, at most `most` of them. Each page names the offset of the next one; the walk continues
+ * after an empty page. It is not an async generator, since each step of one takes several promises.
  */
-export async function* walkPages<Value>(
-  read: ReadPage<Value>,
-  start: PageStart,
-): AsyncGenerator<VisitedPage<Value>, void, undefined> {
-  const visited = new Set<string>(start.recentOffsets);
-  let { at, recentOffsets, lead } = start;
-  for (;;) {
+export class PageWalk<Value> {
+  readonly #read: ReadPage<Value>;
+  readonly #start: PageStart;
+  readonly #visited: Set<string>;
+  #left: number;
+  #last: VisitedPage<Value> | null = null;
+
+  constructor(read: ReadPage<Value>, start: PageStart, most = Number.POSITIVE_INFINITY) {
+    this.#read = read;
+    this.#start = start;
+    this.#visited = new Set(start.recentOffsets);
+    this.#left = most;
+  }
+
+  /**
+   * Resolves with the next page; null after the last one. Rejects with UpstreamError `invalidResponse` if upstream names an
+   * offset that led here.
+   */
+  async next(): Promise<VisitedPage<Value> | null> {
+    const start = this.#last === null ? this.#start : startBehind(this.#last);
+    if (start === null || this.#left === 0) return null;
+    const { at, recentOffsets, lead } = start;
     if (at.offset !== null) {
       const step = digest(at.offset);
-      if (visited.has(step)) throw offsetLoop();
-      visited.add(step);
+      if (this.#visited.has(step)) throw offsetLoop();
+      this.#visited.add(step);
     }
-    const page = pageBehind(await read(at), lead);
-    yield { page, at, recentOffsets, lead };
-    if (page.nextOffset === null) return;
-    if (at.offset !== null) recentOffsets = [...recentOffsets, digest(at.offset)].slice(-MAX_RECENT_OFFSETS);
-    const { items, nextOffset } = page;
-    const follows = items.length > 0 ? items.identity(items.length - 1) : null;
-    at = { offset: nextOffset, follows, freshness: 'tail' };
-    lead = items.tail;
+    const page = pageBehind(await this.#read(at), lead);
+    this.#left -= 1;
+    this.#last = { page, at, recentOffsets, lead };
+    return this.#last;
   }
 }
+
+/** Where the page behind this one is; null behind the last one. */
+const startBehind = ({ page, at, recentOffsets }: VisitedPage<unknown>): PageStart | null => {
+  const { items, nextOffset } = page;
+  if (nextOffset === null) return null;
+  const follows = items.length > 0 ? items.identity(items.length - 1) : null;
+  return {
+    at: { offset: nextOffset, follows, freshness: 'tail' },
+    recentOffsets:
+      at.offset === null ? recentOffsets : [...recentOffsets, digest(at.offset)].slice(-MAX_RECENT_OFFSETS),
+    lead: items.tail,
+  };
+};
 
 const pageBehind = <Value>(page: Page<Value>, lead: Lead | null): Page<Value> =>
   lead === null ? page : { ...page, items: page.items.continuing(lead) };

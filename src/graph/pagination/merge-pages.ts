@@ -2,7 +2,7 @@ import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page, PageItems } from '../../upstream/page.ts';
 import type { CursorPosition } from './cursor.ts';
 import { digestOf, neighboursOf, type Returned } from './cursor.ts';
-import { indexByRank, MAX_PAGES, type VisitedPage, type WalkStart, walkPages } from './locate.ts';
+import { indexByRank, MAX_PAGES, PageWalk, type VisitedPage, type WalkStart } from './locate.ts';
 
 /** A page, and the items that it adds to the walk. */
 export type PageSlice<Value> = { readonly page: Page<Value>; readonly runs: readonly Run<Value>[] };
@@ -16,38 +16,61 @@ type Last<Value> = { readonly items: PageItems<Value>; readonly index: number };
  */
 type Seam = { readonly index: number; readonly includesLast: boolean };
 
+/** The items that a walk goes through, page by page. */
+export type PageSlices<Value> = {
+  /** Resolves with the next page, and what it adds; null after the last one. */
+  next(): Promise<PageSlice<Value> | null>;
+};
+
 /**
- * Merges the pages from `start` on into one list: yields each page with the items that it adds. Items arrive or move
- * meanwhile, so a page may repeat items of the pages before: each item is added once. In a list by time, what has arrived at
- * the head since is left out as well. A page that does not show where it continues waits for the next one, for at most
- * MAX_PAGES pages.
+ * Merges the pages from `start` on into one list: each page with the items that it adds. Items arrive or move meanwhile, so a
+ * page may repeat items of the pages before: each item is added once. In a list by time, what has arrived at the head since
+ * is left out as well. A page that does not show where it continues waits for the next one, for at most MAX_PAGES pages.
  */
-export async function* mergePages<Value>(
-  read: ReadPage<Value>,
-  start: WalkStart,
-): AsyncGenerator<PageSlice<Value>, void, undefined> {
-  const seen = new SeenItems<Value>(start.returned);
-  let last: Last<Value> | null = null;
-  let pending: VisitedPage<Value>[] = [];
-  for await (const visit of walkPages(read, start)) {
+export class MergedPages<Value> implements PageSlices<Value> {
+  readonly #walk: PageWalk<Value>;
+  readonly #start: WalkStart;
+  readonly #seen: SeenItems<Value>;
+  #last: Last<Value> | null = null;
+  #pending: VisitedPage<Value>[] = [];
+  /** What is merged, and not yet taken. */
+  readonly #merged: PageSlice<Value>[] = [];
+
+  constructor(read: ReadPage<Value>, start: WalkStart) {
+    this.#walk = new PageWalk(read, start);
+    this.#start = start;
+    this.#seen = new SeenItems(start.returned);
+  }
+
+  async next(): Promise<PageSlice<Value> | null> {
+    while (this.#merged.length === 0) {
+      const visit = await this.#walk.next();
+      if (visit === null) return null;
+      this.#add(visit);
+    }
+    return this.#merged.shift() ?? null;
+  }
+
+  #add(visit: VisitedPage<Value>): void {
     const { items, nextOffset } = visit.page;
-    pending.push(visit);
-    const isLastPage = nextOffset === null || pending.length === MAX_PAGES;
+    const last = this.#last;
+    this.#pending.push(visit);
+    const isLastPage = nextOffset === null || this.#pending.length === MAX_PAGES;
     const seam: Seam | null =
-      last === null ? { index: start.index, includesLast: false } : seamOf(items, last, isLastPage);
-    if (seam === null) continue;
-    for (const earlier of pending.slice(0, -1)) {
+      last === null ? { index: this.#start.index, includesLast: false } : seamOf(items, last, isLastPage);
+    if (seam === null) return;
+    for (const earlier of this.#pending.slice(0, -1)) {
       // Items newer than `last` are skipped. If one of them is really older, a later page repeats it, behind `last`.
       const runs =
         seam.includesLast || last === null
           ? []
-          : seen.add(earlier, firstAtOrAfter(earlier.page.items, timeOf(last)));
-      yield { page: earlier.page, runs };
+          : this.#seen.add(earlier, firstAtOrAfter(earlier.page.items, timeOf(last)));
+      this.#merged.push({ page: earlier.page, runs });
     }
-    yield { page: visit.page, runs: seen.add(visit, seam.index) };
+    this.#merged.push({ page: visit.page, runs: this.#seen.add(visit, seam.index) });
     if (items.length > 0 && (last === null || seam.index < items.length))
-      last = { items, index: items.length - 1 };
-    pending = [];
+      this.#last = { items, index: items.length - 1 };
+    this.#pending = [];
   }
 }
 

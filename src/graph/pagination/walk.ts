@@ -4,7 +4,7 @@ import type { Page } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { CursorPosition } from './cursor.ts';
 import { locateAfter, MAX_PAGES, tooManyEmptyPages, type WalkStart } from './locate.ts';
-import { lengthOf, mergePages, type PageSlice, type Run } from './merge-pages.ts';
+import { lengthOf, MergedPages, type PageSlice, type PageSlices, type Run } from './merge-pages.ts';
 
 /** The items that a walk found. */
 export type WalkResult<Value> = {
@@ -39,7 +39,9 @@ export const walk = async <Value>(
   passes: Passes<Value> | null = null,
 ): Promise<WalkResult<Value>> => {
   const items = new WalkedItems<Value>(first, passes !== null);
-  for await (const slice of (await slicesOf(read, first, after, passes)) ?? []) if (items.add(slice)) break;
+  const slices = await slicesOf(read, first, after, passes);
+  let slice = slices && (await slices.next());
+  while (slices && slice && !items.add(slice)) slice = await slices.next();
   return items;
 };
 
@@ -52,16 +54,15 @@ export const MAX_FILTERED_PAGES = 5;
 /** A page is filtered in slices of this length, so that other work runs meanwhile. */
 const SLICE_MS = 5;
 
-async function* filtered<Value>(
-  slices: AsyncIterable<PageSlice<Value>>,
-  passes: Passes<Value>,
-): AsyncGenerator<PageSlice<Value>, void, undefined> {
-  for await (const { page, runs } of slices) {
+const filtered = <Value>(slices: PageSlices<Value>, passes: Passes<Value>): PageSlices<Value> => ({
+  async next() {
+    const slice = await slices.next();
+    if (slice === null) return null;
     const kept: Run<Value>[] = [];
-    for (const run of runs) kept.push(...(await passing(run, passes)));
-    yield { page, runs: kept };
-  }
-}
+    for (const run of slice.runs) kept.push(...(await passing(run, passes)));
+    return { page: slice.page, runs: kept };
+  },
+});
 
 /** Returns the items of the run that pass, as runs. */
 const passing = async <Value>(
@@ -88,10 +89,10 @@ export const slicesOf = async <Value>(
   first: number,
   after: CursorPosition | null,
   passes: Passes<Value> | null = null,
-): Promise<AsyncIterable<PageSlice<Value>> | null> => {
+): Promise<PageSlices<Value> | null> => {
   if (first === 0) return null;
   const start = after === null ? HEAD : await locateAfter(read, after);
-  const slices = start && mergePages(read, start);
+  const slices = start && new MergedPages(read, start);
   return slices && passes ? filtered(slices, passes) : slices;
 };
 

@@ -38,6 +38,8 @@ billNodes('Balance', 1, (id) => {
   return `${wallet} ${token.chainId}`;
 });
 
+const selectedBelow = selectedDetails(balancesLookup);
+
 const ID = derivedField(globalIdOr(NATIVE, 'Balance', 'owner', 'chainId', 'address'));
 
 builder.node(Balance, {
@@ -53,7 +55,7 @@ builder.node(Balance, {
   loadWithoutCache: (id, context, info) => {
     const key = balanceKeyIn(id);
     context.chains.assertSupported('BALANCES', [key.token.chainId]);
-    return readBalance(context, key, selectedDetails(balancesLookup, info)).then(withHours(null));
+    return readBalance(context, key, selectedBelow(info)).then(withHours(null));
   },
   fields: (t) => ({
     wallet: t.field({
@@ -190,7 +192,7 @@ builder.objectField(Wallet, 'balance', (t) =>
       const key = tokenKeyOf(token);
       context.chains.assertKnown([key.chainId]);
       context.chains.assertSupported('BALANCES', [key.chainId]);
-      const details = unionOf([selectedDetails(balancesLookup, info), detailsOfHours(priceHoursAgo)]);
+      const details = unionOf([selectedBelow(info), detailsOfHours(priceHoursAgo)]);
       return readBalance(context, { wallet: address, token: key }, details).then(
         withHours(priceHoursAgo ?? null),
       );

@@ -59,7 +59,9 @@ export const readPortfolio = async (
   const pages: Page<ListedBalance>[] = [];
   const slices = createTimeSlices(SLICE_MS);
   try {
-    for await (const { page, runs } of (await slicesOf(read, Number.POSITIVE_INFINITY, null)) ?? []) {
+    const walk = await slicesOf(read, Number.POSITIVE_INFINITY, null);
+    for (let slice = await walk?.next(); slice; slice = await walk?.next()) {
+      const { page, runs } = slice;
       pages.push(page);
       for (const { visit, from, to } of runs)
         for (let index = from; index < to; index += 1) {

@@ -20,6 +20,8 @@ import {
 
 const MAX_TOP = 1000;
 
+const selectedBelow = selectedDetails(balancesLookup);
+
 const PortfolioPart = builder.objectRef<PortfolioPartRecord>('PortfolioPart').implement({
   description: 'A part of the balances of a wallet.',
   fields: (t) => ({
@@ -174,7 +176,7 @@ builder.objectField(Wallet, 'portfolio', (t) =>
       context.chains.assertKnown(chainIds, chainTags);
       context.chains.assertSupported('BALANCES', chainIds);
       const list = { address, chains, assetClass: null, excludeSpam: false, excludeUnpriced: false };
-      const details = unionOf([selectedDetails(balancesLookup, info), detailsOfHours(priceHoursAgo)]);
+      const details = unionOf([selectedBelow(info), detailsOfHours(priceHoursAgo)]);
       noteList(context.lookups, list);
       return readPortfolio(
         balancesLookup.read(context.lookups, list, details),

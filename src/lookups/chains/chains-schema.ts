@@ -134,6 +134,7 @@ export const chainsParameter = (
   chainIds: readonly number[] | null | undefined,
   chainTags: readonly string[] | null | undefined,
 ): string | null => {
+  if (!chainIds?.length && !chainTags?.length) return null;
   const ids = [...new Set(chainIds)].toSorted((one, other) => one - other);
   const tags = [...new Set(chainTags)].toSorted();
   if (ids.length + tags.length > MAX_CHAINS)
@@ -143,5 +144,5 @@ export const chainsParameter = (
     throw badUserInput(
       `Expected chainTags of a letter and at most 63 letters, digits, - and _, got ${JSON.stringify(unknownTag.slice(0, 80))}.`,
     );
-  return [...ids, ...tags].join(',') || null;
+  return [...ids, ...tags].join(',');
 };

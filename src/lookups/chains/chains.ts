@@ -72,6 +72,7 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
     find: (chainId) => byId.get(chainId) ?? null,
     idOf: (name) => idsByName.get(name) ?? null,
     assertKnown(chainIds, chainTags) {
+      if (!chainIds?.length && !chainTags?.length) return;
       const ids = [...new Set(chainIds)].filter((id) => !byId.has(id)).slice(0, MAX_LISTED);
       if (ids.length > 0)
         throw badUserInput(
@@ -84,6 +85,7 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
         );
     },
     assertSupported(lookup, chainIds) {
+      if (!chainIds?.length) return;
       const unsupported = [...new Set(chainIds)].flatMap((id) => {
         const chain = byId.get(id);
         return chain?.supports && !chain.supports.includes(lookup) ? `${id} (${chain.name})` : [];

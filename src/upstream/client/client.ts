@@ -5,6 +5,7 @@ import Pool from 'undici/lib/dispatcher/pool.js';
 import { type Clock, monotonicClock, onAbort } from '../../lib/deadlines.ts';
 import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/tasks.ts';
+import { type Attempt, createCircuitBreakers, createSendAttempt } from './attempt.ts';
 import {
   BodyCheck,
   type BodyLimits,
@@ -34,16 +35,6 @@ import {
   type UpstreamRequest,
 } from './request.ts';
 import { createRetry } from './retry.ts';
-import {
-  awaitCooldown,
-  breakCircuit,
-  countUsage,
-  createCircuitBreakers,
-  createPipeline,
-  limitRequests,
-  observeAttempt,
-  recordCooldown,
-} from './stages.ts';
 
 /**
  * Upstream's HTTP API over kept-alive connections. Every failure is an UpstreamError. A request that can't be sent is
@@ -111,17 +102,9 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   const cooldowns = createKeyCooldowns(now, sharedCooldowns);
   const retry = createRetry();
 
-  const sendAttempt = createPipeline(
-    [
-      countUsage,
-      observeAttempt,
-      awaitCooldown(cooldowns),
-      breakCircuit(breakers),
-      limitRequests(createRequestLimiter(connections, perSecond, now), sharedRate),
-      recordCooldown(cooldowns),
-    ],
-    ({ request, target, parse, scope, timer, bill }) =>
-      sendRequest(service, request, target, parse, { ...scope, trace: timer.trace }, bill),
+  const limiter = createRequestLimiter(connections, perSecond, now);
+  const sendAttempt = createSendAttempt({ cooldowns, breakers, limiter, sharedRate }, (attempt) =>
+    sendRequest(service, attempt),
   );
 
   const read: UpstreamClient['read'] = async (request, parse, scope) => {
@@ -131,7 +114,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
     const attempt = (number: number) => {
       const timer = startAttemptTimer(observer, request, number, scope.trace);
       const bill = new Bill(request.cost);
-      return sendAttempt({ request, target, parse, scope, timer, bill, beforeSend() {} });
+      return sendAttempt({ request, target, parse, scope, timer, bill });
     };
     return retry(request, scope.deadline, attempt, () => !exceedsCostLimit(request, scope));
   };
@@ -176,17 +159,15 @@ type Service = {
 };
 
 /**
- * Sends one attempt to `target`, its path and query, under the scope's trace, and reads its whole answer. `bill` has what it
- * costs. Every failure is an UpstreamError. Only a read is aborted by the scope's signal.
+ * Sends one attempt, and reads its whole answer. Every failure is an UpstreamError. Only a read is aborted by the scope's
+ * signal.
  */
 const sendRequest = async <Body>(
   { pool, keyHeader, timeoutMs, bodyLimits }: Service,
-  request: UpstreamRequest,
-  target: string,
-  parse: ParseBody<Body>,
-  { credential, deadline, trace }: RequestScope,
-  bill: Bill,
+  { request, target, parse, scope, timer: attemptTimer, bill }: Attempt<Body>,
 ): Promise<UpstreamAnswer<Body>> => {
+  const { credential, deadline } = scope;
+  const { traceparent } = attemptTimer.trace;
   const body = new BodyCheck(bodyLimits.memory);
   const receiver = new ResponseReceiver({
     bill,
@@ -208,7 +189,7 @@ const sendRequest = async <Body>(
           accept: 'application/json',
           ...(!request.withoutKey && { [keyHeader]: credential.key }),
           ...(request.body && { 'content-type': 'application/json' }),
-          ...(trace.traceparent !== null && { traceparent: trace.traceparent }),
+          ...(traceparent !== null && { traceparent }),
         },
         body: request.body ? JSON.stringify(request.body) : null,
       },

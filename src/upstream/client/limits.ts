@@ -118,10 +118,10 @@ export type KeyCooldowns = {
   /** Throws UpstreamError `coolingDown` during a cooldown. */
   assertReady(credential: Credential): void;
   /**
-   * Resolves when the cooldown is over, or when the deadline's signal aborts. Rejects at once with UpstreamError
-   * `coolingDown` when it takes longer than 2 s, or longer than the deadline allows.
+   * Resolves when the cooldown is over, or when the deadline's signal aborts; null without a cooldown. Rejects at once with
+   * UpstreamError `coolingDown` when it takes longer than 2 s, or longer than the deadline allows.
    */
-  wait(credential: Credential, deadline: Deadline): Promise<void>;
+  wait(credential: Credential, deadline: Deadline): Promise<void> | null;
   /** Begins a cooldown when the error of an attempt is a 429 with Retry-After. */
   record(credential: Credential, error: unknown): void;
 };
@@ -153,6 +153,15 @@ export const createKeyCooldowns = (
     return Math.max(0, leftMs);
   };
 
+  const untilReady = async (credential: Credential, deadline: Deadline): Promise<void> => {
+    // Another attempt may prolong the cooldown.
+    for (let leftMs = remainingMs(credential); leftMs > 0; leftMs = remainingMs(credential)) {
+      if (leftMs > MAX_WAIT_MS || leftMs >= deadline.remainingMs()) throw coolingDown(leftMs);
+      await sleep(leftMs, deadline.signal);
+      if (deadline.signal?.aborted) return;
+    }
+  };
+
   void shared?.listen((name, ms) => {
     endsAt.set(name, Math.max(endsAt.get(name) ?? 0, now() + Math.min(ms, MAX_COOLDOWN_MS)));
   });
@@ -162,14 +171,7 @@ export const createKeyCooldowns = (
       const leftMs = remainingMs(credential);
       if (leftMs > 0) throw coolingDown(leftMs);
     },
-    async wait(credential, deadline) {
-      // Another attempt may have prolonged the cooldown.
-      for (let leftMs = remainingMs(credential); leftMs > 0; leftMs = remainingMs(credential)) {
-        if (leftMs > MAX_WAIT_MS || leftMs >= deadline.remainingMs()) throw coolingDown(leftMs);
-        await sleep(leftMs, deadline.signal);
-        if (deadline.signal?.aborted) return;
-      }
-    },
+    wait: (credential, deadline) => (remainingMs(credential) > 0 ? untilReady(credential, deadline) : null),
     record(credential, error) {
       if (!(error instanceof UpstreamError) || error.status !== 429) return;
       const cooldownMs = Math.min(error.retryAfterMs ?? 0, MAX_COOLDOWN_MS);

@@ -11,7 +11,7 @@ export type UpstreamRequest = {
   readonly method: UpstreamMethod;
   /** The segments below upstream's base URL. See `targetOf` for what a segment may be. */
   readonly path: readonly string[];
-  readonly query?: URLSearchParams;
+  readonly query?: URLSearchParams | undefined;
   /** Sent as JSON: an undefined property is omitted, null is sent as null. */
   readonly body?: object;
   /** Whether it is sent without the key. Default: false. */
@@ -69,9 +69,16 @@ export type RequestScope = {
  * The scope of a request that other operations may join. Its deadline has a clock of its own, because each operation stops
  * waiting when its own time is over; `signal` aborts when no operation waits any longer.
  */
-export const detachedScope = (scope: RequestScope, signal: AbortSignal): RequestScope => ({
-  ...scope,
+export const detachedScope = (
+  scope: RequestScope,
+  signal: AbortSignal,
+  trace: Trace = scope.trace,
+): RequestScope => ({
+  credential: scope.credential,
   deadline: scope.deadline.detached(signal),
+  usage: scope.usage,
+  maxComputeUnits: scope.maxComputeUnits,
+  trace,
 });
 
 /** What one operation has cost so far: every response has it as `extensions.upstream`. */

@@ -5,8 +5,8 @@ import { awaitSharedRate, type KeyCooldowns, type RequestLimiter, type SharedRat
 import type { AttemptTimer } from './observer.ts';
 import type { Bill, RequestScope, UpstreamAnswer, UpstreamRequest } from './request.ts';
 
-/** One attempt of a request on its way through the stages of a pipeline. */
-type Attempt<Body> = {
+/** One attempt of a request. */
+export type Attempt<Body> = {
   readonly request: UpstreamRequest;
   /** Its path and query. */
   readonly target: string;
@@ -14,115 +14,75 @@ type Attempt<Body> = {
   readonly scope: RequestScope;
   readonly timer: AttemptTimer;
   readonly bill: Bill;
-  /** Called when the attempt leaves the queue. It throws what prevents sending. */
-  readonly beforeSend: () => void;
 };
 
 type Send = <Body>(attempt: Attempt<Body>) => Promise<UpstreamAnswer<Body>>;
 
-/** Passes an attempt on to `next`. It may wait or reject before that, and count, record or repeat after it. */
-export type Stage = <Body>(attempt: Attempt<Body>, next: Send) => Promise<UpstreamAnswer<Body>>;
-
-/** The first stage is the outermost; the last one passes the attempt on to `send`. */
-export const createPipeline = (stages: readonly Stage[], send: Send): Send =>
-  stages.reduceRight<Send>((next, stage) => (attempt) => stage(attempt, next), send);
-
-/** Adds a check that runs before those of the outer stages. */
-const withCheck = <Body>(attempt: Attempt<Body>, check: () => void): Attempt<Body> => ({
-  ...attempt,
-  beforeSend() {
-    check();
-    attempt.beforeSend();
-  },
-});
-
-/** Reports the attempt to the observer, even if it is not sent. */
-export const observeAttempt: Stage = async (attempt, next) => {
-  const { timer, bill } = attempt;
-  try {
-    const answer = await next(withCheck(attempt, timer.sending));
-    timer.ended({ error: null, status: answer.status, computeUnits: bill.computeUnits });
-    return answer;
-  } catch (error) {
-    const failure = error instanceof UpstreamError ? error : null;
-    timer.ended({ error: failure, status: failure?.status ?? null, computeUnits: bill.computeUnits });
-    throw error;
-  }
+/** What an attempt waits for before it is sent. */
+type Gates = {
+  readonly cooldowns: KeyCooldowns;
+  readonly breakers: CircuitBreakers;
+  readonly limiter: RequestLimiter;
+  /** Null where no other gateway sends with the same key. */
+  readonly sharedRate: SharedRate | null;
 };
 
-/** Counts the attempt on the operation's usage, unless it is not sent. */
-export const countUsage: Stage = async (attempt, next) => {
-  const { scope, request, bill } = attempt;
-  const reservation = scope.usage.reserve(request.cost);
-  try {
-    const answer = await next(attempt);
-    reservation.settle(bill.computeUnits);
-    return answer;
-  } catch (error) {
-    if (error instanceof UpstreamError && outcomeOf(error) === null) reservation.release();
-    else reservation.settle(bill.computeUnits);
-    throw error;
-  }
-};
+/** Counts each attempt on the usage of its operation, reports it, and sends it by `send` once all gates are open. */
+export const createSendAttempt = ({ cooldowns, breakers, limiter, sharedRate }: Gates, send: Send): Send => {
+  /** In a slot of the limiter. A 429 is recorded there, so that the next request in the queue finds the cooldown. */
+  const sendNow = async <Body>(attempt: Attempt<Body>, permit: Permit): Promise<UpstreamAnswer<Body>> => {
+    const { credential, deadline } = attempt.scope;
+    if (sharedRate) await awaitSharedRate(sharedRate, deadline);
+    if (deadline.signal?.aborted) throw clientGone();
+    if (deadline.remainingMs() === 0) throw deadlineExceeded();
+    if (!permit.isValid()) throw circuitOpen();
+    cooldowns.assertReady(credential);
+    attempt.timer.sending();
+    try {
+      return await send(attempt);
+    } catch (error) {
+      cooldowns.record(credential, error);
+      throw error;
+    }
+  };
 
-/** Waits while the key is cooling down, and once more if its cooldown begins while the attempt is in the queue. */
-export const awaitCooldown =
-  (cooldowns: KeyCooldowns): Stage =>
-  async (attempt, next) => {
+  /** Waits while the key is cooling down, and once more if its cooldown begins while the attempt is in the queue. */
+  const sendWhenReady = async <Body>(attempt: Attempt<Body>): Promise<UpstreamAnswer<Body>> => {
     const { credential, deadline } = attempt.scope;
     for (;;) {
-      await attempt.timer.duringCooldown(cooldowns.wait(credential, deadline));
+      const cooldown = cooldowns.wait(credential, deadline);
+      if (cooldown) await attempt.timer.duringCooldown(cooldown);
+      const breaker = breakers.of(attempt.request.resource);
+      const permit = breaker.admitAtOnce() ?? (await breaker.admit(deadline.signal));
       try {
-        return await next(withCheck(attempt, () => cooldowns.assertReady(credential)));
+        const answer = await limiter.run(deadline, () => sendNow(attempt, permit));
+        permit.settle('up');
+        return answer;
       } catch (error) {
+        permit.settle(healthAfter(error instanceof UpstreamError ? outcomeOf(error) : null));
         if (!(error instanceof UpstreamError) || error.failure !== 'coolingDown') throw error;
       }
     }
   };
 
-/** Rejects while the circuit breaker of the resource is open, and tells it what the attempt shows of the resource's health. */
-export const breakCircuit =
-  (breakers: CircuitBreakers): Stage =>
-  async (attempt, next) => {
-    const permit = await breakers.of(attempt.request.resource).admit(attempt.scope.deadline.signal);
-    const assertValid = () => {
-      if (!permit.isValid()) throw circuitOpen();
-    };
+  return async (attempt) => {
+    const { scope, request, timer, bill } = attempt;
+    const reservation = scope.usage.reserve(request.cost);
     try {
-      const answer = await next(withCheck(attempt, assertValid));
-      permit.settle('up');
+      const answer = await sendWhenReady(attempt);
+      timer.ended({ error: null, status: answer.status, computeUnits: bill.computeUnits });
+      reservation.settle(bill.computeUnits);
       return answer;
     } catch (error) {
-      permit.settle(healthAfter(error instanceof UpstreamError ? outcomeOf(error) : null));
+      const failure = error instanceof UpstreamError ? error : null;
+      timer.ended({ error: failure, status: failure?.status ?? null, computeUnits: bill.computeUnits });
+      // An attempt that was not sent is not counted.
+      if (failure && outcomeOf(failure) === null) reservation.release();
+      else reservation.settle(bill.computeUnits);
       throw error;
     }
   };
-
-/** Waits for the request limiter, until the client leaves or the deadline passes, and then for other gateways' requests. */
-export const limitRequests =
-  (limiter: RequestLimiter, sharedRate: SharedRate | null): Stage =>
-  (attempt, next) => {
-    const { deadline } = attempt.scope;
-    return limiter.run(deadline, async () => {
-      if (sharedRate) await awaitSharedRate(sharedRate, deadline);
-      if (deadline.signal?.aborted) throw clientGone();
-      if (deadline.remainingMs() === 0) throw deadlineExceeded();
-      attempt.beforeSend();
-      return await next(attempt);
-    });
-  };
-
-/** Records a 429. It belongs inside the request limiter, so that the next request in the queue finds the cooldown. */
-export const recordCooldown =
-  (cooldowns: KeyCooldowns): Stage =>
-  async (attempt, next) => {
-    try {
-      return await next(attempt);
-    } catch (error) {
-      cooldowns.record(attempt.scope.credential, error);
-      throw error;
-    }
-  };
+};
 
 /** What an attempt shows about the resource. */
 type UpstreamHealth = 'up' | 'down' | 'unknown';
@@ -136,6 +96,8 @@ type Permit = {
 
 /** A circuit breaker: keeps requests away from a resource that is down, so that they fail at once instead of waiting. */
 type CircuitBreaker = {
+  /** Grants a permit for one attempt while the circuit is closed; null while it is open. */
+  admitAtOnce(): Permit | null;
   /**
    * Grants a permit for one attempt. While the circuit is open, one attempt every half second is let through as a probe;
    * others wait for its result, half a second at most. Rejects with UpstreamError `unavailable` when it stays open.
@@ -171,6 +133,7 @@ const createCircuitBreaker = (onStateChange: (state: 'down' | 'up') => void, now
 
   return {
     isOpen,
+    admitAtOnce: () => (isOpen() ? null : permit(null)),
     async admit(signal) {
       if (!isOpen()) return permit(null);
       if (probe === null || now() - probe.startedAt >= PROBE_EVERY_MS) {
