@@ -63,11 +63,12 @@ const sizeFor = (bytes: number): number => {
 
 /**
  * Returns the memory of a buffer to the operating system at once: the garbage collector may leave hundreds of megabytes
- * for seconds. The buffer has no bytes then. One that shares its memory with others is left to the garbage collector.
+ * for seconds. The buffer has no bytes then. One that may share its memory with others is left to the garbage collector: the
+ * pool of small Buffers gives each half of its memory at most.
  */
 export const freeBuffer = (buffer: Buffer): void => {
   const { buffer: memory } = buffer;
-  if (memory instanceof ArrayBuffer && memory.byteLength === buffer.length) memory.transfer(0);
+  if (memory instanceof ArrayBuffer && memory.byteLength < buffer.length * 2) memory.transfer(0);
 };
 
 /** Buffers of a pool with the same users. The first user is the one that made the lease. */

@@ -78,3 +78,12 @@ test('a part of a larger memory is not freed', () => {
 test.each(['é'.repeat(50_000), 'x'.repeat(16 * KB), 'short'])('a text is encoded as UTF-8', (text) => {
   expect(new BufferLease(new BufferPool()).encode(text).toString()).toBe(text);
 });
+
+test('small buffers that share their memory are not freed, up to the largest ones', () => {
+  const largest = (Buffer.poolSize >>> 1) - 1;
+  for (const bytes of [1, 1000, largest]) {
+    const buffer = Buffer.allocUnsafe(bytes).fill(7);
+    freeBuffer(buffer);
+    expect(buffer.equals(Buffer.alloc(bytes, 7))).toBe(true);
+  }
+});

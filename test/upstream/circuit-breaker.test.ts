@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { createCircuitBreakers } from '../../src/upstream/client/attempt.ts';
+import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { poll, requestTimeOf, sleep } from '../support/clients/queries.ts';
 import { codesOf, type Gateway, startGateway } from '../support/gateway/start.ts';
 import { exhaustedMemory } from '../support/upstream/body-memory.ts';

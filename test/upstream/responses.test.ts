@@ -48,6 +48,19 @@ test('the bytes of a body arrive as they were sent, in the order of their chunks
   expect(bytes).toBe(body.length);
 });
 
+test.each([
+  ['freed', false],
+  ['kept where they are shared with other gateways', true],
+])('the bytes of a body that is parsed are %s', async (_what, isShared) => {
+  await using started = await startClient((response) => response.end(Buffer.alloc(1000 * KILOBYTE, 1)));
+  const chunksOf = async (body: ReceivedBody) => (isShared ? body.sharedChunks() : [...body.chunks]);
+  const { body: chunks } = await started.client.read(request, chunksOf, requestScope());
+  const kept = chunks.reduce((sum, { length }) => sum + length, 0);
+  // A short read is left to the garbage collector: it may be in memory that others use.
+  if (isShared) expect(kept).toBe(1000 * KILOBYTE);
+  else expect(kept).toBeLessThan(100 * KILOBYTE);
+});
+
 test('an error while a body is parsed is passed on as it is, and is not retried', async () => {
   await using started = await startClient((response) => response.end('{}'));
   const failing = () => Promise.reject(new RangeError('a fault of the gateway'));

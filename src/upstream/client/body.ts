@@ -63,14 +63,14 @@ export class BodyCheck {
 export const parseBody = async <Value>(
   receiver: ResponseReceiver,
   { large }: Pick<BodyLimits, 'large'>,
-  parse: (chunks: Buffer[]) => Promise<Value>,
+  parse: () => Promise<Value>,
 ): Promise<Value> => {
-  if (receiver.isComplete) return parse(receiver.chunks);
+  if (receiver.isComplete) return parse();
   if (large.isFull) throw discarded();
   const parsed = large.run('', async () => {
     receiver.resume();
     await receiver.end;
-    return parse(receiver.chunks);
+    return parse();
   });
   // A failure also ends the wait for its turn.
   return await Promise.race([parsed, receiver.end.then(() => parsed)]);
@@ -96,6 +96,7 @@ export class ReceivedBody {
   readonly #chunks: Buffer[];
   readonly #statedType: string;
   readonly #credential: Credential | null;
+  #isShared = false;
   /** A secret that upstream may repeat in the body and no client may see; null for none. */
   readonly secret: Buffer | null;
 
@@ -130,7 +131,16 @@ export class ReceivedBody {
 
   /** The chunks without the secret, which may be kept outside of this process. They stay valid after `takeText`. */
   sharedChunks(): readonly Buffer[] {
+    this.#isShared = true;
     return redactChunks([...this.#chunks], this.secret);
+  }
+
+  /**
+   * Frees the memory of the bytes, unless they are shared: nothing reads them once they are parsed. Each read of a socket has
+   * memory of its own. V8 counts it as pressure, and would collect its whole heap twice a second under load.
+   */
+  free(): void {
+    if (!this.#isShared) this.#chunks.splice(0).forEach(freeBuffer);
   }
 
   /**

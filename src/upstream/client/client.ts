@@ -198,10 +198,13 @@ const sendRequest = async <Body>(
     const { statusCode, headers } = await receiver.head;
     if (statusCode < 200 || statusCode > 299)
       throw readErrorResponse(statusCode, headers, receiver.errorText(), credential);
-    const type = typeOf(headers);
+    const chunks = request.ignoresBody ? [] : receiver.chunks;
+    const received = new ReceivedBody(chunks, typeOf(headers), credential);
+    const parseReceived = () => parse(received);
     const parsed = request.ignoresBody
-      ? await parse(new ReceivedBody([], type, credential))
-      : await parseBody(receiver, bodyLimits, (chunks) => parse(new ReceivedBody(chunks, type, credential)));
+      ? await parseReceived()
+      : await parseBody(receiver, bodyLimits, parseReceived);
+    received.free();
     return {
       status: statusCode,
       body: parsed,
