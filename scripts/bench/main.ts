@@ -4,6 +4,7 @@ import { measureFanout, measureGateways } from './fanout.ts';
 import { measureIndexing } from './indexing.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
+import { measureTurns } from './turns.ts';
 import { measureWalletEvents } from './wallet-events.ts';
 import { measureWorkers } from './workers.ts';
 
@@ -14,6 +15,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void
   fanout: measureFanout,
   gateways: measureGateways,
   lookups: measureLookups,
+  turns: measureTurns,
   'wallet-events': measureWalletEvents,
   workers: measureWorkers,
 };

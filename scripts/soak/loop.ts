@@ -15,7 +15,7 @@ export type Turn = {
 
 /** How often a timer measures. An idle loop takes this long from one measurement to the next. */
 const EVERY_MS = 20;
-const LONG_MS = 30;
+export const LONG_MS = 30;
 
 /** Milliseconds of a clock that all processes of a machine share. */
 export const sharedClockMs = (): number => Number(process.hrtime.bigint()) / 1e6;

@@ -9,6 +9,16 @@ const MIN_POOLED_BYTES = 16 * 1024;
 /** The number of sizes between two powers of two. A buffer is at most an eighth larger than requested. */
 const SIZES_A_POWER = 8;
 
+/** How often the buffers are freed that nothing has needed in the meantime. */
+const SWEEP_MS = 1000;
+
+/** The idle buffers of one size. */
+type Idle = {
+  readonly buffers: Buffer[];
+  /** The fewest that were idle at a time since the last sweep. Nothing has needed these. */
+  least: number;
+};
+
 /**
  * Reuses buffers. V8 counts the memory of buffers as pressure: if a server allocates and drops hundreds of large ones per
  * second, V8 collects its whole heap several times a second, although there is nothing to free in it.
@@ -17,14 +27,17 @@ const SIZES_A_POWER = 8;
  */
 export class BufferPool {
   /** By size. */
-  readonly #idle = new Map<number, Buffer[]>();
+  readonly #idle = new Map<number, Idle>();
   #idleBytes = 0;
+  #willSweep = false;
 
   /** Returns a buffer of at least this many bytes, with arbitrary contents. */
   take(bytes: number): Buffer {
     const size = sizeFor(bytes);
-    const buffer = this.#idle.get(size)?.pop();
-    if (buffer === undefined) return Buffer.allocUnsafeSlow(size);
+    const idle = this.#idle.get(size);
+    const buffer = idle?.buffers.pop();
+    if (idle === undefined || buffer === undefined) return Buffer.allocUnsafeSlow(size);
+    idle.least = Math.min(idle.least, idle.buffers.length);
     this.#idleBytes -= size;
     return buffer;
   }
@@ -39,19 +52,36 @@ export class BufferPool {
       return;
     }
     const idle = this.#idle.get(length);
-    if (idle) idle.push(buffer);
-    else this.#idle.set(length, [buffer]);
+    if (idle) idle.buffers.push(buffer);
+    else this.#idle.set(length, { buffers: [buffer], least: 0 });
     this.#idleBytes += length;
+    this.#sweepLater();
   }
 
   /** Drops the idle buffers of all other sizes: this size is in use now. */
   #dropOthers(size: number): void {
-    for (const [other, idle] of this.#idle) {
-      if (other === size) continue;
-      this.#idle.delete(other);
-      this.#idleBytes -= other * idle.length;
-      idle.forEach(freeBuffer);
+    for (const [other, idle] of this.#idle) if (other !== size) this.#drop(other, idle, idle.buffers.length);
+  }
+
+  #drop(size: number, { buffers }: Idle, count: number): void {
+    this.#idleBytes -= size * count;
+    buffers.splice(0, count).forEach(freeBuffer);
+    if (buffers.length === 0) this.#idle.delete(size);
+  }
+
+  #sweepLater(): void {
+    if (this.#willSweep) return;
+    this.#willSweep = true;
+    setTimeout(() => this.#sweep(), SWEEP_MS).unref();
+  }
+
+  #sweep(): void {
+    this.#willSweep = false;
+    for (const [size, idle] of this.#idle) {
+      this.#drop(size, idle, idle.least);
+      idle.least = idle.buffers.length;
     }
+    if (this.#idle.size > 0) this.#sweepLater();
   }
 }
 

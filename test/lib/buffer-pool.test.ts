@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { BufferLease, BufferPool, freeBuffer } from '../../src/lib/buffers.ts';
 
 /** Buffers that are used again. */
@@ -65,6 +65,24 @@ test('the memory of a buffer that the pool has no room for is free at once', () 
   expect([more.length, larger.length]).toEqual([0, 0]);
   pool.give(pool.take(2 * MB));
   expect(full.map(({ length }) => length)).toEqual(Array(16).fill(0));
+});
+
+test('buffers that nothing has needed for a second are freed, and others stay', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const pool = new BufferPool();
+  const [idle, used] = [pool.take(100_000), pool.take(100_000)];
+  const { length } = used;
+  pool.give(idle);
+  pool.give(used);
+  for (let second = 0; second < 5; second += 1) {
+    vi.advanceTimersByTime(1000);
+    expect([idle.length, used.length]).toEqual([second === 0 ? length : 0, length]);
+    pool.give(pool.take(100_000));
+  }
+  vi.advanceTimersByTime(2000);
+  expect(used.length).toBe(0);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('a part of a larger memory is not freed', () => {
