@@ -10,7 +10,13 @@ export type FeedPosition = {
   readonly sequence: number | null;
 };
 
-export const positionOf = (cursor: string): FeedPosition => ({ cursor, sequence: sequenceIn(cursor) });
+let last: FeedPosition = { cursor: '', sequence: null };
+
+/** Feeds of one tenant reach the same cursor at the same time: it is decoded and kept in memory once for all of them. */
+export const positionOf = (cursor: string): FeedPosition => {
+  if (cursor !== last.cursor) last = { cursor, sequence: sequenceIn(cursor) };
+  return last;
+};
 
 /** A rendered delivery: a reader whose cursor is `after` takes the item and moves to `next`. */
 export type FeedEntry<Item = unknown> = {

@@ -1,5 +1,4 @@
 import type { EventFeed, EventReader, EventSource, Rendering } from '../../lib/event-source.ts';
-import { sequenceIn } from '../log/cursor.ts';
 import { CursorExpiredError, isTransient, ReadAbortedError } from '../log/errors.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, StoredDelivery } from '../log/log.ts';
 import { type FeedCache, FeedPages, type FeedPosition, positionOf, renderPage } from './cache.ts';
@@ -168,7 +167,7 @@ export class Feed<Item> implements EventFeed<Item> {
     const { log, reads, tenant, filter } = this.#options;
     const range = { after, filter, limit: PAGE, maxBytes: PAGE_BYTES, maxScanned: PAGE_SCAN_LIMIT };
     const { signal } = this.#reads;
-    const isNear = this.#newest - (sequenceIn(after) ?? 0) <= NEAR;
+    const isNear = this.#newest - (positionOf(after).sequence ?? 0) <= NEAR;
     return isNear ? reads.read(tenant, range, signal) : log.read(tenant, range, { signal });
   }
 
