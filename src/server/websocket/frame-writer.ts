@@ -1,3 +1,4 @@
+import { nextTick } from 'node:process';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { RepeatedFrame, writeTextFrame } from './text-frame.ts';
@@ -17,6 +18,7 @@ export class FrameWriter {
   readonly #queue: (() => void)[] = [];
   #isWaiting = false;
   #isBatching = false;
+  #isJoining = false;
 
   /** `onAnswer` is called after an answer is written; the peer may not have read it by then. */
   constructor(webSocket: WebSocket, stream: Duplex, onAnswer: () => void) {
@@ -70,8 +72,23 @@ export class FrameWriter {
     repeated.write(this.#stream, prefix, payload, suffix);
   }
 
+  /**
+   * Joins all that is written before the present task and its promises have ended: an answer and the `complete` behind it
+   * cost the operating systems of both ends one write.
+   */
+  join(): void {
+    if (this.#isJoining) return;
+    this.#isJoining = true;
+    this.#stream.cork();
+    nextTick(() => {
+      this.#isJoining = false;
+      this.#stream.uncork();
+    });
+  }
+
   /** Sends the answer to an operation, as `send`. */
   sendAnswer(prefix: string, payload: readonly Buffer[], suffix: string, onWritten: () => void): void {
+    this.join();
     this.send(prefix, payload, suffix, onWritten);
     this.#onAnswer();
   }

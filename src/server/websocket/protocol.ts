@@ -107,6 +107,7 @@ export const createProtocol = (
       {
         protocol: webSocket.protocol,
         send: (data) => {
+          connection.frameWriter.join();
           webSocket.send(data);
           connection.onAnswer();
         },
