@@ -82,6 +82,7 @@ export type GraphQLServer = {
 /** The one pipeline of all transports: HTTP, server-sent events and WebSocket have the same checks, limits, masking and counts. */
 export const createGraphQL = (options: Options): GraphQLServer => {
   const corsHeaders = createCorsHeaders(options);
+  const { compress, openPartEncoder } = createCompressor();
   const { schema, planned, sharedAnswers, trusted, createContext, documents, eventStreams, mask } = options;
   const pipeline = createPipeline(planned === null ? executeAny : executeFast, [
     // Masks and reports first: it must see operations that a later plugin stops.
@@ -92,7 +93,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     useOperationMemory(),
 
     // The executor is chosen before it is limited, and what it executes before that.
-    useIncrementalDelivery({ corsHeaders, unsent: options.unsent }),
+    useIncrementalDelivery({ corsHeaders, openPartEncoder, unsent: options.unsent }),
     ...(planned === null ? [] : [usePlannedExecution(planned)]),
 
     // Limits: the budget of compute units is charged last, when nothing else rejects the operation. Each wraps the
@@ -131,7 +132,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     checkHeaders: createCsrfCheck(options),
     requestMemory: createRequestMemory(),
   });
-  const sendResult = createSendResult({ ...options, corsHeaders, compress: createCompressor() });
+  const sendResult = createSendResult({ ...options, corsHeaders, compress });
   const http = { pipeline, contextOf, receive, sendResult, corsHeaders };
   const yoga = createYogaServer({ ...options, ...http, closed: options.production || trusted !== null });
   const answerByYoga = async (context: HttpContext): Promise<void> => {

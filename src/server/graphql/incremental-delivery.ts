@@ -10,6 +10,7 @@ import { badUserInput } from '../../graph/errors.ts';
 import { asksForParts, incrementalUses, withoutParts } from '../../graph/incremental.ts';
 import { WrittenItems } from '../../graph/plan/list-writer.ts';
 import type { CorsHeaders } from '../browsers/origin-policy.ts';
+import type { OpenPartEncoder } from '../http/compressor.ts';
 import { headersOf } from '../http/exchange.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
 import { toFormattedError } from '../subscriptions/frame.ts';
@@ -18,19 +19,31 @@ import { MAX_ERRORS, maskErrors, withRequestId } from './errors.ts';
 import type { OperationArgs, OperationContext, OperationPlugin } from './operation-plugin.ts';
 import { HttpPartWriter, type LastPart, type PartedAnswer, type PartWriter } from './part-writer.ts';
 
-type Options = { readonly corsHeaders: CorsHeaders; readonly unsent: Pick<UnsentLimit, 'wrote'> };
+type Options = {
+  readonly corsHeaders: CorsHeaders;
+  readonly openPartEncoder: OpenPartEncoder;
+  readonly unsent: Pick<UnsentLimit, 'wrote'>;
+};
 
 /**
  * Incremental delivery: sends the parts of an operation with `@defer` or `@stream` as they are made. Where the client
  * reads no parts, or all directives are off, the operation is executed as if it had none.
  */
-export const useIncrementalDelivery = ({ corsHeaders, unsent }: Options): OperationPlugin => {
-  const openWriter = ({ req, res, partWriter }: OperationContext): PartWriter | null => {
+export const useIncrementalDelivery = ({
+  corsHeaders,
+  openPartEncoder,
+  unsent,
+}: Options): OperationPlugin => {
+  const openWriter = ({ req, res, partWriter, acceptEncoding }: OperationContext): PartWriter | null => {
     if (partWriter) return partWriter;
     if (!req || !res) return null;
     const { socket } = req;
     const { parts } = acceptedBy(req);
-    return parts && new HttpPartWriter(res, parts, corsHeaders(headersOf(req)), () => unsent.wrote(socket));
+    if (!parts) return null;
+    const onWrite = () => unsent.wrote(socket);
+    const isCompressed = acceptEncoding !== undefined && parts.mediaType === 'multipart/mixed';
+    const openEncoder = () => (isCompressed ? openPartEncoder(acceptEncoding, res, onWrite) : null);
+    return new HttpPartWriter(res, parts, corsHeaders(headersOf(req)), onWrite, openEncoder);
   };
   return {
     onExecute({ args, setExecuteFn, setResultAndStopExecution }) {

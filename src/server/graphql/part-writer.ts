@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
+import type { PartEncoder } from '../http/compressor.ts';
 import { writeHeaderBlock } from '../http/exchange.ts';
 import type { AcceptedParts, PartFormat } from './answers/accept.ts';
 
@@ -75,14 +76,23 @@ export class HttpPartWriter implements PartWriter {
   readonly #framing: Framing;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #onWrite: () => void;
+  readonly #openEncoder: () => PartEncoder | null;
+  /** Null for parts that are sent as they are. */
+  #encoder: PartEncoder | null = null;
 
-  /** `headers` are those for browsers. `onWrite` is called after each write; the client may not have read it by then. */
+  /**
+   * `headers` are those for browsers. `onWrite` is called after each write; the client may not have read it by then.
+   * `openEncoder` returns
+   * what compresses them; null for parts that are sent as they are.
+   */
   constructor(
     response: ServerResponse,
     { mediaType, format }: AcceptedParts,
     headers: Readonly<Record<string, string>>,
     onWrite: () => void,
+    openEncoder: () => PartEncoder | null,
   ) {
+    this.#openEncoder = openEncoder;
     this.format = format;
     this.#response = response;
     this.#framing = FRAMINGS[mediaType];
@@ -99,16 +109,23 @@ export class HttpPartWriter implements PartWriter {
     }
     response.cork();
     if (!response.headersSent) this.#open();
-    response.write(before);
-    for (const piece of json) response.write(piece);
-    response.write(after, onWritten);
+    if (this.#encoder) {
+      // Threads read it later, when the memory of the pieces may be in use for another answer.
+      this.#encoder.write(Buffer.concat([Buffer.from(before), ...json, Buffer.from(after)]));
+      this.#encoder.flush();
+      onWritten();
+    } else {
+      response.write(before);
+      for (const piece of json) response.write(piece);
+      response.write(after, onWritten);
+    }
     response.uncork();
     this.#onWrite();
   }
 
   end(json: string): void {
     const { before, after, end } = this.#framing;
-    if (!this.#isClosed) this.#response.end(`${before}${json}${after}${end}`);
+    if (!this.#isClosed) (this.#encoder ?? this.#response).end(Buffer.from(`${before}${json}${after}${end}`));
   }
 
   /** Whether the client has left, or the response was ended otherwise, as at a shutdown. */
@@ -120,7 +137,12 @@ export class HttpPartWriter implements PartWriter {
     const { contentType, opening } = this.#framing;
     // Without it nginx buffers parts before it forwards them.
     const headers = { 'content-type': contentType(this.format), 'x-accel-buffering': 'no' };
-    writeHeaderBlock(this.#response, 200, headers, this.#headers);
-    this.#response.write(opening);
+    const encoder = this.#openEncoder();
+    writeHeaderBlock(this.#response, 200, headers, {
+      ...this.#headers,
+      ...(encoder && { 'content-encoding': encoder.coding }),
+    });
+    (encoder ?? this.#response).write(Buffer.from(opening));
+    this.#encoder = encoder;
   }
 }

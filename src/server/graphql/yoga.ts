@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { assembleJson, SerializedData } from '../../graph/answer/serialize.ts';
@@ -102,9 +104,12 @@ const usePipeline = ({ pipeline, contextOf, sendResult }: YogaOptions): ServerPl
       const { single } = acceptedBy(serverContext.req);
       const completed = completeHttpResult(result as ExecutionResult, context);
       setResult(completed);
-      // The response has ended by then: Yoga drops what it makes of the result.
+      // Once the response has ended, Yoga drops what it makes of the result.
       if (context.parts?.hasBegun)
-        setResultProcessor((_result, { Response }) => new Response(null), 'multipart/mixed');
+        setResultProcessor(async (_result, { Response }) => {
+          await hasEnded(context.res);
+          return new Response(null);
+        }, 'multipart/mixed');
       else if (single)
         setResultProcessor(async (final, { Response }) => {
           await sendResult(context, final as ExecutionResult, single);
@@ -113,6 +118,11 @@ const usePipeline = ({ pipeline, contextOf, sendResult }: YogaOptions): ServerPl
       else setResult(withStringify(completed));
     },
   };
+};
+
+/** Resolves when nothing more is written: the last part may be under way in a thread that compresses it. */
+const hasEnded = async (response: ServerResponse): Promise<void> => {
+  if (!response.writableEnded && !response.destroyed) await once(response, 'close');
 };
 
 /** Yoga's own writers, of events and of bodies in parts, take the JSON of data that is serialised already from `stringify`. */

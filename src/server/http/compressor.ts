@@ -28,9 +28,32 @@ export type Compress = (
   response: ServerResponse,
 ) => MaybePromise<Compressed> | null;
 
-export const createCompressor = (): Compress => {
+/** Compresses parts of a response that are made one after another. Each can be read before the next one comes. */
+export type PartEncoder = {
+  readonly coding: ContentCoding;
+  write(bytes: Buffer): void;
+  /** Ends a part. */
+  flush(): void;
+  /** Ends the response with these bytes. */
+  end(bytes: Buffer): void;
+};
+
+/**
+ * Returns what compresses the parts of a response and writes them; null if they are sent as they are. `onWrite` is called
+ * after each write.
+ */
+export type OpenPartEncoder = (
+  acceptEncoding: string,
+  response: ServerResponse,
+  onWrite: () => void,
+) => PartEncoder | null;
+
+export const createCompressor = (): {
+  readonly compress: Compress;
+  readonly openPartEncoder: OpenPartEncoder;
+} => {
   const memory = createMemoryBudget(MAX_BYTES_IN_THREADS);
-  return (body, bytes, acceptEncoding, response) => {
+  const compress: Compress = (body, bytes, acceptEncoding, response) => {
     if (bytes < MIN_BYTES) return null;
     const coding = preferredCoding(acceptEncoding);
     if (coding === null) return null;
@@ -41,6 +64,40 @@ export const createCompressor = (): Compress => {
       .then((encoded) => ({ coding, body: encoded }))
       .finally(release);
   };
+  const openPartEncoder: OpenPartEncoder = (acceptEncoding, response, onWrite) => {
+    const coding = preferredCoding(acceptEncoding);
+    if (coding === null) return null;
+    const { tryGrow, grow, shrink, release } = memory.reserve();
+    if (!tryGrow(ENCODER_BYTES)) return null;
+    const encoder = createEncoder(coding);
+    const isOpen = () => !response.destroyed && !response.writableEnded;
+    encoder.on('data', (chunk: Buffer) => {
+      if (isOpen()) response.write(chunk);
+      onWrite();
+    });
+    encoder.once('end', () => isOpen() && response.end());
+    encoder.once('error', () => response.destroy());
+    response.once('close', () => {
+      encoder.destroy();
+      release();
+    });
+    let unflushed = 0;
+    return {
+      coding,
+      write(bytes) {
+        unflushed += bytes.length;
+        grow(bytes.length);
+        encoder.write(bytes);
+      },
+      flush() {
+        const flushed = unflushed;
+        unflushed = 0;
+        encoder.flush(FLUSHES[coding], () => shrink(flushed));
+      },
+      end: (bytes) => void encoder.end(bytes),
+    };
+  };
+  return { compress, openPartEncoder };
 };
 
 /** The content codings of answers. Where a client has no preference, the first one counts: docs/performance.md says why. */
@@ -82,20 +139,27 @@ const SMALL_CHUNK_BYTES = 8 * 1024;
 
 const {
   BROTLI_MODE_TEXT,
+  BROTLI_OPERATION_FLUSH,
   BROTLI_PARAM_MODE,
   BROTLI_PARAM_QUALITY,
   BROTLI_PARAM_SIZE_HINT,
   ZSTD_c_compressionLevel,
   ZSTD_c_hashLog,
   ZSTD_c_windowLog,
+  ZSTD_e_flush,
+  Z_SYNC_FLUSH,
 } = zlib.constants;
 
-const brotli = (bytes: number, chunkSize: number): zlib.BrotliOptions => ({
+/** How an encoder returns all that it has taken, so that what follows may refer to it. */
+const FLUSHES = { zstd: ZSTD_e_flush, br: BROTLI_OPERATION_FLUSH, gzip: Z_SYNC_FLUSH } as const;
+
+/** `bytes` is the size of the body where it is known. */
+const brotli = (bytes: number | undefined, chunkSize: number): zlib.BrotliOptions => ({
   chunkSize,
   params: {
     [BROTLI_PARAM_QUALITY]: 1,
     [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT,
-    [BROTLI_PARAM_SIZE_HINT]: bytes,
+    ...(bytes !== undefined && { [BROTLI_PARAM_SIZE_HINT]: bytes }),
   },
 });
 
@@ -111,13 +175,17 @@ const encodeSmall = (body: Buffer, coding: ContentCoding): Buffer => {
   return zlib.zstdCompressSync(body, { chunkSize, pledgedSrcSize: body.length, params });
 };
 
-/** Creates a stream that compresses a body of this many bytes in threads. */
-const createEncoder = (coding: ContentCoding, bytes: number): Transform => {
+/** Creates a stream that compresses a body in threads. `bytes` is its size where that is known. */
+const createEncoder = (coding: ContentCoding, bytes?: number): Transform & zlib.Zlib => {
   const chunkSize = CHUNK_BYTES;
   if (coding === 'br') return zlib.createBrotliCompress(brotli(bytes, chunkSize));
   if (coding === 'gzip') return zlib.createGzip({ chunkSize, level: 1 });
   const params = { [ZSTD_c_compressionLevel]: 1 };
-  return zlib.createZstdCompress({ chunkSize, pledgedSrcSize: bytes, params });
+  return zlib.createZstdCompress({
+    chunkSize,
+    params,
+    ...(bytes !== undefined && { pledgedSrcSize: bytes }),
+  });
 };
 
 /**
