@@ -206,17 +206,7 @@ export class Answer implements SlicedWork {
    * loop: reads of one turn become one request, so what they cost does not depend on how busy the gateway is.
    */
   beginning<Item>(items: readonly Item[]): SlicedList<Item> {
-    const answer = this;
-    const work = {
-      get isStopped() {
-        return answer.isStopped;
-      },
-      get canContinue() {
-        return answer.canContinue || (answer.lookups < MAX_UNSLICED_LOOKUPS && answer.#memory.isAvailable);
-      },
-      nextSlice: () => answer.nextSlice(),
-    };
-    return new SlicedList(work, items, same);
+    return new SlicedList(new LookupWork(this, this.#memory), items, same);
   }
 
   /** Returns items that come in batches as a list that grows, for the executor. */
@@ -284,6 +274,33 @@ export class Answer implements SlicedWork {
 
   get #weight(): number {
     return Math.max(this.#bytes, this.#values * MIN_VALUE_BYTES);
+  }
+}
+
+/**
+ * The beginning of an answer's lookups. A class: an object literal with a getter has a hidden class of its own, which V8
+ * keeps until it collects its whole heap.
+ */
+class LookupWork implements SlicedWork {
+  readonly #answer: Answer;
+  readonly #memory: AnswerMemory;
+
+  constructor(answer: Answer, memory: AnswerMemory) {
+    this.#answer = answer;
+    this.#memory = memory;
+  }
+
+  get isStopped(): boolean {
+    return this.#answer.isStopped;
+  }
+
+  get canContinue(): boolean {
+    const { canContinue, lookups } = this.#answer;
+    return canContinue || (lookups < MAX_UNSLICED_LOOKUPS && this.#memory.isAvailable);
+  }
+
+  nextSlice(): Promise<void> {
+    return this.#answer.nextSlice();
   }
 }
 

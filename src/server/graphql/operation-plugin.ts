@@ -44,7 +44,7 @@ export type OperationPlugin = {
 };
 
 /** The memory of one WebSocket for answers to its operations, see `useSocketMemory`. */
-type SocketMemory = {
+export type SocketMemory = {
   readonly memory: MemoryBudget;
   /** Resolves when the peer has read enough for another operation to start, or has disconnected. */
   untilDrained(): Promise<void>;

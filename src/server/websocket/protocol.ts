@@ -3,6 +3,7 @@ import { makeServer, type OperationResult, type SubscribePayload } from 'graphql
 import { SerializedData } from '../../graph/answer/serialize.ts';
 import { clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../lib/deadlines.ts';
+import type { MemoryBudget } from '../../lib/memory-budget.ts';
 import type { TaskTracker } from '../../lib/tasks.ts';
 import type { Trace } from '../../lib/trace.ts';
 import { namesInLowerCase } from '../auth/authenticate.ts';
@@ -16,7 +17,7 @@ import {
   type RequestReservation,
 } from '../graphql/limits/request-memory.ts';
 import type { Operations } from '../graphql/observe.ts';
-import type { OperationArgs } from '../graphql/operation-plugin.ts';
+import type { OperationArgs, SocketMemory } from '../graphql/operation-plugin.ts';
 import type { PartWriter } from '../graphql/part-writer.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
 import { createTrace } from '../http/exchange.ts';
@@ -245,13 +246,9 @@ const prepare = async (
   const caller = await authenticate(socket);
   const text = trusted?.documentOf(payload) ?? payload.query;
   const { billingKey } = caller;
-  const { document, type } = await documents.read(text, operationName, { billingKey, clientSignal, trace });
-  const socketMemory = {
-    get memory() {
-      return socket.extra.answers;
-    },
-    untilDrained: () => frameWriter.untilDrained(),
-  };
+  const { document, type } =
+    documents.known(text, operationName) ??
+    (await documents.read(text, operationName, { billingKey, clientSignal, trace }));
   const contextValue = graphql.contextOf({
     transport: 'websocket',
     caller,
@@ -260,7 +257,7 @@ const prepare = async (
     messageBytes: message.bytes,
     clientSignal,
     shutdownSignal,
-    socketMemory,
+    socketMemory: new ConnectionMemory(socket.extra),
     partWriter: createPartWriter(frameWriter, id, clientSignal),
   });
   const { schema, pipeline } = graphql;
@@ -295,6 +292,26 @@ const prepare = async (
   const start = (): OperationResult => ifCurrent(() => run().finally(end));
   return { schema, document, operationName: args.operationName, contextValue: null, start };
 };
+
+/**
+ * The memory of a connection for answers, which is made when one is heavy. A class: an object literal with a getter has a
+ * hidden class of its own, which V8 keeps until it collects its whole heap.
+ */
+class ConnectionMemory implements SocketMemory {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  get memory(): MemoryBudget {
+    return this.#connection.answers;
+  }
+
+  untilDrained(): Promise<void> {
+    return this.#connection.frameWriter.untilDrained();
+  }
+}
 
 const tooComplex = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);
 

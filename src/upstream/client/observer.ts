@@ -62,12 +62,10 @@ export const startAttemptTimer = (
   const startedAt = now();
   let cooldownMs = 0;
   let sentAt: number | null = null;
-  let trace = requestTrace;
-  return {
-    get trace() {
-      return trace;
-    },
-    async duringCooldown(cooldown) {
+  // No getter: each timer would have a hidden class of its own, which V8 keeps until it collects its whole heap.
+  const timer = {
+    trace: requestTrace,
+    async duringCooldown(cooldown: Promise<void>) {
       const since = now();
       try {
         await cooldown;
@@ -78,14 +76,17 @@ export const startAttemptTimer = (
     sending() {
       sentAt = now();
       const queuedMs = sentAt - startedAt - cooldownMs;
-      trace = observer.sending?.({ resource, method, number, queuedMs, trace }) ?? childOf(trace);
+      const { trace } = timer;
+      timer.trace = observer.sending?.({ resource, method, number, queuedMs, trace }) ?? childOf(trace);
     },
-    ended(end) {
+    ended(end: AttemptEnd) {
       const endedAt = now();
       const sent = sentAt !== null;
       const queuedMs = (sentAt ?? endedAt) - startedAt - cooldownMs;
       const durationMs = endedAt - (sentAt ?? endedAt);
+      const { trace } = timer;
       observer.ended?.({ ...end, resource, method, number, sent, queuedMs, durationMs, trace });
     },
   };
+  return timer;
 };
