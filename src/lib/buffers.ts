@@ -46,27 +46,35 @@ export class BufferPool {
   give(buffer: Buffer): void {
     const { length } = buffer;
     if (length < MIN_POOLED_BYTES) return;
-    if (length <= MAX_IDLE_BYTES && this.#idleBytes + length > MAX_IDLE_BYTES) this.#dropOthers(length);
-    if (this.#idleBytes + length > MAX_IDLE_BYTES) {
+    if (length > MAX_IDLE_BYTES) {
       freeBuffer(buffer);
       return;
     }
-    const idle = this.#idle.get(length);
-    if (idle) idle.buffers.push(buffer);
-    else this.#idle.set(length, { buffers: [buffer], least: 0 });
+    const idle = this.#idle.get(length) ?? { buffers: [], least: 0 };
+    // The sizes stay in the order in which they were given back last.
+    this.#idle.delete(length);
+    this.#idle.set(length, idle);
+    idle.buffers.push(buffer);
     this.#idleBytes += length;
+    while (this.#idleBytes > MAX_IDLE_BYTES) this.#dropOne();
     this.#sweepLater();
   }
 
-  /** Drops the idle buffers of all other sizes: this size is in use now. */
-  #dropOthers(size: number): void {
-    for (const [other, idle] of this.#idle) if (other !== size) this.#drop(other, idle, idle.buffers.length);
+  /** Drops a buffer of the size that was given back longest ago. */
+  #dropOne(): void {
+    for (const [size, idle] of this.#idle) {
+      const isEmpty = idle.buffers.length === 0;
+      this.#drop(size, idle, 1);
+      if (!isEmpty) return;
+    }
   }
 
-  #drop(size: number, { buffers }: Idle, count: number): void {
-    this.#idleBytes -= size * count;
-    buffers.splice(0, count).forEach(freeBuffer);
-    if (buffers.length === 0) this.#idle.delete(size);
+  #drop(size: number, idle: Idle, count: number): void {
+    const dropped = idle.buffers.splice(0, count);
+    dropped.forEach(freeBuffer);
+    this.#idleBytes -= size * dropped.length;
+    idle.least = Math.min(idle.least, idle.buffers.length);
+    if (idle.buffers.length === 0) this.#idle.delete(size);
   }
 
   #sweepLater(): void {
