@@ -31,11 +31,12 @@ export class BodyParser {
   /**
    * Parses a posted body for its summary. A body beyond the limits (see `parseStored`) becomes its text, one string: parsing
    * it would take too much memory, and reading the result too much stack. Integers beyond 2^53 lose digits: types, chains
-   * and addresses have none. Rejects with TypeError when the body is not UTF-8, and with SyntaxError when it is not a
-   * JSON object or array.
+   * and addresses have none. A small body is parsed at once, without a promise. Throws or rejects with TypeError when the
+   * body is not UTF-8, and with SyntaxError when it is not a JSON object or array.
    */
-  async parse(tenant: string, bytes: Uint8Array): Promise<unknown> {
-    if (bytes.length <= SMALL_BYTES && isShallow(bytes)) return objectOf(JSON.parse(utf8.decode(bytes)));
+  parse(tenant: string, bytes: Uint8Array): object | Promise<unknown> {
+    const text = bytes.length <= SMALL_BYTES ? utf8.decode(bytes) : null;
+    if (text !== null && isShallow(text)) return objectOf(JSON.parse(text));
     return bytes.length <= PIECE_BYTES
       ? parsePosted(bytes)
       : this.#large.run(tenant, () => parsePosted(bytes));
@@ -61,16 +62,16 @@ const parsePosted = async (bytes: Uint8Array): Promise<unknown> => {
   return utf8.decode(bytes);
 };
 
-const OBJECT_OR_LIST = 0x7b;
-/** The bit in which the codes of `{` and `[` differ. */
-const BRACE = 0x20;
-
 /** Whether the body has too few braces and brackets, those in strings included, to exceed the limit of levels. */
-const isShallow = (bytes: Uint8Array): boolean => {
+const isShallow = (text: string): boolean => {
   let count = 0;
-  for (let at = 0; at < bytes.length; at += 1) if (((bytes[at] ?? 0) | BRACE) === OBJECT_OR_LIST) count += 1;
+  for (const opening of OPENING)
+    for (let at = text.indexOf(opening); at !== -1 && count <= MAX_DEPTH; at = text.indexOf(opening, at + 1))
+      count += 1;
   return count <= MAX_DEPTH;
 };
+
+const OPENING = ['{', '['] as const;
 
 const objectOf = (value: unknown): object => {
   if (typeof value !== 'object' || value === null) throw new SyntaxError('expected an object or array');

@@ -301,7 +301,8 @@ const concernedBy = ({ kind, raw }: Item, subscribedAddress: string | null): str
   for (const field of kind.addressFields) {
     const address = addressOf(raw[field]);
     if (address !== null) concerned.push(address);
-    const assetAddress = asset && addressOf(asset[field]);
+    if (asset === null) continue;
+    const assetAddress = addressOf(asset[field]);
     if (assetAddress !== null) concerned.push(assetAddress);
   }
   if (subscribedAddress !== null && !kind.namesSubscriber) concerned.push(subscribedAddress);
@@ -317,7 +318,8 @@ const itemsOf = (body: unknown): Item[] => {
   if (!isObject(body)) return items;
   for (const kind of KINDS) {
     const list = body[kind.key];
-    for (const raw of Array.isArray(list) ? list : []) {
+    if (!Array.isArray(list)) continue;
+    for (const raw of list) {
       if (items.length === MAX_EVENTS) return items;
       if (isObject(raw)) items.push({ kind, raw });
     }

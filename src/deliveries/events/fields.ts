@@ -14,17 +14,22 @@ export const booleanOf = (value: unknown): boolean | null => {
 };
 
 const ADDRESS_LENGTH = 42;
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+const HEX = /^0x[0-9a-f]*$/;
 
 /** A 20-byte address in lower case. */
 export const addressOf = (value: unknown): string | null =>
-  typeof value === 'string' && value.length === ADDRESS_LENGTH ? matching(value, /^0x[0-9a-f]{40}$/) : null;
+  typeof value === 'string' && value.length === ADDRESS_LENGTH ? inLowerCase(value, ADDRESS) : null;
 
 /** 0x-prefixed hex in lower case. */
-export const hexOf = (value: unknown): string | null => matching(value, /^0x[0-9a-f]*$/);
+export const hexOf = (value: unknown): string | null =>
+  typeof value === 'string' ? inLowerCase(value, HEX) : null;
 
-const matching = (value: unknown, pattern: RegExp): string | null => {
-  const text = textOf(value)?.toLowerCase();
-  return text !== undefined && pattern.test(text) ? text : null;
+/** The text in lower case if it matches then. Most texts are in lower case. */
+const inLowerCase = (text: string, pattern: RegExp): string | null => {
+  if (pattern.test(text)) return text;
+  const lower = text.toLowerCase();
+  return pattern.test(lower) ? lower : null;
 };
 
 /** A 256-bit integer has 78 digits at most. */

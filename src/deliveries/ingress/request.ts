@@ -63,10 +63,12 @@ export const readHeaders = (
   };
 };
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** The UUID in lower case; null when the text is not a UUID. */
 export const uuidOf = (text: string | null | undefined): string | null => {
   const uuid = text?.trim().toLowerCase() ?? '';
-  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid) ? uuid : null;
+  return UUID.test(uuid) ? uuid : null;
 };
 
 const BYTES = 32;
@@ -125,7 +127,12 @@ const MAX_SMALL_BYTES = 64 * 1024;
 const MAX_DECOMPRESSING = 4;
 
 /** What the bodies that are being received share. */
-export type BodyResources = { readonly memory: FairMemory; readonly decompressing: Semaphore };
+export type BodyResources = {
+  readonly memory: FairMemory;
+  readonly decompressing: Semaphore;
+  /** Resolves when the event loop has read from all connections that have something to read. */
+  readonly afterReads: () => Promise<void>;
+};
 
 export const createBodyResources = (): BodyResources => {
   const small = createFairMemory(SMALL_BODIES);
@@ -133,6 +140,21 @@ export const createBodyResources = (): BodyResources => {
   return {
     memory: { hold: (tenant, evict) => holdBySize(small, large, tenant, evict) },
     decompressing: new Semaphore(MAX_DECOMPRESSING),
+    afterReads: createAfterReads(),
+  };
+};
+
+/** All callers of a turn share one promise and one callback. */
+const createAfterReads = (): (() => Promise<void>) => {
+  let reads: Promise<void> | null = null;
+  return () => {
+    reads ??= new Promise((resolve) => {
+      setImmediate(() => {
+        reads = null;
+        resolve();
+      });
+    });
+    return reads;
   };
 };
 
@@ -172,7 +194,7 @@ export const readRequestBody = async (
   request: IncomingMessage,
   tenant: string,
   limits: BodyLimits,
-  { memory, decompressing }: BodyResources,
+  { memory, decompressing, afterReads }: BodyResources,
 ): Promise<RequestBody> => {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
@@ -181,11 +203,14 @@ export const readRequestBody = async (
       'accept-encoding': 'gzip',
     });
   if (Number(request.headers['content-length'] ?? 0) > limits.maxBytes) throw tooLarge(limits.maxBytes);
-  const evicted = Promise.withResolvers<never>();
-  const held = memory.hold(tenant, () => evicted.reject(new OutOfMemoryError()));
+  // By then Node has handed over what came with the head, which is the whole of most bodies.
+  await afterReads();
+  const { sent, held } =
+    request.complete && !request.destroyed
+      ? takeWhole(request, tenant, limits, memory)
+      : await collect(request, tenant, limits, memory);
+  if (!isGzip) return { sent, plain: sent, release: held.release };
   try {
-    const sent = await collect(request, limits, held, evicted.promise);
-    if (!isGzip) return { sent, plain: sent, release: held.release };
     const plain = await decompressing.run(tenant, () => decompressWithin(sent, limits.maxBytes));
     if (!held.tryGrow(plain.length)) throw new OutOfMemoryError();
     return { sent, plain, release: held.release };
@@ -195,28 +220,49 @@ export const readRequestBody = async (
   }
 };
 
+type HeldBody = { readonly sent: Buffer; readonly held: HeldMemory };
+
+/** Takes a body of which every byte has arrived: nothing has to be waited for, timed or evicted. */
+const takeWhole = (
+  request: IncomingMessage,
+  tenant: string,
+  { maxBytes }: BodyLimits,
+  memory: FairMemory,
+): HeldBody => {
+  const sent: Buffer = request.read() ?? Buffer.alloc(0);
+  if (sent.length > maxBytes) throw tooLarge(maxBytes);
+  const held = memory.hold(tenant);
+  if (held.tryGrow(sent.length)) return { sent, held };
+  held.release();
+  throw new OutOfMemoryError();
+};
+
+/** Collects a body that is still arriving. */
 const collect = async (
   request: IncomingMessage,
+  tenant: string,
   { maxBytes, timeoutMs }: BodyLimits,
-  memory: HeldMemory,
-  evicted: Promise<never>,
-): Promise<Buffer> => {
+  memory: FairMemory,
+): Promise<HeldBody> => {
   let size = 0;
   const onChunk = ({ length }: Buffer): void => {
     size += length;
     if (size > maxBytes) throw tooLarge(maxBytes);
-    if (!memory.tryGrow(length)) throw new OutOfMemoryError();
+    if (!held.tryGrow(length)) throw new OutOfMemoryError();
   };
   const incomplete = () => new IngressError(400, 'expected a complete body, got a part of it');
   const { body, stop } = collectBody(request, onChunk, incomplete);
+  const held = memory.hold(tenant, () => stop(new OutOfMemoryError()));
   const onTimeout = () =>
     stop(new IngressError(408, `expected a complete body within ${timeoutMs} ms, got a part of it`));
   const timer = setTimeout(onTimeout, timeoutMs);
-  evicted.catch(stop);
   try {
     const sent = await body;
-    memory.arrived();
-    return sent;
+    held.arrived();
+    return { sent, held };
+  } catch (error) {
+    held.release();
+    throw error;
   } finally {
     clearTimeout(timer);
   }
