@@ -1,14 +1,16 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { deliveriesOf } from '../../test/support/clients/deliver.ts';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
-import { removeFolder } from '../../test/support/redis/server.ts';
+import { launchRedis, removeFolder } from '../../test/support/redis/server.ts';
 import { decimals, median, print, tableOf, whole } from '../harness/figures.ts';
 import { startHelper } from '../harness/processes.ts';
 import { DELIVERY_BYTES, deliveryTo } from './delivery.ts';
 import type { Load, LoadTask } from './load/load.ts';
-import type { Task } from './sqlite-alone.ts';
+import type { Task as RedisTask } from './redis-alone.ts';
+import type { Task as SqliteTask } from './sqlite-alone.ts';
 
 const IN_FLIGHT = 64;
 const ROUNDS = 3;
@@ -37,18 +39,17 @@ const NOWHERE = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused'
  *   is the most that the machine stores durably, and what nothing could be looked up in but by number.
  * - `node:http alone`: a server that reads the body and answers 200.
  *
+ * With `--redis`, the log is in a Redis that syncs each write, and its limits are:
+ *
+ * - `the log alone`: the code of the log, without HTTP.
+ * - `XADD`: the same bodies, each by a command of its own, over the same client. Nothing is found by it, not even a repeat.
+ *
  * All post the same bodies of 512 bytes, each unlike the others. The load shares the machine with what it measures.
  */
-export const measureIngest = async (): Promise<void> => {
+export const measureIngest = async (args: readonly string[]): Promise<void> => {
+  const { redis: isRedis } = parseArgs({ args: [...args], options: { redis: { type: 'boolean' } } }).values;
   await using made = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'bench-ingest-'));
-  made.defer(() => removeFolder(dataDir));
-  const gateway = made.use(await spawnGateway({ ...NOWHERE, DATA_DIR: dataDir }));
-  const bare = made.use(await spawnGateway(NOWHERE, 'scripts/bench/lookups/raw-proxy.ts'));
   const load = made.use(startHelper(new URL('load/load.ts', import.meta.url)));
-  const sqlite = made.use(startHelper(new URL('sqlite-alone.ts', import.meta.url)));
-
-  const { deliveryUrl } = await deliveriesOf(gateway.url);
   const post = async (url: string, connections: number, ms: number): Promise<Figures> => {
     const { port, pathname } = new URL(url);
     const task: LoadTask = { port: Number(port), templates: [deliveryTo(pathname)], connections, ms };
@@ -56,15 +57,11 @@ export const measureIngest = async (): Promise<void> => {
     if (failure !== null) throw new Error(failure);
     return figures;
   };
-  const store = (rows: Task['rows'], ms: number) =>
-    sqlite.ask<Figures>({ rows, inFlight: IN_FLIGHT, ms } satisfies Task);
-  const subjects: readonly Subject[] = [
-    { name: 'gateway', measure: (ms) => post(deliveryUrl, IN_FLIGHT, ms), ms: 3000 },
-    { name: 'sqlite, same rows', measure: (ms) => store('log', ms), ms: 2500 },
-    { name: 'sqlite, bare rows', measure: (ms) => store('bare', ms), ms: 2000 },
-    { name: 'node:http alone', measure: (ms) => post(bare.url, IN_FLIGHT, ms), ms: 2000 },
-    { name: 'gateway, 1 in flight', measure: (ms) => post(deliveryUrl, 1, ms), ms: 1000 },
-  ];
+  const gatewayWith = async (env: Record<string, string>): Promise<string> => {
+    const gateway = made.use(await spawnGateway({ ...NOWHERE, ...env }));
+    return (await deliveriesOf(gateway.url)).deliveryUrl;
+  };
+  const subjects = await (isRedis ? inRedis : inFolder)(made, gatewayWith, post);
   for (const { measure } of subjects) await measure(WARM_UP_MS);
   const results = subjects.map((subject) => ({ subject, measured: [] as Figures[] }));
   for (let round = 0; round < ROUNDS; round += 1)
@@ -80,14 +77,58 @@ export const measureIngest = async (): Promise<void> => {
   print(`Deliveries of ${DELIVERY_BYTES} bytes, ${IN_FLIGHT} in flight, medians of ${ROUNDS} turns:`);
   print(
     tableOf([
-      ['', 'a second', 'p50 ms', 'p99 ms', 'the gateway, of this'],
+      ['', 'a second', 'p50 ms', 'p99 ms', 'p99 / p50', 'the gateway, of this'],
       ...rows.map(({ name, rate, p50Ms, p99Ms }) => [
         name,
         whole(rate),
         decimals(p50Ms),
         decimals(p99Ms),
+        decimals(p99Ms / p50Ms, 1),
         name.startsWith('gateway') ? '' : decimals(own / rate),
       ]),
     ]),
   );
+};
+
+type GatewayWith = (env: Record<string, string>) => Promise<string>;
+type Post = (url: string, connections: number, ms: number) => Promise<Figures>;
+
+const inFolder = async (
+  made: AsyncDisposableStack,
+  gatewayWith: GatewayWith,
+  post: Post,
+): Promise<readonly Subject[]> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'bench-ingest-'));
+  made.defer(() => removeFolder(dataDir));
+  const deliveryUrl = await gatewayWith({ DATA_DIR: dataDir });
+  const bare = made.use(await spawnGateway(NOWHERE, 'scripts/bench/lookups/raw-proxy.ts'));
+  const sqlite = made.use(startHelper(new URL('sqlite-alone.ts', import.meta.url)));
+  const store = (rows: SqliteTask['rows'], ms: number) =>
+    sqlite.ask<Figures>({ rows, inFlight: IN_FLIGHT, ms } satisfies SqliteTask);
+  return [
+    { name: 'gateway', measure: (ms) => post(deliveryUrl, IN_FLIGHT, ms), ms: 3000 },
+    { name: 'sqlite, same rows', measure: (ms) => store('log', ms), ms: 2500 },
+    { name: 'sqlite, bare rows', measure: (ms) => store('bare', ms), ms: 2000 },
+    { name: 'node:http alone', measure: (ms) => post(bare.url, IN_FLIGHT, ms), ms: 2000 },
+    { name: 'gateway, 1 in flight', measure: (ms) => post(deliveryUrl, 1, ms), ms: 1000 },
+  ];
+};
+
+const inRedis = async (
+  made: AsyncDisposableStack,
+  gatewayWith: GatewayWith,
+  post: Post,
+): Promise<readonly Subject[]> => {
+  const redis = await launchRedis();
+  made.defer(() => redis.stop());
+  const deliveryUrl = await gatewayWith({ REDIS_URL: redis.url });
+  const alone = made.use(startHelper(new URL('redis-alone.ts', import.meta.url)));
+  const store = (rows: RedisTask['rows'], ms: number) =>
+    alone.ask<Figures>({ url: redis.url, rows, inFlight: IN_FLIGHT, ms } satisfies RedisTask);
+  return [
+    { name: 'gateway', measure: (ms) => post(deliveryUrl, IN_FLIGHT, ms), ms: 3000 },
+    { name: 'the log alone', measure: (ms) => store('log', ms), ms: 2500 },
+    { name: 'XADD', measure: (ms) => store('bare', ms), ms: 2000 },
+    { name: 'gateway, 1 in flight', measure: (ms) => post(deliveryUrl, 1, ms), ms: 1000 },
+  ];
 };

@@ -1,4 +1,4 @@
-// Group-committed SQLite alone, without HTTP or threads: takes a Task, answers as a load does.
+// Group-committed SQLite alone, without HTTP or threads: takes a Task, answers with what `measureCallers` returns.
 import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,8 +7,8 @@ import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 import { WriteStore } from '../../src/deliveries/sqlite/appender.ts';
 import { packDeliveries, unpackDeliveries } from '../../src/deliveries/sqlite/threads/packing.ts';
-import { Times } from '../harness/figures.ts';
 import { answerParent } from '../harness/processes.ts';
+import { measureCallers } from './callers.ts';
 import { deliveryOf } from './delivery.ts';
 
 /** `log`: with the rows, indexes and code of the delivery log. `bare`: a number, the body and a unique hash of it. */
@@ -43,10 +43,9 @@ const bareCommit = (): Commit => {
 };
 
 const commits = { log: logCommit(), bare: bareCommit() };
-let next = 0;
 
-/** What is asked for within a turn of the event loop is one transaction; each caller asks again once it is answered. */
-answerParent(async ({ rows, inFlight, ms }: Task) => {
+/** What is asked for within a turn of the event loop is one transaction. */
+answerParent(({ rows, inFlight, ms }: Task) => {
   let waiting: { readonly number: number; readonly resolve: () => void }[] = [];
   const commitWaiting = () => {
     const taken = waiting;
@@ -58,17 +57,5 @@ answerParent(async ({ rows, inFlight, ms }: Task) => {
     new Promise((resolve) => {
       if (waiting.push({ number, resolve }) === 1) setImmediate(commitWaiting);
     });
-  const times = new Times();
-  const started = performance.now();
-  const callers = Array.from({ length: inFlight }, async () => {
-    for (let now = performance.now(); now < started + ms; ) {
-      await append(next++);
-      const end = performance.now();
-      times.add(end - now);
-      now = end;
-    }
-  });
-  await Promise.all(callers);
-  const summary = times.summary();
-  return { ...summary, rate: (summary.count / (performance.now() - started)) * 1000 };
+  return measureCallers(inFlight, ms, append);
 });
