@@ -87,7 +87,7 @@ export const createCompressor = (): {
       write(bytes) {
         unflushed += bytes.length;
         grow(bytes.length);
-        encoder.write(bytes);
+        for (const slice of slicesOf([bytes])) encoder.write(slice);
       },
       flush() {
         const flushed = unflushed;
