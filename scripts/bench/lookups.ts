@@ -6,7 +6,7 @@ import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { median, print } from '../harness/figures.ts';
 import { memoryOf, startHelper } from '../harness/processes.ts';
 import { assertAgreement } from './lookups/answers.ts';
-import { measureWorkload } from './lookups/measure.ts';
+import { measureWorkload, warmUp } from './lookups/measure.ts';
 import { ABLATIONS, chooseCores, PEERS_BY_NAME, startSubjects } from './lookups/subjects.ts';
 import {
   ablationTable,
@@ -80,10 +80,12 @@ export const measureLookups = async (args: readonly string[]): Promise<void> => 
   const names = compared.map(({ name }) => name).join(', ');
   print(`All servers answer ${names} with the same data. ${rounds} rounds of ${seconds} s, medians.`);
 
+  const load = { helper, pids };
+  for (const workload of options.workloads) await warmUp(workload, subjects, load);
   const workloads: WorkloadReport[] = [];
   for (const workload of options.workloads) {
     const { name, title } = workload;
-    const results = await measureWorkload(workload, subjects, { helper, pids }, { rounds, seconds });
+    const results = await measureWorkload(workload, subjects, load, { rounds, seconds });
     workloads.push({ name, title, results });
     print(`\n${workloadTable({ name, title, results })}`);
   }

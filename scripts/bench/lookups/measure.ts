@@ -32,6 +32,7 @@ export type Result = Round & {
 /** The load: its process, and those whose work shares its core. */
 export type LoadProcess = { readonly helper: Helper; readonly pids: readonly number[] };
 
+/** A server answers a workload for this long before it is measured: once before all workloads, and once before its own. */
 const WARM_UP_MS = 2000;
 
 const taskOf = (workload: Workload, subject: Subject, ms: number): LoadTask => {
@@ -63,6 +64,20 @@ const resultOf = ({ name, title, server }: Subject, rounds: readonly Round[]): R
     loadBusy: middle('loadBusy'),
     failure: rounds.find(({ failure }) => failure !== null)?.failure ?? null,
   };
+};
+
+/**
+ * Lets the subjects answer a workload. V8 compiles what they do again and again, so that measurements after it are those of
+ * servers that run for a while.
+ */
+export const warmUp = async (
+  workload: Workload,
+  subjects: readonly Subject[],
+  { helper }: LoadProcess,
+): Promise<void> => {
+  for (const subject of subjects)
+    if (subject.templates(workload) !== null)
+      await helper.ask<Load>({ ...taskOf(workload, subject, WARM_UP_MS), rate: null });
 };
 
 /** Measures the subjects in turns, so that what else the machine does weighs on all alike. */
@@ -103,7 +118,7 @@ export const measureWorkload = async (
   const measured = subjects
     .filter((subject) => subject.templates(workload) !== null)
     .map((subject) => ({ subject, rounds: [] as Round[] }));
-  for (const { subject } of measured) await measure(subject, { ms: Math.min(ms, WARM_UP_MS) });
+  await warmUp(workload, subjects, load);
   for (let number = 0; number < rounds; number += 1)
     for (const { subject, rounds: made } of measured) made.push(await round(subject));
   return measured.map(({ subject, rounds: made }) => resultOf(subject, made));

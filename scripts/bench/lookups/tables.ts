@@ -121,7 +121,6 @@ export const ablationTable = (workloads: readonly WorkloadReport[], paths: reado
 /** By another workload that has the same operations, in the same processes. */
 const ALONE: Readonly<Record<string, string>> = {
   mixed: 'W1',
-  again: 'W1',
   W2ws: 'W2',
   W5ws: 'W5',
 };

@@ -173,7 +173,6 @@ const largePages = workload('large', 'pages of 5 MB', HASHES, {
   connections: 2,
 });
 
-/** In this order: what comes last finds processes that have seen all the rest. */
 export const WORKLOADS: readonly Workload[] = [
   workload('W1', '100 transactions, all fields, 2 logs each', ALL_TRANSACTIONS, {
     ...page,
@@ -272,7 +271,6 @@ export const WORKLOADS: readonly Workload[] = [
     beside: largePages,
   }),
   workload('mixed', 'W1 as 200 different documents', mixedDocuments(), page),
-  workload('again', 'W1 in processes that have seen all of these', ALL_TRANSACTIONS, page),
 ];
 
 /** What is sent to a server that answers GraphQL. */
