@@ -34,12 +34,15 @@ test('an answer near the limit of size comes whole, and never holds the event lo
   await using liveness = await watchLiveness(gateway);
   for (const mode of ['legacy', 'auto'] as const) {
     await using agent = await connectAgent(gateway, { mode });
-    // The first call also compiles what it runs.
-    const answers = [await agent.call('Large')];
-    await liveness.longestWait();
-    answers.push(await agent.call('Large'));
-    // The SDK's own way of writing such an answer takes more.
-    expect(await liveness.longestWait()).toBeLessThan(150);
+    const answers: Awaited<ReturnType<typeof agent.call>>[] = [];
+    const waits: number[] = [];
+    // The first call also compiles what it runs. The machine may hold up some of the others, but the SDK's own way of writing such
+    // an answer takes more in each.
+    for (let call = 0; call < 5 && !(Math.min(...waits.slice(1)) < 150); call += 1) {
+      answers.push(await agent.call('Large'));
+      waits.push(await liveness.longestWait());
+    }
+    expect(Math.min(...waits.slice(1))).toBeLessThan(150);
     for (const answer of answers) {
       expect(answer.isError).toBe(false);
       // A comparison that fails would print 25 MB.
