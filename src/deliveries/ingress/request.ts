@@ -229,7 +229,10 @@ const takeWhole = (
   { maxBytes }: BodyLimits,
   memory: FairMemory,
 ): HeldBody => {
-  const sent: Buffer = request.read() ?? Buffer.alloc(0);
+  const chunks: Buffer[] = [];
+  // A call returns one of the pieces that have arrived.
+  for (let chunk = request.read(); chunk !== null; chunk = request.read()) chunks.push(chunk);
+  const sent = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
   if (sent.length > maxBytes) throw tooLarge(maxBytes);
   const held = memory.hold(tenant);
   if (held.tryGrow(sent.length)) return { sent, held };

@@ -45,6 +45,17 @@ test('stores the fields of the headers under any prefix, and the body unchanged'
   expect(Buffer.from(stored.body).toString()).toBe(body);
 });
 
+test('stores a body unchanged however many pieces it arrives in', async () => {
+  const { url, log } = await startIngress();
+  const bodies = [1, 60, 70, 100, 120, 180, 400].map((kib) => `{"a":"${'x'.repeat(1024 * kib)}"}`);
+  for (const body of bodies) {
+    // The second time, the connection is open, and the body comes right behind the head.
+    for (const end of ['\n', '\n\n']) expect((await post(url, body + end)).status).toBe(200);
+  }
+  const stored = (await readAll(log)).map(({ body }) => Buffer.from(body).toString());
+  expect(stored).toEqual(bodies.flatMap((body) => [`${body}\n`, `${body}\n\n`]));
+});
+
 test('headers that are missing or malformed are null', async () => {
   const { url, log } = await startIngress();
   await post(url, '{}', {
