@@ -92,6 +92,16 @@ describe('a POST that is answered directly gets the same bytes as from Yoga', ()
     await expectSame(pair, [head, bytes.subarray(0, 10), bytes.subarray(10, 30_001), bytes.subarray(30_001)]);
   });
 
+  test.each([1, 2, 7, 1000])('with a small body in pieces of %i bytes', async (size) => {
+    const [head = '', body = ''] = post(query(NAME, { variables: { x: 'é' } }));
+    const bytes = Buffer.from(body);
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+      bytes.subarray(index * size, (index + 1) * size),
+    );
+    const answers = await expectSame(pair, [head, ...pieces]);
+    expect(answers.map(({ status }) => status)).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
+  });
+
   test('pipelined, with others in between', async () => {
     const [direct] = [post(query(NAME)), post('{'), post(query(WALLET, { variables: { a: addressOf(2) } }))];
     await expectSame(

@@ -38,8 +38,13 @@ export class WholeRequest extends IncomingMessage {
     super._destroy(error, callback);
   }
 
+  /** Each call of `read` returns one of the pieces that have arrived. */
   #text(): string {
-    return this.read()?.toString() ?? '';
+    const first: Buffer | null = this.read();
+    if (first === null || this.readableLength === 0) return first?.toString() ?? '';
+    const pieces = [first];
+    for (let piece = this.read(); piece !== null; piece = this.read()) pieces.push(piece);
+    return Buffer.concat(pieces).toString();
   }
 }
 

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** A response as it came over the wire; its headers are sorted. */
 export type RawResponse = {
@@ -7,8 +8,11 @@ export type RawResponse = {
   readonly body: string;
 };
 
+/** Parts that are sent at once would arrive as one. */
+const BETWEEN_PARTS_MS = 3;
+
 /**
- * Sends bytes over a connection of their own, and resolves with the responses: with `count` of them, or with all that came
+ * Sends bytes over a connection of their own, part by part, and resolves with the responses: with `count` of them, or with all that came
  * until the gateway closed the connection.
  */
 export const exchange = (
@@ -18,8 +22,11 @@ export const exchange = (
 ): Promise<readonly RawResponse[]> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname, () => {
-      for (const part of parts) socket.write(part);
+    const socket = connect({ port: Number(port), host: hostname, noDelay: true }, async () => {
+      for (const [index, part] of parts.entries()) {
+        if (index > 0) await pause(BETWEEN_PARTS_MS);
+        socket.write(part);
+      }
     });
     let received = Buffer.alloc(0);
     let responses: readonly RawResponse[] = [];
