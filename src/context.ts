@@ -1,6 +1,6 @@
 import type { FeedCache } from './deliveries/feed/cache.ts';
 import type { ChangeNotifier } from './deliveries/feed/change-notifier.ts';
-import type { MergedReads } from './deliveries/feed/merged-reads.ts';
+import { MergedReads } from './deliveries/feed/merged-reads.ts';
 import type { DeliveryUrls } from './deliveries/ingress/delivery-url.ts';
 import type { RefusedDeliveries } from './deliveries/ingress/refused.ts';
 import type { DeliveryLog } from './deliveries/log/log.ts';
@@ -40,7 +40,6 @@ export type ContextParts = {
   readonly deliveries: {
     readonly log: DeliveryLog;
     readonly changeNotifier: ChangeNotifier;
-    readonly feedReads: MergedReads;
     readonly feedCache: FeedCache;
     readonly deliveryUrls: DeliveryUrls;
     readonly refused: RefusedDeliveries;
@@ -88,6 +87,7 @@ export const createContext = (parts: ContextParts) => {
     keyedQueue: createKeyedQueue(),
     verifiedKeys: createVerifiedKeys(parts.upstream.now, parts.upstream.sharedKeys),
     searchLimiter: new SearchLimiter(),
+    feedReads: new MergedReads(parts.deliveries.log),
   };
   return (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) =>
     new Context(all, caller, trace, clientSignal);
@@ -97,6 +97,7 @@ type SharedParts = ContextParts & {
   readonly keyedQueue: KeyedQueue;
   readonly verifiedKeys: VerifiedKeys;
   readonly searchLimiter: SearchLimiter;
+  readonly feedReads: MergedReads;
 };
 
 /** What the resolvers of one operation work with. It makes the loaders that they use: most operations use one or none. */
@@ -194,10 +195,11 @@ export class Context {
   }
 
   get deliveries() {
-    const { deliveries, settings, searchLimiter } = this.#parts;
+    const { deliveries, settings, searchLimiter, feedReads } = this.#parts;
     this.#deliveries ??= createTenantDeliveries({
       ...deliveries,
       searchLimiter,
+      feedReads,
       publicUrl: settings.publicUrl(),
       tenant: this.#caller.tenant,
       maxPageBytes: settings.answers.maxBytes / 3,

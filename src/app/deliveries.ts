@@ -2,7 +2,6 @@ import { ConfigError } from '../config/config.ts';
 import type { ContextParts } from '../context.ts';
 import { FeedCache } from '../deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../deliveries/feed/change-notifier.ts';
-import { MergedReads } from '../deliveries/feed/merged-reads.ts';
 import {
   createDeliveryUrls,
   DeliverySecretError,
@@ -38,7 +37,6 @@ export const startDeliveries = async (startup: Startup, redis: Redis | null): Pr
   return {
     log,
     changeNotifier: new ChangeNotifier(log),
-    feedReads: new MergedReads(log),
     feedCache: new FeedCache(FEED_CACHE_BYTES),
     deliveryUrls: createDeliveryUrls(secrets, startup.config.deliveries.urlVersions),
     refused: new RefusedDeliveries(),
