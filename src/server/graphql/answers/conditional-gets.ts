@@ -189,8 +189,9 @@ const hash = async (
   { document, operationName, variableValues, contextValue }: OperationArgs,
   chunks: readonly Buffer[],
 ): Promise<string> => {
-  const operation = [hashOf(document), operationName, variableValues, contextValue.authorizationKey()];
-  const sha256 = createHash('sha256').update(JSON.stringify(operation));
+  // Without text of the gateway's own, as in the keys of shared answers.
+  const operation = JSON.stringify([hashOf(document), operationName, variableValues]);
+  const sha256 = createHash('sha256').update(`${operation} ${contextValue.authorizationKey()}`);
   let inThisTurn = 0;
   for (const chunk of chunks)
     for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
