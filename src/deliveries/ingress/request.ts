@@ -222,7 +222,7 @@ export const readRequestBody = async (
 
 type HeldBody = { readonly sent: Buffer; readonly held: HeldMemory };
 
-/** Takes a body of which every byte has arrived: nothing has to be waited for, timed or evicted. */
+/** Takes a body that has arrived completely, so it needs no timer and is never evicted. */
 const takeWhole = (
   request: IncomingMessage,
   tenant: string,

@@ -86,7 +86,7 @@ export const disconnectedSignalOf = (response: ServerResponse): AbortSignal => {
 export type Connections = {
   /** By their sockets: those that are open, and have not become WebSockets. */
   readonly all: ReadonlyMap<Socket, readonly ServerResponse[]>;
-  /** Adds a response until it closes. Returns the one that its connection sends before it; undefined if there is none. */
+  /** Adds a response until it closes. Returns the one that its connection sends before it, if any. */
   add(response: ServerResponse, socket: Socket): ServerResponse | undefined;
 };
 

@@ -71,7 +71,7 @@ export class RepeatedFrame {
   #payload: readonly Buffer[] = [];
   #suffix = '';
   #prefix = '';
-  /** The room, the payload and the suffix; empty while there is none that may be written to. */
+  /** The room, the payload and the suffix. Empty while a socket may still have to read the last one. */
   #bytes: Buffer = NO_BYTES;
   /** The part of `#bytes` that was written last. */
   #frame: Buffer = NO_BYTES;
