@@ -2,13 +2,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import { CHAINS } from '../simulated/chains.ts';
 import type { BlockListener, Collection, Source } from '../source.ts';
 import type { Chain, ChainLookup, Hex } from '../types.ts';
+import type { ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
 import { Collectibles } from './contracts/collectibles.ts';
 import { createDecoder } from './contracts/decode.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
 import { Index } from './database/store.ts';
-import { Follower, type Log } from './follower/follower.ts';
+import { Follower } from './follower/follower.ts';
+import type { Log } from './follower/problems.ts';
+import { Tracer } from './follower/tracer.ts';
 import { askBalances } from './follower/watched-balances.ts';
 import { IndexedData } from './lookups/data.ts';
 import { createNode } from './node/node.ts';
@@ -40,33 +43,42 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
     options.metadata && new Collectibles({ database, nodes, ipfsGateway: options.metadata.ipfsGateway });
 
   const listeners: BlockListener[] = [];
-  const listener: BlockListener = {
-    added(block) {
-      for (const each of listeners) each.added(block);
-    },
-    removed(chainId, fromNumber) {
-      metadata.forget(chainId, fromNumber);
-      collectibles?.forget(chainId, fromNumber);
-      for (const each of listeners) each.removed(chainId, fromNumber);
-    },
-  };
-
-  const followers = options.chains.flatMap(({ id, startBlock }) => {
+  const followed = options.chains.flatMap(({ id, startBlock }) => {
     const node = nodes.get(id);
     if (node === undefined) return [];
-    const prepare: ConstructorParameters<typeof Follower>[0]['prepare'] = async (block, isNew) => {
-      const isComplete = index.range(id)?.lowest.number === 0;
-      const [balances] = await Promise.all([
-        isNew ? askBalances(node, block, watches, isComplete) : NOTHING_WATCHED,
-        metadata.learn(block, isNew),
-      ]);
-      return balances;
+    const isComplete = () => index.range(id)?.lowest.number === 0;
+    const balances = (block: ParsedBlock) => askBalances(node, block, watches, isComplete());
+    const listener: BlockListener = {
+      added(block) {
+        for (const each of listeners) each.added(block);
+        tracer.wake();
+      },
+      traced(block, before) {
+        for (const each of listeners) each.traced(block, before);
+      },
+      removed(chainId, fromNumber) {
+        metadata.forget(chainId, fromNumber);
+        collectibles?.forget(chainId, fromNumber);
+        tracer.forget(fromNumber);
+        for (const each of listeners) each.removed(chainId, fromNumber);
+      },
     };
-    return new Follower({ node, index, startBlock, prepare, listener, log });
+    const tracer: Tracer = new Tracer({ node, index, balances, listener, log });
+    const follower = new Follower({
+      ...{ node, index, startBlock, listener, log },
+      async prepare(block, isNew) {
+        const asked = isNew ? balances(block) : NOTHING_WATCHED;
+        const [known] = await Promise.all([asked, metadata.learn(block, isNew)]);
+        return known;
+      },
+      traces: () => tracer.status(),
+    });
+    return [{ follower, tracer }];
   });
 
   return {
     chains,
+    seesCallValues: true,
     operations: [],
     protocols: data.protocols,
     token: (chainId, address) => metadata.token(chainId, address),
@@ -86,14 +98,18 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
     supply: (...args) => data.supply(...args),
     tokens: (chainIds) => data.tokens(chainIds),
     defiPositions: () => data.defiPositions(),
-    status: () => followers.map((follower) => follower.status()),
+    status: () => followed.map(({ follower }) => follower.status()),
     onBlock: (each) => void listeners.push(each),
     async start() {
       metadata.start();
-      for (const follower of followers) follower.start();
+      for (const { follower, tracer } of followed) {
+        follower.start();
+        tracer.start();
+      }
     },
     async stop() {
-      await Promise.all(followers.map((follower) => follower.stop()));
+      await Promise.all(followed.map(({ follower }) => follower.stop()));
+      await Promise.all(followed.map(({ tracer }) => tracer.stop()));
       await Promise.all([metadata.stop(), collectibles?.stop(), prices?.close()]);
     },
   };

@@ -10,12 +10,12 @@ import {
   readInteger,
   readQuantity,
   readReceipts,
-  readTraces,
 } from './answers.ts';
-import { type Calls, createCalls, isStateMissing } from './calls.ts';
+import { type Calls, createCalls } from './calls.ts';
 import { createRedactor, RpcError } from './errors.ts';
 import { announceHeads, watchHeads } from './heads.ts';
 import { backoffMs, createRpc, isTemporary, type Rpc } from './rpc.ts';
+import { createTraces, probeTraces, type Traceable, type Traces, type Tracing } from './traces.ts';
 
 export type NodeOptions = {
   /** `http:`, `https:`, `ws:` or `wss:`, with credentials as needed. They appear in no error. */
@@ -39,8 +39,12 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   head(): Promise<BlockRef>;
   /** The block with this number or hash; null when the node doesn't have it. */
   find(block: number | Hex): Promise<BlockRef | null>;
-  /** A block with all of its parts; null when the node doesn't have it. */
+  /** As `find`, asked over a new connection: where a balancer has several nodes, another one may answer. */
+  findAnew(block: number | Hex): Promise<BlockRef | null>;
+  /** A block with all of its parts but the traces; null when the node doesn't have it. */
   block(number: number): Promise<FetchedBlock | null>;
+  /** What calls moved in a block. Each call is sent once: tracing is slow, and what fails is tried again by the caller. */
+  traces(block: Traceable): Promise<Traces>;
   /** Native balances. Rejects with RpcError when the node doesn't have the state of the block. Default: the newest block. */
   balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]>;
   /** Tells the listener of new blocks, and of problems while it asks for them, until the node is closed. */
@@ -55,6 +59,9 @@ const tagOf = (block: number | undefined): string =>
 /** Opens no connection before it is asked. */
 export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }: NodeOptions): EvmNode => {
   const rpc = createRpc({ url, chainId, timeoutMs });
+  // Traces that take the node long take no connection from other calls.
+  const tracing = createRpc({ url, chainId, timeoutMs, attempts: 1 });
+  const traces = createTraces(tracing);
   const fetch = createBlocks(rpc);
   const { calls } = createCalls(rpc);
   const guard = createGuard(url);
@@ -68,19 +75,17 @@ export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }:
     name: rpc.name,
     calls: (list, block) => guard(() => calls(list, block)),
     head,
-    find: (block) =>
-      guard(async () => {
-        const answer =
-          typeof block === 'number'
-            ? await rpc.call('eth_getBlockByNumber', tagOf(block), false)
-            : await rpc.call('eth_getBlockByHash', block, false);
-        if (answer === null) return null;
-        const found = readBlockRef(answer);
-        if (found.number !== block && found.hash !== block)
-          throw new InvalidAnswerError(`expected block ${block}, got ${found.number} with ${found.hash}`);
-        return found;
-      }),
-    block: (number) => guard(() => repeatedly((isLast) => fetch(number, isLast))),
+    find: (block) => guard(() => find(rpc, block)),
+    async findAnew(block) {
+      const another = createRpc({ url, chainId, timeoutMs });
+      try {
+        return await guard(() => find(another, block));
+      } finally {
+        await another.close();
+      }
+    },
+    block: (number) => guard(() => repeatedly(() => fetch(number))),
+    traces: (block) => guard(() => traces(block)),
     balances: (accounts, block) =>
       guard(() =>
         Promise.all(
@@ -94,9 +99,21 @@ export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }:
       watching.push(watchHeads({ ...options, onHead: listener, onProblem }));
     },
     async close() {
-      await Promise.all([rpc.close(), ...watching.map((watch) => watch.close())]);
+      await Promise.all([rpc.close(), tracing.close(), ...watching.map((watch) => watch.close())]);
     },
   };
+};
+
+const find = async (rpc: Rpc, block: number | Hex): Promise<BlockRef | null> => {
+  const answer =
+    typeof block === 'number'
+      ? await rpc.call('eth_getBlockByNumber', tagOf(block), false)
+      : await rpc.call('eth_getBlockByHash', block, false);
+  if (answer === null) return null;
+  const found = readBlockRef(answer);
+  if (found.number !== block && found.hash !== block)
+    throw new InvalidAnswerError(`expected block ${block}, got ${found.number} with ${found.hash}`);
+  return found;
 };
 
 /** Takes the credentials of the node's URL out of errors that show what it answered: it may have repeated them. */
@@ -114,13 +131,12 @@ const createGuard = (url: string) => {
 /** The number of times that a block is asked for whose parts don't belong together: a balancer may ask several nodes. */
 const CHECKED_ATTEMPTS = 4;
 
-const repeatedly = async <Result>(work: (isLast: boolean) => Promise<Result>): Promise<Result> => {
+const repeatedly = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   for (let attempt = 1; ; attempt++) {
-    const isLast = attempt === CHECKED_ATTEMPTS;
     try {
-      return await work(isLast);
+      return await work();
     } catch (problem) {
-      if (!(problem instanceof InvalidAnswerError) || isLast) throw problem;
+      if (!(problem instanceof InvalidAnswerError) || attempt === CHECKED_ATTEMPTS) throw problem;
       await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt)));
     }
   }
@@ -136,9 +152,6 @@ const isMethodMissing = ({ code, message }: RpcError): boolean =>
 /** Fetches blocks, by the methods that the node turns out to have. */
 const createBlocks = (rpc: Rpc) => {
   let hasBlockReceipts = true;
-  let hasTraces = true;
-  /** The newest block that the node could not trace as its state is gone. */
-  let untraceable = -1;
 
   const receiptsOfBlock = async (tag: string): Promise<unknown> => {
     if (!hasBlockReceipts) return null;
@@ -159,34 +172,10 @@ const createBlocks = (rpc: Rpc) => {
     return readReceipts(list, block);
   };
 
-  const traces = async (number: number): Promise<unknown> => {
-    if (!hasTraces || number <= untraceable) return null;
-    try {
-      return await rpc.call('debug_traceBlockByNumber', tagOf(number), { tracer: 'callTracer' });
-    } catch (problem) {
-      if (!(problem instanceof RpcError)) throw problem;
-      if (isMethodMissing(problem)) hasTraces = false;
-      else if (isStateMissing(problem)) untraceable = Math.max(untraceable, number);
-      return null;
-    }
-  };
-
-  const internal = (answer: unknown, block: RpcBlock, isLast: boolean) => {
-    if (block.transactions.length === 0) return [];
-    try {
-      return answer === null || answer === undefined ? null : readTraces(answer, block);
-    } catch (problem) {
-      // A tracer with its own output format can't be used.
-      if (problem instanceof InvalidAnswerError && isLast) return null;
-      throw problem;
-    }
-  };
-
-  return async (number: number, isLast: boolean): Promise<FetchedBlock | null> => {
-    const [answer, receiptsAnswer, tracesAnswer] = await Promise.all([
+  return async (number: number): Promise<FetchedBlock | null> => {
+    const [answer, receiptsAnswer] = await Promise.all([
       rpc.call('eth_getBlockByNumber', tagOf(number), true),
       receiptsOfBlock(tagOf(number)),
-      traces(number),
     ]);
     if (answer === null) return null;
     const block = readBlock(answer);
@@ -195,7 +184,6 @@ const createBlocks = (rpc: Rpc) => {
     return {
       block,
       receipts: await receipts(receiptsAnswer, block),
-      internal: internal(tracesAnswer, block, isLast),
     };
   };
 };
@@ -207,8 +195,8 @@ export type NodeAbilities = {
   readonly client: string;
   readonly head: number;
   readonly receipts: 'block' | 'one by one';
-  /** Whether internal transfers can be read. */
-  readonly traces: boolean;
+  /** How internal transfers are read; null where no recent transaction shows it. */
+  readonly traces: Tracing | null;
   readonly heads: 'websocket' | 'polling';
   /** Whether several contracts can be asked by one call. */
   readonly multicall: boolean;
@@ -244,7 +232,7 @@ const probe = async (url: string, timeoutMs: number): Promise<NodeAbilities> => 
     const [client, hasBlockReceipts, traces, multicall, hasFirst, socket] = await Promise.all([
       rpc.call('web3_clientVersion').catch(() => 'unknown'),
       works('eth_getBlockReceipts', tag),
-      works('debug_traceBlockByNumber', tag, { tracer: 'callTracer' }),
+      probeTraces(rpc, head.number),
       createCalls(rpc).hasMulticall(),
       works('eth_getBlockByNumber', tagOf(Math.min(1, head.number)), false),
       announced,
