@@ -9,7 +9,7 @@ import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
 import { Index } from './database/store.ts';
 import { Follower, type Log } from './follower/follower.ts';
-import { askBalances } from './follower/watched-balances.ts';
+import { createBalanceReader } from './follower/watched-balances.ts';
 import { IndexedData } from './lookups/data.ts';
 import { createNode } from './node/node.ts';
 
@@ -26,7 +26,14 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
   const { database, watches, log } = options;
   const nodes = new Map(options.chains.map(({ id, url }) => [id, createNode({ url, chainId: id })]));
   const chains = options.chains.map(({ id }) => describeChain(id, () => (index.range(id)?.from ?? 0) === 0));
-  const metadata = new Metadata({ database, chains, nodes });
+  const metadata = new Metadata({
+    ...{ database, chains, nodes },
+    report(chainId, problem) {
+      const node = nodes.get(chainId)?.name;
+      if (problem === null) log('contracts asked again', { chainId, node });
+      else log('contracts not asked', { chainId, node, problem: textOf(problem) });
+    },
+  });
   const index: Index = new Index({
     database,
     chains,
@@ -54,10 +61,11 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
   const followers = options.chains.flatMap(({ id, startBlock }) => {
     const node = nodes.get(id);
     if (node === undefined) return [];
+    const readBalances = createBalanceReader({ node, watches, log });
     const prepare: ConstructorParameters<typeof Follower>[0]['prepare'] = async (block, isNew) => {
       const isComplete = index.range(id)?.lowest.number === 0;
       const [balances] = await Promise.all([
-        isNew ? askBalances(node, block, watches, isComplete) : NOTHING_WATCHED,
+        isNew ? readBalances(block, isComplete) : NOTHING_WATCHED,
         metadata.learn(block, isNew),
       ]);
       return balances;
@@ -98,6 +106,8 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
     },
   };
 };
+
+const textOf = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));
 
 const NOTHING_WATCHED = { watches: () => false, after: () => null };
 
