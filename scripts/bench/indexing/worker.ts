@@ -31,12 +31,13 @@ const CHAIN: Chain = {
   native: { symbol: 'ETH', name: 'Ether', decimals: 18 },
 };
 const METADATA = {
-  contract: () => ({ standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 }) as const,
+  contract: () =>
+    ({ standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18, isPending: false }) as const,
   token: (_: number, address: Hex) =>
     ({ chain: CHAIN, address, standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 }) as const,
   tokens: () => [],
 };
-const NODE = { balances: async () => [1n], calls: async () => [] };
+const NODE = { balances: async () => [1n], calls: () => [] };
 
 const directory = mkdtempSync(join(tmpdir(), 'bench-indexing-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));

@@ -8,9 +8,9 @@ export class MalformedQuery extends Error {}
 
 /** A well-formed request that can not be served. Each lookup puts the message into its own kind of body. */
 export class Refused extends Error {
-  readonly status: 400 | 404;
+  readonly status: 400 | 404 | 503;
 
-  constructor(status: 400 | 404, message: string) {
+  constructor(status: Refused['status'], message: string) {
     super(message);
     this.status = status;
   }

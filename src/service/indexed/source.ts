@@ -9,10 +9,12 @@ import { createDecoder } from './contracts/decode.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
 import { Index } from './database/store.ts';
+
 import { Follower } from './follower/follower.ts';
 import type { Log } from './follower/problems.ts';
 import { Tracer } from './follower/tracer.ts';
-import { askBalances } from './follower/watched-balances.ts';
+import { createBalanceReader } from './follower/watched-balances.ts';
+
 import { IndexedData } from './lookups/data.ts';
 import { createNode } from './node/node.ts';
 
@@ -29,7 +31,13 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
   const { database, watches, log } = options;
   const nodes = new Map(options.chains.map(({ id, url }) => [id, createNode({ url, chainId: id })]));
   const chains = options.chains.map(({ id }) => describeChain(id, () => (index.range(id)?.from ?? 0) === 0));
-  const metadata = new Metadata({ database, chains, nodes });
+  const metadata = new Metadata({
+    ...{ database, chains, nodes },
+    report(chainId, problem) {
+      for (const { follower } of followed)
+        if (follower.chainId === chainId) follower.reportContracts(problem);
+    },
+  });
   const index: Index = new Index({
     database,
     chains,
@@ -43,38 +51,39 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
     options.metadata && new Collectibles({ database, nodes, ipfsGateway: options.metadata.ipfsGateway });
 
   const listeners: BlockListener[] = [];
-  const followed = options.chains.flatMap(({ id, startBlock }) => {
-    const node = nodes.get(id);
-    if (node === undefined) return [];
-    const isComplete = () => index.range(id)?.lowest.number === 0;
-    const balances = (block: ParsedBlock) => askBalances(node, block, watches, isComplete());
-    const listener: BlockListener = {
-      added(block) {
-        for (const each of listeners) each.added(block);
-        tracer.wake();
-      },
-      traced(block, before) {
-        for (const each of listeners) each.traced(block, before);
-      },
-      removed(chainId, fromNumber) {
-        metadata.forget(chainId, fromNumber);
-        collectibles?.forget(chainId, fromNumber);
-        tracer.forget(fromNumber);
-        for (const each of listeners) each.removed(chainId, fromNumber);
-      },
-    };
-    const tracer: Tracer = new Tracer({ node, index, balances, listener, log });
-    const follower = new Follower({
-      ...{ node, index, startBlock, listener, log },
-      async prepare(block, isNew) {
-        const asked = isNew ? balances(block) : NOTHING_WATCHED;
-        const [known] = await Promise.all([asked, metadata.learn(block, isNew)]);
-        return known;
-      },
-      traces: () => tracer.status(),
+  const followed: readonly { readonly follower: Follower; readonly tracer: Tracer }[] =
+    options.chains.flatMap(({ id, startBlock }) => {
+      const node = nodes.get(id);
+      if (node === undefined) return [];
+      const readBalances = createBalanceReader({ node, watches, log });
+      const balances = (block: ParsedBlock) => readBalances(block, index.range(id)?.lowest.number === 0);
+      const listener: BlockListener = {
+        added(block) {
+          for (const each of listeners) each.added(block);
+          tracer.wake();
+        },
+        traced(block, before) {
+          for (const each of listeners) each.traced(block, before);
+        },
+        removed(chainId, fromNumber) {
+          metadata.forget(chainId, fromNumber);
+          collectibles?.forget(chainId, fromNumber);
+          tracer.forget(fromNumber);
+          for (const each of listeners) each.removed(chainId, fromNumber);
+        },
+      };
+      const tracer: Tracer = new Tracer({ node, index, balances, listener, log });
+      const follower = new Follower({
+        ...{ node, index, startBlock, listener, log },
+        async prepare(block, isNew) {
+          const asked = isNew ? balances(block) : NOTHING_WATCHED;
+          const [known] = await Promise.all([asked, metadata.learn(block, isNew)]);
+          return known;
+        },
+        traces: () => tracer.status(),
+      });
+      return [{ follower, tracer }];
     });
-    return [{ follower, tracer }];
-  });
 
   return {
     chains,

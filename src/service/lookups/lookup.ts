@@ -46,6 +46,7 @@ const CODES: Readonly<Record<number, string>> = {
   400: 'BAD_REQUEST',
   404: 'NOT_FOUND',
   500: 'INTERNAL_SERVER_ERROR',
+  503: 'SERVICE_UNAVAILABLE',
 };
 
 /** The bodies of errors. Whatever answers a lookup behind the front door has its own. */

@@ -104,6 +104,10 @@ test('native currency that contracts move is found in traces, but not what was m
   expect(await internal()).toEqual(new Map([[0, [{ from: payer.address, to: friend, value: 9n }]]]));
 });
 
+/** What each contract says; "failed" where the node could not ask it. */
+const said = async (answers: readonly Promise<Hex | null>[]) =>
+  (await Promise.allSettled(answers)).map((each) => (each.status === 'fulfilled' ? each.value : 'failed'));
+
 test('contracts are asked one by one, or together where Multicall3 is, and liars spoil no answer of others', async () => {
   const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
   const liar = await deployLiar(anvil.url, {
@@ -118,20 +122,21 @@ test('contracts are asked one by one, or together where Multicall3 is, and liars
   const expected = await Promise.all(
     ['decimals', 'name', 'symbol'].flatMap((method) => [
       anvil.rpc('eth_call', { to: coin.address, data: coin.data(method) }, 'latest'),
-      null,
+      // The gas that a call may take is the node's limit, and no answer of the contract.
+      method === 'decimals' ? 'failed' : null,
     ]),
   );
   {
     await using alone = nodeOf(anvil.url);
-    expect(await alone.calls(asked)).toEqual(expected);
+    expect(await said(alone.calls(asked))).toEqual(expected);
   }
   await place(anvil.url, 'Multicall3', MULTICALL);
   await using faulty = await startFaultyNode(anvil.url);
   await using together = nodeOf(faulty.url);
   const honest = asked.filter(({ to }) => to === coin.address);
-  expect(await together.calls(honest)).toEqual(expected.filter((answer) => answer !== null));
+  expect(await Promise.all(together.calls(honest))).toEqual(expected.filter((_, at) => at % 2 === 0));
   expect(faulty.requests.flat().filter(({ method }) => method === 'eth_call')).toHaveLength(1);
-  expect(await together.calls(asked)).toEqual(expected);
+  expect(await said(together.calls(asked))).toEqual(expected);
 });
 
 test('balances are those of a block, and a state that the node lacks is an error, not a balance', async () => {
@@ -215,6 +220,11 @@ describe('a node that answers wrongly', () => {
   };
   const changed = (change: object) => (right: unknown) =>
     Array.isArray(right) ? right.map((item) => ({ ...item, ...change })) : { ...Object(right), ...change };
+  const withTransactions =
+    (change: (transactions: readonly object[]) => readonly object[]) => (right: unknown) => {
+      const { transactions } = Object(right);
+      return { ...Object(right), transactions: change(transactions) };
+    };
   const ZERO = `0x${'0'.repeat(64)}`;
 
   test.each<[what: string, method: string, wrong: (right: unknown) => unknown, message: RegExp]>([
@@ -234,17 +244,36 @@ describe('a node that answers wrongly', () => {
       /expected a block, got "x{50,200}…$/,
     ],
     [
-      'receipts of another block',
-      'eth_getBlockReceipts',
-      changed({ blockHash: ZERO }),
-      /expected the receipt of/,
+      'a time in milliseconds',
+      'eth_getBlockByNumber',
+      changed({ timestamp: '0x199999999ff' }),
+      /expected the time of a block in seconds, until the year 9999, got "0x199999999ff, which looks like milliseconds"/,
     ],
-    ['a receipt too few', 'eth_getBlockReceipts', (right) => Object(right).slice(1), /expected 3 receipts/],
     [
-      'logs that are no list',
-      'eth_getBlockReceipts',
-      changed({ logs: {} }),
-      /expected a list of logs, got {}/,
+      'a number that the index has no room for',
+      'eth_getBlockByNumber',
+      changed({ number: '0x1000000000' }),
+      /expected the number of a block below 2\^36, got "0x1000000000"/,
+    ],
+    ...(['nonce', 'type'] as const).map((member): [string, string, (right: unknown) => unknown, RegExp] => [
+      `a ${member} that would be rounded`,
+      'eth_getBlockByNumber',
+      withTransactions((transactions) =>
+        transactions.map((each) => ({ ...each, [member]: '0x20000000000001' })),
+      ),
+      new RegExp(`expected the ${member} of a transaction below 2\\^53`),
+    ]),
+    [
+      'a transaction twice',
+      'eth_getBlockByNumber',
+      withTransactions((transactions) => [...transactions, ...transactions.slice(0, 1)]),
+      /expected each transaction of block \d+ once, got one twice/,
+    ],
+    [
+      'more transactions than the index has room for',
+      'eth_getBlockByNumber',
+      withTransactions(() => Array.from({ length: 2 ** 20 + 1 }, () => ({}))),
+      /expected at most 2\^20 transactions of block \d+, got 1048577/,
     ],
   ])('%s is an error that names it', async (_, method, wrong, message) => {
     const number = await blockWithTransfers(3);
@@ -253,12 +282,50 @@ describe('a node that answers wrongly', () => {
     await expect(node.block(number)).rejects.toThrow(message);
   });
 
-  test('parts of two states, as a balancer gives them, are asked for again', async () => {
+  test.each<[what: string, wrong: (right: unknown) => unknown, oneByOne: number]>([
+    ['those of another block', changed({ blockHash: ZERO }), 3],
+    ['one too few', (right) => Object(right).slice(1), 1],
+    ['none', () => [], 3],
+    ['null', () => null, 3],
+    ['one twice', (right) => [...Object(right).slice(1), Object(right)[1]], 1],
+    ['garbage', () => 'garbage', 3],
+    ['one of them garbage', (right) => [null, ...Object(right).slice(1)], 1],
+    ['logs that are no list', changed({ logs: {} }), 3],
+    ['a status that there is none of', changed({ status: '0x2' }), 3],
+    ['another order', (right) => Object(right).toReversed(), 0],
+  ])('receipts are %s: those that are missing are asked for one by one', async (_, wrong, oneByOne) => {
     const number = await blockWithTransfers(3);
-    await using faulty = await wrongly('eth_getBlockReceipts', changed({ blockHash: ZERO }), 2);
+    await using faulty = await wrongly('eth_getBlockReceipts', wrong);
     await using node = nodeOf(faulty.url);
-    expect((await node.block(number))?.receipts).toHaveLength(3);
+    const fetched = await node.block(number);
+    expect(fetched?.receipts.map(({ transactionHash }) => transactionHash)).toEqual(
+      fetched?.block.transactions.map(({ hash }) => hash),
+    );
+    const asked = faulty.requests.flat().filter(({ method }) => method === 'eth_getTransactionReceipt');
+    expect(asked).toHaveLength(oneByOne);
   });
+
+  test.each<[what: string, method: string, wrong: (right: unknown) => unknown]>([
+    ['are missing', 'eth_getTransactionReceipt', () => null],
+    ['are of another block', 'eth_getTransactionReceipt', changed({ blockHash: ZERO })],
+  ])(
+    'a block whose receipts %s is asked for again, and is no block until they are there',
+    async (_, method, wrong) => {
+      const number = await blockWithTransfers(3);
+      let left = 0;
+      await using faulty = await wrongly(method, (right) => (left-- > 0 ? wrong(right) : right));
+      const { call } = faulty.faults;
+      faulty.faults.call = (asked, ask) =>
+        asked.method === 'eth_getBlockReceipts'
+          ? { error: { code: -32601, message: 'no' } }
+          : (call?.(asked, ask) ?? ask());
+      await using node = nodeOf(faulty.url);
+      left = 2;
+      expect((await node.block(number))?.receipts).toHaveLength(3);
+      left = Number.POSITIVE_INFINITY;
+      await expect(node.block(number)).rejects.toThrow(/expected the receipt of/);
+    },
+  );
 
   test('answers in another order are matched to their calls', async () => {
     const number = await blockWithTransfers(3);
@@ -297,18 +364,20 @@ describe('a node that answers wrongly', () => {
 
 test.each([
   ['no JSON', (text: string) => text],
-  ['a result', (text: string) => JSON.stringify({ jsonrpc: '2.0', id: 0, result: text })],
+  ['a result', (text: string, id?: number) => JSON.stringify({ jsonrpc: '2.0', id, result: text })],
+  ["another call's result", (text: string) => JSON.stringify({ jsonrpc: '2.0', id: 0, result: text })],
   [
     'an error',
-    (text: string) => JSON.stringify({ jsonrpc: '2.0', id: 0, error: { code: 1, message: text } }),
+    (text: string, id?: number) => JSON.stringify({ jsonrpc: '2.0', id, error: { code: 1, message: text } }),
   ],
 ])('no error has the credentials of the URL, also where the node repeats them in %s', async (_, answer) => {
   const secrets = ['hunter2hunter2', 'k3yk3yk3yk3y', 'q9q9q9q9q9'];
   await using faulty = await startFaultyNode(anvil.url);
   faulty.faults.request = (calls, response) => {
     const isAsked = calls.some(({ method }) => method === 'eth_chainId');
-    const known = JSON.stringify({ jsonrpc: '2.0', id: 0, result: `0x${CHAIN.toString(16)}` });
-    response.end(isAsked ? known : answer(`No access for ${secrets.join(' ')}`));
+    const id = calls[0]?.id;
+    const known = JSON.stringify({ jsonrpc: '2.0', id, result: `0x${CHAIN.toString(16)}` });
+    response.end(isAsked ? known : answer(`No access for ${secrets.join(' ')}`, id));
     return true;
   };
   const url = `http://user:${secrets[0]}@${faulty.host}/v2/${secrets[1]}?key=${secrets[2]}`;
@@ -370,11 +439,11 @@ describe('probing a node', () => {
       const { port } = server.address() as AddressInfo;
       const transport = createSocketTransport({
         url: new URL(`ws://127.0.0.1:${port}`),
-        timeoutMs: 60_000,
+        handshakeMs: 60_000,
         redact: (text) => text,
         onLost() {},
       });
-      const asked = transport.send([{ method: 'eth_chainId', params: [] }]);
+      const asked = transport.send([{ method: 'eth_chainId', params: [] }], 60_000);
       await once(server, 'connection');
       vi.advanceTimersByTime(120_000);
       transport.close();

@@ -4,6 +4,7 @@ import { createValueReader } from '../../evm/abi-values.ts';
 import type { Holding, NftMetadata } from '../../source.ts';
 import type { Hex } from '../../types.ts';
 import { amountBytes, bytesOf } from '../blocks/encoding.ts';
+import { CONTROL } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
 import { type Document, dataOf, parseDocument, reachableUrl, withId } from './collectible-document.ts';
 import { createFetcher, type Fetcher } from './fetch.ts';
@@ -64,11 +65,6 @@ const callOf = ({ contract, standard, tokenId }: Wanted) => {
   const word = tokenId.toString(16).padStart(64, '0');
   const data: Hex = `${standard === 'erc721' ? TOKEN_URI : ID_URI}${word}`;
   return { to: contract, data };
-};
-
-const answerTo = async (node: Pick<EvmNode, 'calls'>, wanted: Wanted): Promise<Hex | null> => {
-  const [answer = null] = await node.calls([callOf(wanted)]).catch(() => []);
-  return answer;
 };
 
 const keyOf = ({ chainId, contract, tokenId }: Omit<Wanted, 'standard'>) =>
@@ -186,11 +182,12 @@ export class Collectibles {
       const node = this.#options.nodes.get(batch[0]?.chainId ?? 0);
       if (node === undefined) return;
       const { number } = await node.head();
-      // A contract that takes the node too long must not keep the others from being asked.
-      const answers = await node
-        .calls(batch.map(callOf))
-        .catch(() => Promise.all(batch.map((wanted) => answerTo(node, wanted))));
-      await Promise.all(batch.map((wanted, at) => this.#fetchOne(wanted, answers[at] ?? null, number)));
+      // A contract that the node can't ask, although it answers another call, says nothing.
+      const isWell = () => Promise.all(node.calls([CONTROL])).then(() => null);
+      const answers = node.calls(batch.map(callOf)).map((answer) => answer.catch(isWell));
+      await Promise.allSettled(
+        batch.map(async (wanted, at) => this.#fetchOne(wanted, (await answers[at]) ?? null, number)),
+      );
     } catch {
       // The node's problem, or the disk's, which others report. They are fetched when they are looked up again.
     } finally {

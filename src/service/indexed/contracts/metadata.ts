@@ -5,11 +5,17 @@ import type { Chain, Hex, Token } from '../../types.ts';
 import { bytesOf, hexOf } from '../blocks/encoding.ts';
 import { type ParsedBlock, TOPICS } from '../blocks/parse.ts';
 import { inTransaction } from '../database/database.ts';
+import { askNear, CONTROL } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
+import { backoffMs } from '../node/rpc.ts';
 import { type ContractAnswers, questionsTo, readAnswers } from './answers.ts';
 
 /** A contract whose logs are those of a token. */
-export type Contract = ContractAnswers & { readonly standard: Token['standard'] };
+export type Contract = ContractAnswers & {
+  readonly standard: Token['standard'];
+  /** Whether it is not known yet what the contract says of itself, or not all of it that makes a token. */
+  readonly isPending: boolean;
+};
 
 type MetadataOptions = {
   /** The file of the index. The contracts have a table of their own in it. */
@@ -17,6 +23,8 @@ type MetadataOptions = {
   readonly chains: readonly Chain[];
   /** A node of each chain. */
   readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls'>>;
+  /** Is told when a node begins to fail when it is asked for contracts, and with null when it answers again. */
+  readonly report?: (chainId: number, problem: unknown) => void;
   /** Milliseconds that a new block waits for what its new tokens say. Default: 500. */
   readonly patienceMs?: number;
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
@@ -33,25 +41,39 @@ const SCHEMA = `
     decimals INTEGER,
     -- The block in which it was first seen: it may be gone when that is.
     block INTEGER NOT NULL,
+    -- How often it said nothing useful.
     failures INTEGER NOT NULL,
     -- When it is to be asked, in milliseconds since 1970; null for never again.
     due INTEGER,
+    -- How often in succession it could not be asked, although the node answered other calls.
+    attempts INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (chain, address)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS contracts_by_due ON contracts (chain, due) WHERE due IS NOT NULL`;
+
+/** Tables of before the column took every error of a node for what the contract says: those contracts are asked again. */
+const UPGRADE = `
+  ALTER TABLE contracts ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+  UPDATE contracts SET failures = 0, due = 0 WHERE due IS NOT NULL`;
 
 const HOUR_MS = 3_600_000;
 /** A contract that said nothing useful is asked again after an hour, two hours, four hours, and so on up to this. */
 const MAX_PAUSE_MS = 7 * 24 * HOUR_MS;
 /** Between two looks for contracts that are to be asked again. */
 const ROUND_MS = 30_000;
-/** Contracts that are asked at a time, each for three things. */
+/** Contracts that are asked together, each for three things. */
 const BATCH = 16;
+/** A contract that takes the node long holds up only its own batch. */
+const BATCHES_AT_ONCE = 4;
 const MAX_CACHED = 20_000;
-/** After a failure of the node, or of the disk. */
-const FAILURE_PAUSE_MS = 5_000;
-/** For a contract that the node can't ask now, such as one that takes the node too long. */
-const POSTPONED_MS = 5 * 60_000;
+/** The longest pause after a failure of the node, or of the disk. */
+const MAX_FAILURE_PAUSE_MS = 10_000;
+/**
+ * A contract that can't be asked, although the node answers other calls, is asked again after a second, 4, 16 and 64. Then the
+ * contract is what is at fault, such as one that takes all gas: it says nothing.
+ */
+const FIRST_RETRY_MS = 1_000;
+const MAX_ATTEMPTS = 5;
 
 /** The standard that a contract's logs look like. With logs of several standards, the first one in this list counts. */
 const standardOf = ([topic, ...rest]: readonly Hex[]): Token['standard'] | null => {
@@ -71,27 +93,33 @@ const tokensIn = ({ transactions }: ParsedBlock): ReadonlyMap<Hex, Token['standa
 };
 
 /** Whether what is known makes a token that can be shown: amounts of an ERC-20 mean nothing without decimals. */
-const isKnown = ({ standard, name, symbol, decimals }: Contract): boolean =>
+const isKnown = ({ standard, name, symbol, decimals }: Omit<Contract, 'isPending'>): boolean =>
   (name !== null || symbol !== null) && (standard !== 'erc20' || decimals !== null);
 
-type Row = Contract & { readonly block: number };
+type Row = Contract & { readonly block: number; readonly failures: number; readonly attempts: number };
 
 const rowOf = (row: Record<string, SQLOutputValue> | undefined): Row | null => {
   if (row === undefined) return null;
-  const { standard, name, symbol, decimals, block } = row;
+  const { standard, name, symbol, decimals, block, failures, attempts, due } = row;
   if (standard !== 'erc20' && standard !== 'erc721' && standard !== 'erc1155') return null;
-  return {
+  const said = {
     standard,
     name: typeof name === 'string' ? name : null,
     symbol: typeof symbol === 'string' ? symbol : null,
     decimals: decimals === null ? null : Number(decimals),
+  } as const;
+  return {
+    ...said,
+    isPending: due !== null && Number(failures) === 0 && !isKnown(said),
     block: Number(block),
+    failures: Number(failures),
+    attempts: Number(attempts),
   };
 };
 
 /**
  * What tokens are called and how they count, which their contracts are asked once, soon after they are first seen. They may
- * answer anything, or not at all: then they are asked again only later.
+ * answer anything, or nothing: then they are asked again only later. One that the node fails to ask is asked again soon.
  */
 export class Metadata {
   readonly #options: Required<MetadataOptions>;
@@ -103,11 +131,15 @@ export class Metadata {
   readonly #wake = new Map<number, () => void>();
   /** Look whether what they wait for was asked. */
   readonly #waiting = new Set<() => void>();
+  /** The newest block of each chain that contracts were seen in. They are asked at it: a node may be behind it. */
+  readonly #newest = new Map<number, number>();
+  /** The nodes that fail, and how often they did. */
+  readonly #failing = new Map<number, number>();
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: MetadataOptions) {
-    this.#options = { patienceMs: 500, now: Date.now, ...options };
-    options.database.exec(SCHEMA);
+    this.#options = { patienceMs: 500, now: Date.now, report: () => {}, ...options };
+    createTable(options.database);
     this.#chains = new Map(options.chains.map((chain) => [chain.id, chain]));
     this.#statements = prepare(options.database);
   }
@@ -130,6 +162,7 @@ export class Metadata {
    */
   async learn(block: ParsedBlock, isNew: boolean): Promise<void> {
     const { chainId, number } = block;
+    this.#newest.set(chainId, Math.max(number, this.#newest.get(chainId) ?? 0));
     const unknown = [...tokensIn(block)].filter(([address]) => {
       const known = this.#row(chainId, address);
       return known === null || known.block > number;
@@ -153,6 +186,7 @@ export class Metadata {
   forget(chainId: number, fromBlock: number): void {
     this.#statements.forget.run(chainId, fromBlock);
     this.#cache.clear();
+    if ((this.#newest.get(chainId) ?? 0) >= fromBlock) this.#newest.delete(chainId);
   }
 
   /** Null for a contract that is no token. */
@@ -189,55 +223,105 @@ export class Metadata {
 
   /** Asks the contracts of a chain that are due, the newest first: a flood of others does not hold up those of a new block. */
   async #askAll(chainId: number): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
+    const batches = new Set<Promise<void>>();
+    const asking = new Set<Hex>();
+    const begin = (batch: readonly Hex[]): void => {
+      for (const address of batch) asking.add(address);
+      const asked = this.#askSeveral(chainId, batch).finally(() => {
+        batches.delete(asked);
+        for (const address of batch) asking.delete(address);
+        this.#wake.get(chainId)?.();
+      });
+      batches.add(asked);
+    };
+    while (!this.#stopping.signal.aborted) {
       try {
-        const due = this.#statements.due.all(chainId, this.#options.now(), BATCH).map(addressOf);
-        if (due.length > 0) await this.#askSeveral(chainId, due);
-        else await this.#pause(chainId, ROUND_MS);
+        const batch = batches.size < BATCHES_AT_ONCE ? this.#due(chainId, asking) : [];
+        if (batch.length > 0) begin(batch);
+        else await this.#pause(chainId, this.#untilDue(chainId));
       } catch {
-        // The node's problem, or the disk's, which the follower of the chain reports.
-        await wait(FAILURE_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {});
+        // The disk's problem, which the follower of the chain reports.
+        await this.#pause(chainId, MAX_FAILURE_PAUSE_MS);
       }
     }
+    await Promise.all(batches);
   }
 
+  #due(chainId: number, asking: ReadonlySet<Hex>): readonly Hex[] {
+    const rows = this.#statements.due.all(chainId, this.#options.now(), BATCH + asking.size);
+    return rows
+      .map(addressOf)
+      .filter((address) => !asking.has(address))
+      .slice(0, BATCH);
+  }
+
+  /** Milliseconds until a contract is due that is not yet. */
+  #untilDue(chainId: number): number {
+    const now = this.#options.now();
+    const { next = null } = this.#statements.next.get(chainId, now) ?? {};
+    return next === null ? ROUND_MS : Math.min(ROUND_MS, Number(next) - now);
+  }
+
+  /** Asks contracts, and pauses when the node fails, or the disk. */
   async #askSeveral(chainId: number, addresses: readonly Hex[]): Promise<void> {
+    const { signal } = this.#stopping;
     try {
       await this.#ask(chainId, addresses);
+      if (this.#failing.delete(chainId)) this.#options.report(chainId, null);
     } catch (problem) {
-      if (this.#stopping.signal.aborted) throw problem;
-      // One of them may be at fault.
-      for (const address of addresses) {
-        this.#statements.postpone.run(this.#options.now() + POSTPONED_MS, chainId, bytesOf(address));
-        await this.#ask(chainId, [address]);
-      }
+      if (signal.aborted) return;
+      const failures = (this.#failing.get(chainId) ?? 0) + 1;
+      this.#failing.set(chainId, failures);
+      if (failures === 1) this.#options.report(chainId, problem);
+      const pauseMs = backoffMs(failures, MAX_FAILURE_PAUSE_MS);
+      await wait(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 
+  /** Rejects when the node fails, with what it said of some contracts kept. */
   async #ask(chainId: number, addresses: readonly Hex[]): Promise<void> {
-    const answers = (await this.#options.nodes.get(chainId)?.calls(addresses.flatMap(questionsTo))) ?? [];
+    const node = this.#options.nodes.get(chainId);
+    if (node === undefined) return;
+    const block = this.#newest.get(chainId);
+    const answers = await Promise.allSettled(askNear(node, addresses.flatMap(questionsTo), block));
+    const isUnanswered = answers.some(({ status }) => status === 'rejected');
+    const control = isUnanswered ? await Promise.allSettled(askNear(node, [CONTROL], block)) : [];
+    const problem = control.find((outcome) => outcome.status === 'rejected');
     const each = answers.length / addresses.length;
     inTransaction(this.#options.database, () => {
       for (const [at, address] of addresses.entries())
-        this.#keep(chainId, address, readAnswers(answers.slice(at * each, (at + 1) * each)));
+        this.#keep(chainId, address, answers.slice(at * each, (at + 1) * each), problem === undefined);
     });
     for (const address of addresses) this.#cache.delete(keyOf(chainId, address));
     for (const waiting of this.#waiting) waiting();
+    if (problem !== undefined) throw problem.reason;
   }
 
-  #keep(chainId: number, address: Hex, answers: ContractAnswers): void {
+  /** `isNodeWell` says that the node answers, whatever the contract does. */
+  #keep(
+    chainId: number,
+    address: Hex,
+    outcomes: readonly PromiseSettledResult<Hex | null>[],
+    isNodeWell: boolean,
+  ): void {
     const key = [chainId, bytesOf(address)] as const;
-    const found = this.#statements.find.get(...key);
-    const row = rowOf(found);
+    const row = rowOf(this.#statements.find.get(...key));
     // Its block may be gone.
     if (row === null) return;
-    const { name, symbol, decimals } = answers;
-    const failures = Number(found?.failures);
-    const pause = Math.min(MAX_PAUSE_MS, HOUR_MS * 2 ** failures);
-    const isDone = isKnown({ ...row, ...answers });
-    const due = isDone ? null : this.#options.now() + pause;
-    this.#statements.keep.run(name, symbol, decimals, failures + (isDone ? 0 : 1), due, ...key);
+    const isAnswered = outcomes.every(({ status }) => status === 'fulfilled');
+    if (!isAnswered && !isNodeWell) return;
+    const said = saidIn(outcomes, row);
+    const { name, symbol, decimals } = said;
+    const now = this.#options.now();
+    const attempts = isAnswered ? 0 : row.attempts + 1;
+    if (attempts > 0 && attempts < MAX_ATTEMPTS) {
+      const due = now + FIRST_RETRY_MS * 4 ** (attempts - 1);
+      this.#statements.keep.run(name, symbol, decimals, row.failures, due, attempts, ...key);
+      return;
+    }
+    const isDone = isKnown({ ...row, ...said });
+    const due = isDone ? null : now + Math.min(MAX_PAUSE_MS, HOUR_MS * 2 ** row.failures);
+    this.#statements.keep.run(name, symbol, decimals, row.failures + (isDone ? 0 : 1), due, 0, ...key);
   }
 
   /** Resolves when the contracts were asked, or the patience is at its end. */
@@ -269,6 +353,26 @@ export class Metadata {
   }
 }
 
+/** What came for the calls of a contract; what it said before where it could not be asked. */
+const saidIn = (outcomes: readonly PromiseSettledResult<Hex | null>[], before: Contract): ContractAnswers => {
+  const [name, symbol, decimals] = outcomes.map(({ status }) => status === 'fulfilled');
+  const said = readAnswers(outcomes.map((each) => (each.status === 'fulfilled' ? each.value : null)));
+  return {
+    name: name ? said.name : before.name,
+    symbol: symbol ? said.symbol : before.symbol,
+    decimals: decimals ? said.decimals : before.decimals,
+  };
+};
+
+const createTable = (database: DatabaseSync): void =>
+  inTransaction(database, () => {
+    database.exec(SCHEMA);
+    const isOld =
+      database.prepare("SELECT 1 FROM pragma_table_info('contracts') WHERE name = 'attempts'").get() ===
+      undefined;
+    if (isOld) database.exec(UPGRADE);
+  });
+
 const keyOf = (chainId: number, address: Hex): string => `${chainId}/${address}`;
 
 const addressOf = ({ address }: Record<string, SQLOutputValue>): Hex =>
@@ -297,10 +401,11 @@ const prepare = (database: DatabaseSync) => ({
   due: database.prepare(
     'SELECT address FROM contracts WHERE chain = ? AND due <= ? ORDER BY due DESC LIMIT ?',
   ),
+  next: database.prepare('SELECT min(due) AS next FROM contracts WHERE chain = ? AND due > ?'),
   keep: database.prepare(
-    'UPDATE contracts SET name = ?, symbol = ?, decimals = ?, failures = ?, due = ? WHERE chain = ? AND address = ?',
+    `UPDATE contracts SET name = ?, symbol = ?, decimals = ?, failures = ?, due = ?, attempts = ?
+     WHERE chain = ? AND address = ?`,
   ),
-  postpone: database.prepare('UPDATE contracts SET due = ? WHERE chain = ? AND address = ?'),
   forget: database.prepare('DELETE FROM contracts WHERE chain = ? AND block >= ?'),
   erc20s: database.prepare("SELECT * FROM contracts WHERE chain = ? AND standard = 'erc20' AND due IS NULL"),
 });

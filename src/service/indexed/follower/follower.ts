@@ -43,8 +43,11 @@ const CONFIRM_MS = 1_000;
 /** The number of times that a block is asked for which the node does not have although it should: it may be behind a balancer. */
 const MISSING_ATTEMPTS = 5;
 
-/** What a follower does: it learns of the head, adds blocks above the index, and older ones below it. */
-type Task = 'head' | 'forward' | 'backfill';
+/**
+ * What a follower does: it learns of the head, adds blocks above the index, and older ones below it. What contracts say is asked
+ * elsewhere.
+ */
+type Task = 'head' | 'forward' | 'backfill' | 'contracts';
 
 type Range = NonNullable<ReturnType<Index['range']>>;
 
@@ -55,7 +58,7 @@ type Range = NonNullable<ReturnType<Index['range']>>;
  */
 export class Follower {
   readonly #options: FollowOptions;
-  readonly #chainId: number;
+  readonly chainId: number;
   readonly #stopping = new AbortController();
   readonly #problems: Problems<Task>;
   readonly #newer = new Prefetch((number) => this.#fetch(number));
@@ -70,14 +73,15 @@ export class Follower {
 
   constructor(options: FollowOptions) {
     this.#options = options;
-    this.#chainId = options.node.chainId;
+    this.chainId = options.node.chainId;
     this.#problems = new Problems({
-      chainId: this.#chainId,
+      chainId: this.chainId,
       node: options.node.name,
       failures: {
         head: 'chain not followed',
         forward: 'chain not followed',
         backfill: 'older blocks not indexed',
+        contracts: 'contracts not asked',
       },
       success: 'chain followed again',
       log: options.log,
@@ -96,10 +100,10 @@ export class Follower {
   }
 
   status(): ChainStatus {
-    const range = this.#options.index.range(this.#chainId);
+    const range = this.#options.index.range(this.chainId);
     const head = this.#head ?? range?.head;
     return {
-      chainId: this.#chainId,
+      chainId: this.chainId,
       index:
         head === undefined || range === null
           ? null
@@ -113,6 +117,12 @@ export class Follower {
             },
       problem: this.#problems.first,
     };
+  }
+
+  /** Says why contracts can't be asked now; null once they can. */
+  reportContracts(problem: unknown): void {
+    if (problem === null) this.#problems.succeed('contracts');
+    else this.#fail('contracts', problem);
   }
 
   /** Closes the node. Resolves when the index is not changed any more. */
@@ -171,11 +181,11 @@ export class Follower {
 
   async #forward(head: BlockRef): Promise<'go on' | 'wait'> {
     const { index } = this.#options;
-    const range = index.range(this.#chainId);
+    const range = index.range(this.chainId);
     if (range === null) return this.#begin(head);
     if (head.number > range.head.number) return this.#append(range, head);
     // Where a balancer has several nodes, one that is behind has an older block of the same chain as its head.
-    if (index.hashAt(this.#chainId, head.number) !== head.hash) return this.#unwind(range, head);
+    if (index.hashAt(this.chainId, head.number) !== head.hash) return this.#unwind(range, head);
     this.#progressAt.forward = Date.now();
     return 'wait';
   }
@@ -190,12 +200,12 @@ export class Follower {
     const start = startBlock ?? (head.number < SHORT_CHAIN ? 0 : kept);
     if (start > head.number)
       throw new Error(`expected START_BLOCK at most at the head, block ${head.number}, got ${start}`);
-    const silent = index.silentUntil(this.#chainId) ?? head.number;
+    const silent = index.silentUntil(this.chainId) ?? head.number;
     const fetched = await this.#fetch(Math.max(start, Math.min(kept, silent + 1)));
-    index.setSilentUntil(this.#chainId, silent);
+    index.setSilentUntil(this.chainId, silent);
     await this.#add([fetched], start);
     this.#wake();
-    log('indexing a chain', { chainId: this.#chainId, node: node.name, from: start, head: head.number });
+    log('indexing a chain', { chainId: this.chainId, node: node.name, from: start, head: head.number });
     return 'go on';
   }
 
@@ -220,8 +230,8 @@ export class Follower {
 
   async #add(fetched: readonly FetchedBlock[], start?: number): Promise<void> {
     const { index, listener, prepare } = this.#options;
-    const blocks = fetched.map((block) => parseBlock(this.#chainId, block));
-    const silent = index.silentUntil(this.#chainId) ?? -1;
+    const blocks = fetched.map((block) => parseBlock(this.chainId, block));
+    const silent = index.silentUntil(this.chainId) ?? -1;
     const isNew = ({ number }: ParsedBlock) => number > silent;
     const prepared = await Promise.all(
       blocks.map(async (block) => ({ block, known: await prepare(block, isNew(block)) })),
@@ -244,16 +254,15 @@ export class Follower {
     if (common === null) this.#older.clear();
     index.transaction(() => {
       // The blocks that replace the removed ones are announced. Of a long chain in the place of another one, most are history.
-      const before = common === null ? Infinity : (index.silentUntil(this.#chainId) ?? -1);
+      const before = common === null ? Infinity : (index.silentUntil(this.chainId) ?? -1);
       const history = common === null && tip.number >= SHORT_CHAIN ? tip.number - KEPT_BLOCKS : to;
-      index.setSilentUntil(this.#chainId, Math.min(before, history));
-      index.unwind(this.#chainId, to, (chainId, from) => listener.removed(chainId, from));
+      index.setSilentUntil(this.chainId, Math.min(before, history));
+      index.unwind(this.chainId, to, (chainId, from) => listener.removed(chainId, from));
     });
-    if (common !== null)
-      log('chain reorganised', { chainId: this.#chainId, blocks, from: common.number + 1 });
+    if (common !== null) log('chain reorganised', { chainId: this.chainId, blocks, from: common.number + 1 });
     else
       log('index of a chain removed', {
-        chainId: this.#chainId,
+        chainId: this.chainId,
         problem: `block ${range.lowest.number} is another one now, as where a local chain was started anew`,
       });
     return 'go on';
@@ -295,7 +304,7 @@ export class Follower {
     const now = await node.find(lowest.number);
     if (now !== null && now.hash !== lowest.hash) return null;
     let block = tip;
-    while (index.hashAt(this.#chainId, block.number) !== block.hash) {
+    while (index.hashAt(this.chainId, block.number) !== block.hash) {
       if (block.number <= lowest.number) return null;
       const parent = await node.find(block.parentHash);
       // Parents that are no block lower would be walked without end.
@@ -310,7 +319,7 @@ export class Follower {
 
   async #backfill(): Promise<'go on' | 'wait'> {
     const { index, prepare, log } = this.#options;
-    const range = index.range(this.#chainId);
+    const range = index.range(this.chainId);
     if (range === null || range.lowest.number <= range.from) {
       this.#progressAt.backfill = Date.now();
       return 'wait';
@@ -320,17 +329,17 @@ export class Follower {
     let above: BlockRef = range.lowest;
     for (const older of fetched) {
       if (older.block.hash !== above.parentHash) break;
-      blocks.push(parseBlock(this.#chainId, older));
+      blocks.push(parseBlock(this.chainId, older));
       above = older.block;
     }
     if (blocks.length === 0)
       throw new Error(`expected block ${above.parentHash} below block ${above.number}`);
     await Promise.all(blocks.map((block) => prepare(block, false)));
     // Another chain may have taken its place meanwhile.
-    if (index.range(this.#chainId)?.lowest.hash !== range.lowest.hash) return 'go on';
+    if (index.range(this.chainId)?.lowest.hash !== range.lowest.hash) return 'go on';
     index.prepend(blocks);
     const left = above.number - range.from;
-    if (left === 0) log('chain indexed', { chainId: this.#chainId, from: range.from });
+    if (left === 0) log('chain indexed', { chainId: this.chainId, from: range.from });
     else this.#progress('backfill', 'indexing older blocks', { block: above.number, left });
     return 'go on';
   }
@@ -338,6 +347,6 @@ export class Follower {
   #progress(task: 'forward' | 'backfill', message: string, details: Readonly<Record<string, unknown>>): void {
     if (Date.now() - this.#progressAt[task] < PROGRESS_MS) return;
     this.#progressAt[task] = Date.now();
-    this.#options.log(message, { chainId: this.#chainId, ...details });
+    this.#options.log(message, { chainId: this.chainId, ...details });
   }
 }

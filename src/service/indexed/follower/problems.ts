@@ -1,3 +1,5 @@
+import { SilentNodeError } from '../node/errors.ts';
+
 /** Writes a line. One whose details have a `problem` is a warning. */
 export type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;
 
@@ -15,7 +17,7 @@ type Options<Task extends string> = {
 /** What keeps the tasks of a chain from going on, each said in one line of the log when it is new. */
 export class Problems<Task extends string> {
   readonly #options: Options<Task>;
-  readonly #texts = new Map<Task, string>();
+  readonly #problems = new Map<Task, { readonly text: string; readonly silentSince: number | null }>();
 
   constructor(options: Options<Task>) {
     this.#options = options;
@@ -23,8 +25,12 @@ export class Problems<Task extends string> {
 
   /** The first one; null while all tasks go on. */
   get first(): string | null {
-    const [text = null] = this.#texts.values();
-    return text;
+    const [problem] = this.#problems.values();
+    if (problem === undefined) return null;
+    const { text, silentSince } = problem;
+    return silentSince === null
+      ? text
+      : `${text}, for ${Math.round((Date.now() - silentSince) / 1000)} seconds`;
   }
 
   fail(task: Task, error: unknown): void {
@@ -33,13 +39,14 @@ export class Problems<Task extends string> {
     // A full disk is no fault of the node.
     const isOfFile = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
     const text = `${isOfFile ? 'index' : `node ${node}`}: ${problem}`;
-    const isKnown = [...this.#texts.values()].includes(text);
-    this.#texts.set(task, text);
+    const isKnown = [...this.#problems.values()].some((known) => known.text === text);
+    const silentSince = error instanceof SilentNodeError ? error.silentSince : null;
+    this.#problems.set(task, { text, silentSince });
     if (!isKnown) log(failures[task], { chainId, ...(!isOfFile && { node }), problem });
   }
 
   succeed(task: Task): void {
     const { chainId, node, success, log } = this.#options;
-    if (this.#texts.delete(task) && this.#texts.size === 0) log(success, { chainId, node });
+    if (this.#problems.delete(task) && this.#problems.size === 0) log(success, { chainId, node });
   }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ZERO_ADDRESS } from '../../evm/address.ts';
-import { isBehind } from '../../http/query.ts';
+import { isBehind, Refused } from '../../http/query.ts';
 import type {
   AccountBalances,
   AssetBalance,
@@ -93,23 +93,19 @@ export class IndexedData
         ? this.#amount(chain, account, wanted.asset)
         : this.#amounts(chain, account, chain.id === first ? String(token) : null, wanted.limit);
     const chains = this.#chosen(chainIds).filter(({ id }) => id >= Number(first));
-    const outcomes = await Promise.allSettled(chains.map(amountsOn));
+    const found = await Promise.all(chains.map(amountsOn));
     const items: AssetBalance[] = [];
     const failed: number[] = [];
     for (const [at, chain] of chains.entries()) {
-      const outcome = outcomes[at];
-      // The node's problem, which the follower of the chain reports.
-      if (outcome?.status !== 'fulfilled') {
-        failed.push(chain.id);
-        continue;
-      }
-      const { amounts, next } = outcome.value;
+      const { amounts, isWhole, next } = found[at] ?? NOTHING;
+      if (!isWhole) failed.push(chain.id);
       for (const each of amounts) if (each.amount > 0n) items.push({ chain, ...each });
       if (next !== null) return { items, next: [chain.id, next], failed };
     }
     return { items, next: null, failed };
   }
 
+  /** @throws Refused when it is not known yet what the contract is. */
   holders(chainId: number, token: Hex, wanted: Wanted): Part<Holder> | null {
     const [chain] = this.#chosen(new Set([chainId]));
     if (chain === undefined || !this.#isComplete(chain) || !this.#isErc20(chain, token)) return null;
@@ -120,12 +116,15 @@ export class IndexedData
     return { items, next: hasMore ? [last.amount.toString(), last.account] : null };
   }
 
-  /** What was minted less what was burned. A token that says neither is asked. */
+  /** What was minted less what was burned. A token that says neither is asked. Rejects with Refused when the node fails. */
   async supply(chainId: number, token: Hex): Promise<bigint | null> {
     const [chain] = this.#chosen(new Set([chainId]));
     if (chain === undefined || !this.#isErc20(chain, token)) return null;
     const issued = this.#isComplete(chain) ? -this.#lists.coin(ZERO_ADDRESS, chain, token) : 0n;
-    return issued > 0n ? issued : this.#state.supply(chainId, token);
+    if (issued > 0n) return issued;
+    return this.#state.supply(chainId, token).catch(() => {
+      throw new Refused(503, `The supply of ${token} could not be read: try again later`);
+    });
   }
 
   tokens(chainIds: ReadonlySet<number>): readonly Token[] {
@@ -150,8 +149,16 @@ export class IndexedData
     return this.#index.range(id)?.lowest.number === 0;
   }
 
-  #isErc20({ id }: Chain, token: Hex): boolean {
-    return this.#metadata.token(id, token)?.standard === 'erc20';
+  /** @throws Refused when it is not known yet, as the node could not ask the contract. */
+  #isErc20(chain: Chain, token: Hex): boolean {
+    if (this.#isPending(chain, token))
+      throw new Refused(503, `What ${token} is could not be read yet: try again later`);
+    return this.#metadata.token(chain.id, token)?.standard === 'erc20';
+  }
+
+  /** Whether it is not known yet what a contract says of itself. */
+  #isPending({ id }: Chain, token: Hex): boolean {
+    return this.#metadata.contract(id, token)?.isPending ?? false;
   }
 
   /** Whether a contract says anything of itself. One that logs deposits, and says nothing, is taken for no token. */
@@ -161,38 +168,56 @@ export class IndexedData
   }
 
   async #amount(chain: Chain, account: Hex, asset: Hex | null): Promise<Amounts> {
-    if (asset === null) return { amounts: [await this.#native(chain, account)], next: null };
+    if (asset === null) return this.#native(chain, account);
     const summed = { token: asset, amount: this.#lists.coin(account, chain, asset) };
-    return { amounts: await this.#coins(chain, account, [summed]), next: null };
+    return this.#coins(chain, account, [summed]);
   }
 
   /** What an account has on a chain behind a token, or from the native asset on: of at least so many tokens as the limit says. */
   async #amounts(chain: Chain, account: Hex, after: string | null, limit: number): Promise<Amounts> {
     const found = this.#lists.coins(account, chain, after ?? '', limit);
     const [native, coins] = await Promise.all([
-      after === null ? this.#native(chain, account) : null,
+      after === null ? this.#native(chain, account) : NOTHING,
       this.#coins(chain, account, found),
     ]);
     const next = found.length < limit ? null : (found.at(-1)?.token ?? null);
-    return { amounts: native === null ? coins : [native, ...coins], next };
+    const amounts = [...native.amounts, ...coins.amounts];
+    return { amounts, isWhole: native.isWhole && coins.isWhole, next };
   }
 
-  async #native({ id }: Chain, account: Hex) {
-    return { token: null, amount: await this.#state.native(id, account) };
+  /** The node's failures are not whole, and the follower of the chain reports them. */
+  #native({ id }: Chain, account: Hex): Promise<Amounts> {
+    return this.#state.native(id, account).then(
+      (amount) => ({ ...NOTHING, amounts: [{ token: null, amount }] }),
+      () => ({ ...NOTHING, isWhole: false }),
+    );
   }
 
   /** The balances of what are tokens, by their sums or by what they say. */
-  async #coins(chain: Chain, account: Hex, summed: readonly Coin[]): Promise<readonly Coin[]> {
-    const coins = summed.filter(({ token }) => this.#isToken(chain, token));
-    if (this.#isComplete(chain) || coins.length === 0) return coins;
-    const tokens = coins.map(({ token }) => token);
-    const amounts = await this.#state.coins(chain.id, account, tokens);
-    return tokens.map((token, at) => ({ token, amount: amounts[at] ?? 0n }));
+  async #coins(chain: Chain, account: Hex, summed: readonly Coin[]): Promise<Amounts> {
+    const isListed = ({ token }: Coin) => this.#isToken(chain, token);
+    const isMissing = ({ token, amount }: Coin) => amount > 0n && this.#isPending(chain, token);
+    if (this.#isComplete(chain))
+      return { amounts: summed.filter(isListed), isWhole: !summed.some(isMissing), next: null };
+    const tokens = summed.map(({ token }) => token);
+    const asked = tokens.filter((token) => this.#isToken(chain, token) || this.#isPending(chain, token));
+    const answers = await Promise.allSettled(this.#state.coins(chain.id, account, asked));
+    const said = asked.flatMap((token, at): readonly Coin[] => {
+      const answer = answers[at];
+      const amount = answer?.status === 'fulfilled' ? answer.value : null;
+      return amount === null ? [] : [{ token, amount }];
+    });
+    const isAnswered = answers.every(({ status }) => status === 'fulfilled');
+    return { amounts: said.filter(isListed), isWhole: isAnswered && !said.some(isMissing), next: null };
   }
 }
 
 type Amounts = {
   readonly amounts: readonly { readonly token: Hex | null; readonly amount: bigint }[];
+  /** Whether these are all: not where the node failed, or did not say yet what a token is. */
+  readonly isWhole: boolean;
   /** The last token that was looked at; null when that was all. */
   readonly next: Hex | null;
 };
+
+const NOTHING: Amounts = { amounts: [], isWhole: true, next: null };

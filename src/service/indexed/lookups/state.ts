@@ -2,8 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import type { Hex } from '../../types.ts';
 import type { Index } from '../database/store.ts';
-import { isStateMissing } from '../node/calls.ts';
-import { RpcError } from '../node/errors.ts';
+import { askNear, isGone } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
 
 export type StateReader = Pick<EvmNode, 'balances' | 'calls'>;
@@ -16,15 +15,19 @@ const WORD = 2 + 64;
 const balanceOf = parseFunction('function balanceOf(address account) returns (uint256)');
 const totalSupply = parseFunction('function totalSupply() returns (uint256)');
 
+/** Answers that are to come, each by itself. */
+type Numbers = readonly Promise<bigint | null>[];
+
 /**
  * What blocks do not say: the balances of the native currency, and what tokens say of themselves. The nodes are asked for it
- * at the block that the index is at, once for each of its blocks. Rejects when the node does not answer soon.
+ * at the block that the index is at, once for each of its blocks. An answer is null where a contract says nothing, and
+ * rejects when the node fails, or does not answer soon.
  */
 export class NodeState {
   readonly #index: Pick<Index, 'range'>;
   readonly #nodes: ReadonlyMap<number, StateReader>;
   readonly #patienceMs: number;
-  readonly #kept = new LRUCache<string, Promise<bigint>>({ max: MAX_KEPT });
+  readonly #kept = new LRUCache<string, Promise<bigint | null>>({ max: MAX_KEPT });
 
   constructor(index: Pick<Index, 'range'>, nodes: ReadonlyMap<number, StateReader>, patienceMs: number) {
     this.#index = index;
@@ -33,67 +36,52 @@ export class NodeState {
   }
 
   async native(chainId: number, account: Hex): Promise<bigint> {
-    const [balance = 0n] = await this.#once(chainId, [account], (_, node, block) =>
-      node.balances([account], block),
-    );
-    return balance;
+    const [balance] = this.#once(chainId, [account], (_, node, block) => [nativeNear(node, account, block)]);
+    return (await balance) ?? 0n;
   }
 
-  /** What these tokens say that an account has of them, in their order; 0 where one does not say it. */
-  coins(chainId: number, account: Hex, tokens: readonly Hex[]): Promise<readonly bigint[]> {
+  /** What these tokens say that an account has of them, in their order. */
+  coins(chainId: number, account: Hex, tokens: readonly Hex[]): Numbers {
     const keys = tokens.map((token) => `${account}/${token}`);
     return this.#once(chainId, keys, (missing, node, block) => {
       const data = encodeData(balanceOf, [account]);
-      const calls = missing.map((at) => ({ to: tokens[at] ?? account, data }));
-      return numbers(node, calls, block);
+      return numbers(
+        node,
+        missing.map((at) => ({ to: tokens[at] ?? account, data })),
+        block,
+      );
     });
   }
 
-  async supply(chainId: number, token: Hex): Promise<bigint> {
-    const [supply = 0n] = await this.#once(chainId, [`supply/${token}`], (_, node, block) =>
+  async supply(chainId: number, token: Hex): Promise<bigint | null> {
+    const [supply = null] = this.#once(chainId, [`supply/${token}`], (_, node, block) =>
       numbers(node, [{ to: token, data: encodeData(totalSupply) }], block),
     );
     return supply;
   }
 
   /** The numbers of these keys, of which those that are `missing` are asked for together. */
-  async #once(
+  #once(
     chainId: number,
     keys: readonly string[],
-    ask: (
-      missing: readonly number[],
-      node: StateReader,
-      block: number | undefined,
-    ) => Promise<readonly bigint[]>,
-  ): Promise<readonly bigint[]> {
+    ask: (missing: readonly number[], node: StateReader, block: number | undefined) => Numbers,
+  ): Numbers {
     const node = this.#nodes.get(chainId);
     if (node === undefined) throw new Error(`expected a node of chain ${chainId}, got none`);
     const head = this.#index.range(chainId)?.head;
-    const names = keys.map((key) => `${chainId}/${head?.hash}/${key}`);
-    const missing = keys.flatMap((_, at) => (this.#kept.has(names[at] ?? '') ? [] : [at]));
-    if (missing.length > 0) {
-      const asked = this.#inTime(this.#askNear(head?.number, (block) => ask(missing, node, block)));
-      for (const [order, at] of missing.entries()) {
-        const name = names[at] ?? '';
-        const number = asked.then((found) => found[order] ?? 0n);
-        this.#kept.set(name, number);
-        number.catch(() => this.#kept.delete(name));
-      }
+    const found = keys.map((key) => this.#kept.get(`${chainId}/${head?.hash}/${key}`));
+    const missing = keys.flatMap((_, at) => (found[at] === undefined ? [at] : []));
+    const asked = missing.length === 0 ? [] : ask(missing, node, head?.number);
+    for (const [order, at] of missing.entries()) {
+      const name = `${chainId}/${head?.hash}/${keys[at]}`;
+      const number = this.#inTime(asked[order] ?? Promise.resolve(null));
+      found[at] = number;
+      this.#kept.set(name, number);
+      number.catch(() => {
+        if (this.#kept.peek(name) === number) this.#kept.delete(name);
+      });
     }
-    return Promise.all(names.map((name) => this.#kept.get(name) ?? 0n));
-  }
-
-  /** Asks at the newest block where the node has lost the state of the wanted one, as while the index catches up. */
-  async #askNear<Result>(
-    block: number | undefined,
-    ask: (block: number | undefined) => Promise<Result>,
-  ): Promise<Result> {
-    try {
-      return await ask(block);
-    } catch (problem) {
-      if (problem instanceof RpcError && isStateMissing(problem)) return ask(undefined);
-      throw problem;
-    }
+    return found.map((number) => number ?? Promise.resolve(null));
   }
 
   async #inTime<Result>(work: Promise<Result>): Promise<Result> {
@@ -109,13 +97,23 @@ export class NodeState {
   }
 }
 
-const numbers = async (
+/** Asks at the newest block where the node has lost the state of the wanted one, as while the index catches up. */
+const nativeNear = async (node: StateReader, account: Hex, block: number | undefined): Promise<bigint> => {
+  const balances = node.balances([account], block).catch((problem: unknown) => {
+    if (block === undefined || !isGone(problem)) throw problem;
+    return node.balances([account]);
+  });
+  const [balance] = await balances;
+  if (balance === undefined) throw new Error(`expected the balance of ${account}, got none`);
+  return balance;
+};
+
+const numbers = (
   node: StateReader,
   calls: readonly { readonly to: Hex; readonly data: Hex }[],
   block: number | undefined,
-): Promise<readonly bigint[]> => {
-  const answers = await node.calls(calls, block);
-  return answers.map((answer) =>
-    answer === null || answer.length < WORD ? 0n : BigInt(answer.slice(0, WORD)),
-  );
-};
+): Numbers =>
+  askNear(node, calls, block).map(async (answer) => {
+    const said = await answer;
+    return said === null || said.length < WORD ? null : BigInt(said.slice(0, WORD));
+  });

@@ -100,29 +100,54 @@ export const readInteger = (value: unknown, what: string): number => {
   return number;
 };
 
+/** A quantity that JavaScript holds exactly. */
+const readExact = (value: unknown, what: string): Hex => {
+  readInteger(value, what);
+  return readQuantity(value, what);
+};
+
 const optional = <Value>(value: unknown, read: (value: unknown) => Value): Value | null =>
   value === undefined || value === null ? null : read(value);
 
-/** The latest time that a Date can hold, in seconds. */
-const MAX_SECONDS = 8.64e12;
+/** The end of the year 9999, in seconds. What comes later is not in seconds. */
+const MAX_SECONDS = 253_402_300_799;
+
+const readSeconds = (value: unknown): number => {
+  const seconds = readInteger(value, 'the time of a block');
+  if (seconds <= MAX_SECONDS) return seconds;
+  throw expected(
+    'the time of a block in seconds, until the year 9999',
+    `${value}, which looks like milliseconds`,
+  );
+};
+
+/** The index has room for so many blocks of a chain, and transactions of a block: see the ids of its database. */
+const MAX_BLOCKS = 2 ** 36;
+const MAX_TRANSACTIONS = 2 ** 20;
 
 export const readBlockRef = (value: unknown): BlockRef => {
   const { number, hash, parentHash, timestamp } = members(value, 'a block');
-  const seconds = readInteger(timestamp, 'the time of a block');
-  if (seconds > MAX_SECONDS) throw expected('the time of a block', timestamp);
+  const read = readInteger(number, 'the number of a block');
+  if (read >= MAX_BLOCKS) throw expected('the number of a block below 2^36', number);
   return {
-    number: readInteger(number, 'the number of a block'),
+    number: read,
     hash: readHash(hash, 'the hash of a block'),
     parentHash: readHash(parentHash, "the hash of a block's parent"),
-    time: seconds * 1000,
+    time: readSeconds(timestamp) * 1000,
   };
 };
 
 /** A block with its transactions, not only their hashes. */
-export const readBlock = (value: unknown): RpcBlock => ({
-  ...readBlockRef(value),
-  transactions: listOf(members(value, 'a block').transactions, 'transactions').map(readTransaction),
-});
+export const readBlock = (value: unknown): RpcBlock => {
+  const block = readBlockRef(value);
+  const list = listOf(members(value, 'a block').transactions, 'transactions');
+  if (list.length > MAX_TRANSACTIONS)
+    throw expected(`at most 2^20 transactions of block ${block.number}`, list.length);
+  const transactions = list.map(readTransaction);
+  if (new Set(transactions.map(({ hash }) => hash)).size < transactions.length)
+    throw new InvalidAnswerError(`expected each transaction of block ${block.number} once, got one twice`);
+  return { ...block, transactions };
+};
 
 const readTransaction = (value: unknown): RpcTransaction => {
   const { hash, from, to, value: sent, input, nonce, gasPrice, type } = members(value, 'a transaction');
@@ -132,39 +157,47 @@ const readTransaction = (value: unknown): RpcTransaction => {
     to: optional(to, (address) => readAddress(address, 'the recipient of a transaction')),
     value: readQuantity(sent, 'the value of a transaction'),
     input: readData(input, 'the input of a transaction'),
-    nonce: readQuantity(nonce, 'the nonce of a transaction'),
+    nonce: readExact(nonce, 'the nonce of a transaction'),
     // Transactions that a rollup adds by itself have no price, those before EIP-2718 no type.
     gasPrice: readQuantity(gasPrice ?? '0x0', 'the gas price of a transaction'),
-    type: readQuantity(type ?? '0x0', 'the type of a transaction'),
+    type: readExact(type ?? '0x0', 'the type of a transaction'),
   };
 };
 
 /**
- * The receipts of a block, in the order of its transactions.
- * @throws InvalidAnswerError when they are not exactly those of this block, as when a balancer asked two nodes.
+ * The receipts in a list that are those of a block's transactions, by the hashes of these. A node may leave some out, and a
+ * balancer may have asked one whose block of this number is another.
  */
-export const readReceipts = (value: unknown, block: RpcBlock): readonly RpcReceipt[] => {
-  const receipts = listOf(value, 'receipts');
-  const { transactions } = block;
-  if (receipts.length !== transactions.length)
-    throw new InvalidAnswerError(
-      `expected ${transactions.length} receipts of block ${block.number}, got ${receipts.length}`,
-    );
-  return transactions.map((transaction, index) => readReceipt(receipts[index], block, transaction));
+export const readReceipts = (value: unknown, block: RpcBlock): Map<Hex, RpcReceipt> => {
+  const wanted = new Map(block.transactions.map((transaction) => [transaction.hash, transaction]));
+  const found = new Map<Hex, RpcReceipt>();
+  for (const item of Array.isArray(value) ? value : []) {
+    try {
+      const transaction = wanted.get(readHash(item?.transactionHash, 'a hash'));
+      if (transaction !== undefined) found.set(transaction.hash, readReceipt(item, block, transaction));
+    } catch (problem) {
+      // It is as good as missing.
+      if (!(problem instanceof InvalidAnswerError)) throw problem;
+    }
+  }
+  return found;
 };
 
-const readReceipt = (value: unknown, block: RpcBlock, transaction: RpcTransaction): RpcReceipt => {
-  const receipt = members(value, 'a receipt');
+/** @throws InvalidAnswerError when it is not that of the transaction in this block. */
+export const readReceipt = (value: unknown, block: RpcBlock, transaction: RpcTransaction): RpcReceipt => {
+  const receipt = members(value, `the receipt of ${transaction.hash} in block ${block.number}`);
   const transactionHash = readHash(receipt.transactionHash, "the hash of a receipt's transaction");
   const blockHash = readHash(receipt.blockHash, "the hash of a receipt's block");
   if (transactionHash !== transaction.hash || blockHash !== block.hash)
     throw new InvalidAnswerError(
       `expected the receipt of ${transaction.hash} in block ${block.hash}, got one of ${transactionHash} in ${blockHash}`,
     );
+  // Receipts before Byzantium have a state root in place of a status.
+  const status = readInteger(receipt.status ?? '0x1', 'the status of a receipt');
+  if (status > 1) throw expected('the status of a receipt, 0 or 1', receipt.status);
   return {
     transactionHash,
-    // Receipts before Byzantium have a state root in place of a status.
-    success: readInteger(receipt.status ?? '0x1', 'the status of a receipt') === 1,
+    success: status === 1,
     gasUsed: readQuantity(receipt.gasUsed, 'the gas of a receipt'),
     effectiveGasPrice: readQuantity(
       receipt.effectiveGasPrice ?? transaction.gasPrice,

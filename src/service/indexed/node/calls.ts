@@ -1,11 +1,13 @@
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import { createValueReader } from '../../evm/abi-values.ts';
 import type { Hex } from '../../types.ts';
+import { createAbility } from './ability.ts';
 import { readData } from './answers.ts';
 import { RpcError } from './errors.ts';
-import { isRevert, isTemporary, type Rpc } from './rpc.ts';
+import { isSilence, isStateMissing } from './refusals.ts';
+import type { Rpc } from './rpc.ts';
 
-type Call = { readonly to: Hex; readonly data: Hex };
+export type Call = { readonly to: Hex; readonly data: Hex };
 
 /** Where Multicall3 is deployed, on every chain that has it. */
 const MULTICALL: Hex = '0xca11bde05977b3631167028862be2a173976ca11';
@@ -26,58 +28,85 @@ const CALLS_AT_ONCE = 50;
 /** The number of hex digits of an answer. No contract needs more to say what the index asks. */
 const MAX_DIGITS = 256 * 1024;
 
-const STATE_MISSING =
-  /missing trie node|header not found|unknown block|out ?of ?range|block.*not found|prun|state.*not available|historical|archive/i;
-
-/** Whether the node no longer has, or does not yet have, the state of the block. */
-export const isStateMissing = (refusal: RpcError): boolean =>
-  !isRevert(refusal) && STATE_MISSING.test(refusal.message);
+/** A call that no contract can fail: there is none at its address. A node that answers it answers calls of contracts. */
+export const CONTROL: Call = { to: '0x0000000000000000000000000000000000000000', data: '0x' };
 
 export type Calls = {
   /** Whether the chain has Multicall3. */
   hasMulticall(): Promise<boolean>;
   /**
-   * The answers of contracts at a block; null where the call failed, or the answer is too long.
-   * Rejects with RpcError when the node does not have the state of the block.
+   * Asks contracts at a block, by default the newest. The answers come one by one. One is null where the contract says
+   * nothing: it reverts, or its answer is too long. One rejects where the node fails to ask the contract, also with
+   * RpcError: it may have given the contract too little gas, or not have the state of the block.
    */
-  calls(list: readonly Call[], block?: number): Promise<readonly (Hex | null)[]>;
+  calls(list: readonly Call[], block?: number): readonly Promise<Hex | null>[];
 };
 
+/** A node that takes longer for several calls at once is asked one by one: one of the contracts may be what takes so long. */
+const TOGETHER_MS = 2_000;
+/** Calls are not sent in batches: a contract that takes long would hold up the others in it. */
+const ONE_BY_ONE = { timeoutMs: 10_000, attempts: 3, maxBatch: 1, maxInFlight: 8 };
+
+const readAnswer = (answer: unknown): Hex | null =>
+  typeof answer === 'string' && answer.length > MAX_DIGITS
+    ? null
+    : readData(answer, 'the answer of a contract');
+
 export const createCalls = (rpc: Rpc): Calls => {
-  let multicall: Promise<boolean> | null = null;
+  const alone = rpc.with(ONE_BY_ONE);
+  const together = rpc.with({ timeoutMs: TOGETHER_MS, attempts: 1, maxBatch: 1 });
+  const multicall = createAbility();
+  /** Null when it is not known whether there is Multicall3. */
+  let known: Promise<boolean> | null = null;
 
-  const hasMulticall = (): Promise<boolean> => {
-    multicall ??= rpc.call('eth_getCode', MULTICALL, 'latest').then(
-      (code) => typeof code === 'string' && code.length > 2,
-      (problem: unknown) => {
-        multicall = null;
-        if (problem instanceof RpcError) return false;
-        throw problem;
-      },
+  const hasMulticall = async (): Promise<boolean> => {
+    if (!multicall.isTried()) return false;
+    known ??= together.read(
+      (code) => readData(code, 'the code of a contract') !== '0x',
+      'eth_getCode',
+      MULTICALL,
+      'latest',
     );
-    return multicall;
-  };
-
-  const single = async ({ to, data }: Call, tag: string): Promise<Hex | null> => {
+    const current = known;
     try {
-      const answer = await rpc.call('eth_call', { to, data }, tag);
-      if (typeof answer !== 'string' || answer.length > MAX_DIGITS) return null;
-      return readData(answer, 'the answer of a contract');
+      const isThere = await current;
+      if (!isThere && known === current) giveUpMulticall();
+      return isThere;
     } catch (problem) {
-      if (problem instanceof RpcError && !isTemporary(problem) && !isStateMissing(problem)) return null;
+      if (known === current) known = null;
+      if (problem instanceof RpcError) return false;
       throw problem;
     }
   };
 
-  /** One call for all; null when that failed as a whole. Where a call seems to have failed, the others may have taken its gas. */
-  const together = async (list: readonly Call[], tag: string): Promise<readonly (Hex | null)[] | null> => {
+  const giveUpMulticall = (): void => {
+    known = null;
+    multicall.failed();
+  };
+
+  const ask = (queue: Rpc, call: Call, tag: string): Promise<Hex | null> =>
+    queue.read(readAnswer, 'eth_call', call, tag).catch((problem: unknown) => {
+      if (problem instanceof RpcError && isSilence(problem)) return null;
+      throw problem;
+    });
+
+  /**
+   * One call for all; null where that says nothing of a call. Where one seems to have failed, the others may have taken its
+   * gas.
+   */
+  const askTogether = async (list: readonly Call[], tag: string): Promise<readonly (Hex | null)[]> => {
+    if (list.length < 2 || !(await hasMulticall())) return [];
     const data = encodeData(aggregate, [
       list.map(({ to, data: callData }) => ({ target: to, allowFailure: true, callData })),
     ]);
-    const answer = await single({ to: MULTICALL, data }, tag);
-    // Another contract may be at its address.
-    const [results = []] = (answer === null ? null : readResults(answer)) ?? [];
-    if (typeof results === 'string' || results.length !== list.length) return null;
+    const answer = await ask(together, { to: MULTICALL, data }, tag);
+    const [results] = (answer === null ? null : readResults(answer)) ?? [];
+    if (results === undefined || typeof results === 'string' || results.length !== list.length) {
+      // Another contract is at its address. An older block may have none there yet.
+      if (answer !== '0x' || tag === 'latest') giveUpMulticall();
+      return [];
+    }
+    multicall.worked();
     return results.map(([success, returned]) =>
       success === 'true' && typeof returned === 'string' && returned !== '0x'
         ? readData(returned, 'the answer of a contract')
@@ -85,19 +114,42 @@ export const createCalls = (rpc: Rpc): Calls => {
     );
   };
 
-  const chunk = async (list: readonly Call[], tag: string): Promise<readonly (Hex | null)[]> => {
-    const known = list.length > 1 && (await hasMulticall()) ? await together(list, tag) : null;
-    return Promise.all(list.map((call, index) => known?.[index] ?? single(call, tag)));
-  };
-
   return {
     hasMulticall,
-    async calls(list, block) {
+    calls(list, block) {
       const tag = block === undefined ? 'latest' : `0x${block.toString(16)}`;
-      const chunks = Array.from({ length: Math.ceil(list.length / CALLS_AT_ONCE) }, (_, index) =>
-        chunk(list.slice(index * CALLS_AT_ONCE, (index + 1) * CALLS_AT_ONCE), tag),
-      );
-      return (await Promise.all(chunks)).flat();
+      return Array.from({ length: Math.ceil(list.length / CALLS_AT_ONCE) }, (_, index) => {
+        const chunk = list.slice(index * CALLS_AT_ONCE, (index + 1) * CALLS_AT_ONCE);
+        const answers = askTogether(chunk, tag).catch((problem: unknown) => {
+          if (isGone(problem)) throw problem;
+          // Whatever else is wrong with one call for all, the calls themselves say more of it.
+          return [];
+        });
+        return chunk.map(
+          async (call, at) => (await answers)[at] ?? ask(alone, { to: call.to, data: call.data }, tag),
+        );
+      }).flat();
     },
   };
+};
+
+/** Whether a node failed as it has lost the state of a block. */
+export const isGone = (problem: unknown): boolean => problem instanceof RpcError && isStateMissing(problem);
+
+/** Asks contracts at a block, and where the node has lost the state of that, at the newest block. */
+export const askNear = (
+  node: Pick<Calls, 'calls'>,
+  list: readonly Call[],
+  block: number | undefined,
+): readonly Promise<Hex | null>[] => {
+  let atNewest: readonly Promise<Hex | null>[] | null = null;
+  return node.calls(list, block).map((answer, at) =>
+    answer.catch((problem: unknown) => {
+      if (block === undefined || !isGone(problem)) throw problem;
+      atNewest ??= node.calls(list);
+      // Those that are not waited for must not be unhandled.
+      for (const each of atNewest) each.catch(() => {});
+      return atNewest[at] ?? null;
+    }),
+  );
 };

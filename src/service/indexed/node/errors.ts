@@ -2,10 +2,13 @@
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
+  /** The begin of what the node adds to the message, such as what a contract reverted with. It may contain credentials. */
+  readonly data: string;
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, data = '') {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 
@@ -23,6 +26,20 @@ export class NodeUnavailableError extends Error {
 
 /** The node took offence at the size of a batch, or of its answer. */
 export class BatchRefusedError extends NodeUnavailableError {}
+
+/** The node did not answer in time. */
+export class TimedOutError extends NodeUnavailableError {}
+
+/** A node takes connections, and does not answer. The message is always the same, and `silentSince` says since when. */
+export class SilentNodeError extends NodeUnavailableError {
+  /** Milliseconds since 1970. */
+  readonly silentSince: number;
+
+  constructor(silentSince: number) {
+    super('the node does not answer');
+    this.silentSince = silentSince;
+  }
+}
 
 /** The node is of another chain than the one that it is configured for. */
 export class WrongChainError extends Error {

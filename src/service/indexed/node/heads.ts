@@ -1,21 +1,27 @@
 import { type BlockRef, readBlockRef } from './answers.ts';
-import { createRedactor } from './errors.ts';
+import { createRedactor, NodeUnavailableError, SilentNodeError, TimedOutError } from './errors.ts';
 import { createSocketTransport } from './socket.ts';
 
 export type HeadsOptions = {
   readonly url: URL;
   readonly chainId: number;
-  readonly timeoutMs: number;
   /** Milliseconds between two polls of a chain that makes at most a block in that time. */
   readonly pollMs: number;
-  /** Asks for the newest block. */
+  /** Asks for the newest block. It takes some seconds at most. */
   readonly poll: () => Promise<BlockRef>;
   readonly onHead: (head: BlockRef) => void;
+  /** Is told again each time that the node fails: of one that does not answer at all with SilentNodeError. */
   readonly onProblem: (problem: unknown) => void;
 };
 
-/** Milliseconds between polls while blocks are announced, in case a node forgets its subscribers. */
+/** Milliseconds that a node has to accept a WebSocket, and to agree to announce blocks. */
+const SUBSCRIBE_MS = 10_000;
+/**
+ * The longest between polls while blocks are announced, in case a node forgets its subscribers. Where blocks have come at
+ * shorter intervals, it is asked once some are missing.
+ */
 const ANNOUNCED_POLL_MS = 10_000;
+const MISSED_BLOCKS = 3;
 const FASTEST_POLL_MS = 100;
 const FIRST_RECONNECT_MS = 1_000;
 /** For a node that announces nothing, as most don't on their HTTP port. */
@@ -25,10 +31,11 @@ const LAST_RECONNECT_MS = 300_000;
 export const announceHeads = async ({
   url: httpUrl,
   chainId,
-  timeoutMs,
+  timeoutMs = SUBSCRIBE_MS,
   onHead,
   onLost,
-}: Pick<HeadsOptions, 'url' | 'timeoutMs' | 'onHead'> & {
+}: Pick<HeadsOptions, 'url' | 'onHead'> & {
+  readonly timeoutMs?: number;
   readonly chainId: number | null;
   readonly onLost: () => void;
 }): Promise<{ close(): Promise<void> }> => {
@@ -37,7 +44,7 @@ export const announceHeads = async ({
   url.protocol = url.protocol.replace('http', 'ws');
   const socket = createSocketTransport({
     url,
-    timeoutMs,
+    handshakeMs: timeoutMs,
     redact: createRedactor(url),
     onLost() {
       if (isAgreed) onLost();
@@ -51,10 +58,11 @@ export const announceHeads = async ({
     },
   });
   try {
-    const [chain, subscription] = await socket.send([
+    const greeting = [
       { method: 'eth_chainId', params: [] },
       { method: 'eth_subscribe', params: ['newHeads'] },
-    ]);
+    ];
+    const [chain, subscription] = await socket.send(greeting, timeoutMs);
     if (chain === undefined || 'refusal' in chain || subscription === undefined || 'refusal' in subscription)
       throw new Error('the node announces no blocks');
     if (chainId !== null && Number(chain.result) !== chainId) throw new Error('the node is of another chain');
@@ -79,9 +87,20 @@ export const watchHeads = (options: HeadsOptions): { close(): Promise<void> } =>
   let isClosed = false;
   let pollTimer: NodeJS.Timeout | undefined;
   let reconnectTimer: NodeJS.Timeout | undefined;
+  /** When the node last said anything, and when it last announced a block. */
+  let heardAt = Date.now();
+  let announcedAt = heardAt;
 
   const onHead = (head: BlockRef): void => {
+    heardAt = Date.now();
     if (!isClosed) options.onHead(head);
+  };
+
+  const onAnnounced = (head: BlockRef): void => {
+    onHead(head);
+    const interval = heardAt - announcedAt;
+    announcedAt = heardAt;
+    pollAfter(Math.min(ANNOUNCED_POLL_MS, Math.max(pollMs, MISSED_BLOCKS * interval)));
   };
 
   /** A chain that has made several blocks since the last poll is polled more often. */
@@ -97,10 +116,13 @@ export const watchHeads = (options: HeadsOptions): { close(): Promise<void> } =>
       const head = await poll();
       adapt(head.number);
       onHead(head);
+      pollAfter(announced === null ? interval : ANNOUNCED_POLL_MS);
     } catch (problem) {
-      if (!isClosed) onProblem(problem);
+      const isSilent = problem instanceof TimedOutError;
+      if (!isSilent) heardAt = Date.now();
+      if (!isClosed) onProblem(isSilent ? new SilentNodeError(heardAt) : problem);
+      pollAfter(Math.max(pollMs, problem instanceof NodeUnavailableError ? problem.retryAfterMs : 0));
     }
-    pollAfter(announced === null ? interval : ANNOUNCED_POLL_MS);
   };
 
   const pollAfter = (ms: number): void => {
@@ -112,7 +134,7 @@ export const watchHeads = (options: HeadsOptions): { close(): Promise<void> } =>
     try {
       const connection = await announceHeads({
         ...options,
-        onHead,
+        onHead: onAnnounced,
         onLost() {
           announced = null;
           reconnect();

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { BatchRefusedError, NodeUnavailableError } from './errors.ts';
+import { BatchRefusedError, NodeUnavailableError, TimedOutError } from './errors.ts';
 import {
   authorizationOf,
   MAX_ANSWER_BYTES,
@@ -14,12 +14,14 @@ import {
 const MAX_RETRY_AFTER_S = 30;
 
 /** Sends calls over HTTP, several as one batch. */
-export const createHttpTransport = ({ url, timeoutMs, redact, onLost }: TransportOptions): Transport => {
+export const createHttpTransport = ({ url, redact, onLost }: TransportOptions): Transport => {
   const pool = new Pool(url.origin, { maxResponseSize: MAX_ANSWER_BYTES });
   pool.on('disconnect', onLost);
   const headers = { 'content-type': 'application/json', ...authorizationOf(url) };
 
-  const post = async (body: string) => {
+  let lastId = 0;
+
+  const post = async (body: string, timeoutMs: number) => {
     try {
       const response = await pool.request({
         method: 'POST',
@@ -36,13 +38,16 @@ export const createHttpTransport = ({ url, timeoutMs, redact, onLost }: Transpor
   };
 
   return {
-    async send(calls) {
-      const requests = calls.map((call, id) => requestOf(id, call));
+    async send(calls, timeoutMs) {
+      // No two calls have the same id: an answer to another one is known by it.
+      const ids = calls.map(() => ++lastId);
+      const requests = calls.map((call, at) => requestOf(ids[at] ?? 0, call));
       const { status, retryAfter, text } = await post(
         JSON.stringify(requests.length === 1 ? requests[0] : requests),
+        timeoutMs,
       );
       // Some nodes answer a call that they refuse with a status of its own.
-      const outcomes = readOutcomes(parseJson(text), calls.length, redact);
+      const outcomes = readOutcomes(parseJson(text), ids, redact);
       if (outcomes !== null) return outcomes;
       if (status < 200 || status > 299) {
         const message = `expected answers of JSON-RPC, got HTTP ${status}`;
@@ -63,8 +68,7 @@ const unavailable = (
 ): NodeUnavailableError => {
   if (!(problem instanceof Error)) return new NodeUnavailableError(redact(String(problem)));
   const code = 'code' in problem ? String(problem.code) : '';
-  // A smaller batch may be answered in time, and its answer be small enough.
-  if (problem.name === 'TimeoutError') return new BatchRefusedError(`expected an answer in ${timeoutMs} ms`);
+  if (problem.name === 'TimeoutError') return new TimedOutError(`expected an answer in ${timeoutMs} ms`);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
     return new BatchRefusedError(`expected an answer of at most ${MAX_ANSWER_BYTES} bytes, got more`);
   // The error of several addresses that were tried has no message.
@@ -74,18 +78,17 @@ const unavailable = (
 /** The outcomes in a body, which may have any order; null when one is missing. */
 const readOutcomes = (
   body: unknown,
-  count: number,
+  ids: readonly number[],
   redact: (text: string) => string,
 ): readonly Outcome[] | null => {
-  if (!Array.isArray(body)) {
-    const read = count === 1 ? readOutcome(body, redact) : null;
-    return read && [read.outcome];
-  }
   const outcomes = new Map<unknown, Outcome>();
-  for (const message of body) {
+  for (const message of Array.isArray(body) ? body : [body]) {
     const read = readOutcome(message, redact);
-    if (read !== null) outcomes.set(read.id, read.outcome);
+    if (read !== null) outcomes.set(read.id ?? null, read.outcome);
   }
-  const ordered = Array.from({ length: count }, (_, id) => outcomes.get(id));
+  // An error without an id is one of the whole request.
+  const whole = outcomes.get(null);
+  if (ids.length === 1 && whole !== undefined && 'refusal' in whole) return [whole];
+  const ordered = ids.map((id) => outcomes.get(id));
   return ordered.every((outcome) => outcome !== undefined) ? ordered : null;
 };

@@ -1,4 +1,5 @@
 import type { Hex } from '../../types.ts';
+import { createAbility } from './ability.ts';
 import {
   type BlockRef,
   type FetchedBlock,
@@ -9,12 +10,13 @@ import {
   readBlockRef,
   readInteger,
   readQuantity,
+  readReceipt,
   readReceipts,
 } from './answers.ts';
 import { type Calls, createCalls } from './calls.ts';
 import { createRedactor, RpcError } from './errors.ts';
 import { announceHeads, watchHeads } from './heads.ts';
-import { backoffMs, createRpc, isTemporary, type Rpc } from './rpc.ts';
+import { backoffMs, createRpc, type Rpc } from './rpc.ts';
 import { createTraces, probeTraces, type Traceable, type Traces, type Tracing } from './traces.ts';
 
 export type NodeOptions = {
@@ -45,7 +47,7 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   block(number: number): Promise<FetchedBlock | null>;
   /** What calls moved in a block. Each call is sent once: tracing is slow, and what fails is tried again by the caller. */
   traces(block: Traceable): Promise<Traces>;
-  /** Native balances. Rejects with RpcError when the node doesn't have the state of the block. Default: the newest block. */
+  /** Native balances, by default at the newest block. Rejects with RpcError when the node has lost the state of the block. */
   balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]>;
   /** Tells the listener of new blocks, and of problems while it asks for them, until the node is closed. */
   onHead(listener: (head: BlockRef) => void, onProblem: (problem: unknown) => void): void;
@@ -53,27 +55,33 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   close(): Promise<void>;
 };
 
+/** Milliseconds that a node has to say what its newest block is, and what an account has. */
+const HEAD_MS = 5_000;
+const STATE_MS = 10_000;
+
+const readBalance = (answer: unknown): bigint => BigInt(readQuantity(answer, 'a balance'));
+
 const tagOf = (block: number | undefined): string =>
   block === undefined ? 'latest' : `0x${block.toString(16)}`;
 
 /** Opens no connection before it is asked. */
 export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }: NodeOptions): EvmNode => {
   const rpc = createRpc({ url, chainId, timeoutMs });
-  // Traces that take the node long take no connection from other calls.
-  const tracing = createRpc({ url, chainId, timeoutMs, attempts: 1 });
-  const traces = createTraces(tracing);
+  const traces = createTraces(rpc.with({ attempts: 1 }));
   const fetch = createBlocks(rpc);
   const { calls } = createCalls(rpc);
+  const heads = rpc.with({ timeoutMs: Math.min(timeoutMs, HEAD_MS) });
+  const state = rpc.with({ timeoutMs: Math.min(timeoutMs, STATE_MS), attempts: 3 });
   const guard = createGuard(url);
   const watching: { close(): Promise<void> }[] = [];
 
   const head = (): Promise<BlockRef> =>
-    guard(async () => readBlockRef(await rpc.call('eth_getBlockByNumber', 'latest', false)));
+    guard(() => heads.read(readBlockRef, 'eth_getBlockByNumber', 'latest', false));
 
   return {
     chainId,
     name: rpc.name,
-    calls: (list, block) => guard(() => calls(list, block)),
+    calls: (list, block) => calls(list, block).map((answer) => guard(() => answer)),
     head,
     find: (block) => guard(() => find(rpc, block)),
     async findAnew(block) {
@@ -89,31 +97,30 @@ export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }:
     balances: (accounts, block) =>
       guard(() =>
         Promise.all(
-          accounts.map(async (account) =>
-            BigInt(readQuantity(await rpc.call('eth_getBalance', account, tagOf(block)), 'a balance')),
-          ),
+          accounts.map((account) => state.read(readBalance, 'eth_getBalance', account, tagOf(block))),
         ),
       ),
     onHead(listener, onProblem) {
-      const options = { url: new URL(url), chainId, timeoutMs, pollMs, poll: head };
+      const options = { url: new URL(url), chainId, pollMs, poll: head };
       watching.push(watchHeads({ ...options, onHead: listener, onProblem }));
     },
     async close() {
-      await Promise.all([rpc.close(), tracing.close(), ...watching.map((watch) => watch.close())]);
+      await Promise.all([rpc.close(), ...watching.map((watch) => watch.close())]);
     },
   };
 };
 
 const find = async (rpc: Rpc, block: number | Hex): Promise<BlockRef | null> => {
-  const answer =
-    typeof block === 'number'
-      ? await rpc.call('eth_getBlockByNumber', tagOf(block), false)
-      : await rpc.call('eth_getBlockByHash', block, false);
-  if (answer === null) return null;
-  const found = readBlockRef(answer);
-  if (found.number !== block && found.hash !== block)
-    throw new InvalidAnswerError(`expected block ${block}, got ${found.number} with ${found.hash}`);
-  return found;
+  const read = (answer: unknown): BlockRef | null => {
+    if (answer === null) return null;
+    const found = readBlockRef(answer);
+    if (found.number !== block && found.hash !== block)
+      throw new InvalidAnswerError(`expected block ${block}, got ${found.number} with ${found.hash}`);
+    return found;
+  };
+  return typeof block === 'number'
+    ? rpc.read(read, 'eth_getBlockByNumber', tagOf(block), false)
+    : rpc.read(read, 'eth_getBlockByHash', block, false);
 };
 
 /** Takes the credentials of the node's URL out of errors that show what it answered: it may have repeated them. */
@@ -142,34 +149,34 @@ const repeatedly = async <Result>(work: () => Promise<Result>): Promise<Result> 
   }
 };
 
-const MISSING_METHOD =
-  /method.*(?:not found|not supported|unsupported|not available|does not exist|not exist|disabled|whitelist)|not.*method/i;
-
-/** Whether the node will never take a call of the method. */
-const isMethodMissing = ({ code, message }: RpcError): boolean =>
-  code === -32601 || code === -32004 || MISSING_METHOD.test(message);
-
 /** Fetches blocks, by the methods that the node turns out to have. */
 const createBlocks = (rpc: Rpc) => {
-  let hasBlockReceipts = true;
+  const blockReceipts = createAbility();
 
+  /** What the node says of all receipts of a block at once; null where it can't. */
   const receiptsOfBlock = async (tag: string): Promise<unknown> => {
-    if (!hasBlockReceipts) return null;
+    if (!blockReceipts.isTried()) return null;
     try {
-      return await rpc.call('eth_getBlockReceipts', tag);
+      const answer = await rpc.call('eth_getBlockReceipts', tag);
+      blockReceipts.worked();
+      return answer;
     } catch (problem) {
-      if (!(problem instanceof RpcError) || isTemporary(problem)) throw problem;
-      if (isMethodMissing(problem)) hasBlockReceipts = false;
+      // A node that answers nothing does not answer one by one either.
+      if (problem instanceof RpcError) blockReceipts.failed();
       return null;
     }
   };
 
+  /** The receipts of a block, in the order of its transactions: those that the node left out are asked for one by one. */
   const receipts = async (answer: unknown, block: RpcBlock): Promise<readonly RpcReceipt[]> => {
-    if (block.transactions.length === 0) return [];
-    const list =
-      answer ??
-      (await Promise.all(block.transactions.map(({ hash }) => rpc.call('eth_getTransactionReceipt', hash))));
-    return readReceipts(list, block);
+    const known = readReceipts(answer, block);
+    return Promise.all(
+      block.transactions.map(
+        async (transaction) =>
+          known.get(transaction.hash) ??
+          readReceipt(await rpc.call('eth_getTransactionReceipt', transaction.hash), block, transaction),
+      ),
+    );
   };
 
   return async (number: number): Promise<FetchedBlock | null> => {

@@ -1,24 +1,21 @@
-import {
-  BatchRefusedError,
-  createRedactor,
-  NodeUnavailableError,
-  nodeName,
-  type RpcError,
-  WrongChainError,
-} from './errors.ts';
-import { createHttpTransport } from './http.ts';
-import { createSocketTransport } from './socket.ts';
-import type { Outcome, RpcCall, Transport } from './transport.ts';
+import { InvalidAnswerError } from './answers.ts';
+import { type Connection, type ConnectionOptions, createConnection } from './connection.ts';
+import { BatchRefusedError, NodeUnavailableError, TimedOutError } from './errors.ts';
+import { isAboutSize, isPassing } from './refusals.ts';
+import type { Outcome, RpcCall } from './transport.ts';
 
-export type RpcOptions = {
-  /** `http:`, `https:`, `ws:` or `wss:`. */
-  readonly url: string;
-  /** The chain that the node must be of. Null: any, as it is not known yet. */
-  readonly chainId: number | null;
-  /** Milliseconds that the node has for an answer. Default: 30,000. */
-  readonly timeoutMs?: number;
-  /** How often a call is sent when the node gives no answer, or asks to wait. Default: 5. */
-  readonly attempts?: number;
+export type Limits = {
+  /**
+   * Milliseconds that the node has for an answer. A call that it has not answered after this time is not sent again, unless
+   * it was one of a batch.
+   */
+  readonly timeoutMs: number;
+  /** How often a call is sent when the node fails. */
+  readonly attempts: number;
+  /** The most calls in a batch. */
+  readonly maxBatch: number;
+  /** The number of batches that the node works on at a time. */
+  readonly maxInFlight: number;
 };
 
 /** Calls of a node's methods. */
@@ -31,83 +28,101 @@ export type Rpc = {
    * WrongChainError when the node is of another chain.
    */
   call(method: string, ...params: readonly unknown[]): Promise<unknown>;
+  /** As `call`, with the result read. One for which `read` throws InvalidAnswerError is asked for again like any failure. */
+  read<Result>(
+    read: (result: unknown) => Result,
+    method: string,
+    ...params: readonly unknown[]
+  ): Promise<Result>;
+  /** The same connection, with other limits and a queue of its own: calls in one queue don't wait for those in another. */
+  with(limits: Partial<Limits>): Rpc;
   /** Rejects all calls. */
   close(): Promise<void>;
 };
 
-/** The number of calls in the first batch. */
-const MAX_BATCH = 32;
-/** The number of batches that the node works on at a time. */
-const MAX_IN_FLIGHT = 4;
+const DEFAULTS: Limits = { timeoutMs: 30_000, attempts: 5, maxBatch: 32, maxInFlight: 4 };
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 10_000;
-
-type Pending = RpcCall & {
-  attempts: number;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (problem: Error) => void;
-};
 
 /** Milliseconds before the next attempt: exponential, with jitter, so that what failed together is not sent together. */
 export const backoffMs = (attempts: number, longest = MAX_BACKOFF_MS): number =>
   Math.min(longest, FIRST_BACKOFF_MS * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2);
 
 /** Opens no connection before the first call. */
-export const createRpc = ({ url: text, chainId, timeoutMs = 30_000, attempts = 5 }: RpcOptions): Rpc => {
-  const url = new URL(text);
-  const name = nodeName(url);
+export const createRpc = (options: ConnectionOptions & Partial<Limits>): Rpc => {
+  const connection = createConnection(options);
+  const queues: ReturnType<typeof createQueue>[] = [];
+  const rpcWith = (limits: Limits): Rpc => {
+    const queue = createQueue(connection, limits);
+    queues.push(queue);
+    return {
+      name: connection.name,
+      call: (method, ...params) => queue.add({ method, params }, (result) => result),
+      read: (read, method, ...params) => queue.add({ method, params }, read),
+      with: (others) => rpcWith({ ...limits, ...others }),
+      async close() {
+        for (const each of queues) each.close();
+        await connection.close();
+      },
+    };
+  };
+  return rpcWith({ ...DEFAULTS, ...options });
+};
+
+type Pending = RpcCall & {
+  /** When it was first asked for. */
+  readonly since: number;
+  attempts: number;
+  /** Whether it was in a batch that was not answered in time: one of its calls may be what takes so long. */
+  isAlone: boolean;
+  /** Reads the result, and resolves the call with it. */
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (problem: unknown) => void;
+};
+
+const createQueue = (connection: Connection, { timeoutMs, attempts, ...limits }: Limits) => {
   const queue: Pending[] = [];
   const sleeping = new Map<NodeJS.Timeout, Pending>();
-  /** Settles when the connection is known to be to the right chain; null before that is asked. */
-  let checked: Promise<void> | null = null;
-  let maxBatch = MAX_BATCH;
+  let maxBatch = limits.maxBatch;
   let inFlight = 0;
   let isScheduled = false;
   let isClosed = false;
 
-  const transport = createTransport({
-    url,
-    timeoutMs,
-    redact: createRedactor(url),
-    onLost() {
-      checked = null;
-    },
-  });
-
-  const checkChain = async (): Promise<void> => {
-    if (chainId === null) return;
-    const [outcome] = await transport.send([{ method: 'eth_chainId', params: [] }]);
-    if (outcome === undefined || 'refusal' in outcome)
-      throw new NodeUnavailableError(`the node refuses eth_chainId: ${outcome?.refusal.message}`);
-    const got = Number(outcome.result);
-    if (got !== chainId) throw new WrongChainError(`expected a node of chain ${chainId}, got chain ${got}`);
-  };
+  /** Whether a call would be sent later than it is worth. */
+  const isLate = ({ since }: Pending, pause = 0): boolean => Date.now() + pause - since > 2 * timeoutMs;
 
   const retryLater = (pending: Pending, problem: Error, leastMs = 0): void => {
     pending.attempts += 1;
-    if (isClosed || pending.attempts >= attempts) {
+    const pause = Math.max(leastMs, backoffMs(pending.attempts));
+    if (isClosed || pending.attempts >= attempts || isLate(pending, pause)) {
       pending.reject(problem);
       return;
     }
-    const timer = setTimeout(
-      () => {
-        sleeping.delete(timer);
-        queue.push(pending);
-        flush();
-      },
-      Math.max(leastMs, backoffMs(pending.attempts)),
-    );
+    const timer = setTimeout(() => {
+      sleeping.delete(timer);
+      queue.push(pending);
+      flush();
+    }, pause);
     sleeping.set(timer, pending);
   };
 
   const settle = (pending: Pending, outcome: Outcome | undefined, isBatch: boolean): void => {
     if (outcome === undefined) retryLater(pending, new NodeUnavailableError('expected an answer, got none'));
-    else if ('result' in outcome) pending.resolve(outcome.result);
+    else if ('result' in outcome) take(pending, outcome.result);
     else if (isBatch && isAboutSize(outcome.refusal)) {
       shrink();
       queue.push(pending);
-    } else if (isTemporary(outcome.refusal)) retryLater(pending, outcome.refusal);
+    } else if (isPassing(outcome.refusal)) retryLater(pending, outcome.refusal);
     else pending.reject(outcome.refusal);
+  };
+
+  const take = (pending: Pending, result: unknown): void => {
+    try {
+      pending.resolve(result);
+    } catch (problem) {
+      if (problem instanceof InvalidAnswerError) retryLater(pending, problem);
+      else pending.reject(problem);
+    }
   };
 
   const shrink = (): void => {
@@ -118,23 +133,23 @@ export const createRpc = ({ url: text, chainId, timeoutMs = 30_000, attempts = 5
     if (problem instanceof BatchRefusedError && calls.length > 1) {
       shrink();
       queue.unshift(...calls);
+    } else if (problem instanceof TimedOutError) {
+      for (const pending of calls) {
+        pending.attempts += 1;
+        pending.isAlone = calls.length > 1;
+        if (pending.isAlone && pending.attempts < attempts) queue.push(pending);
+        else pending.reject(problem);
+      }
     } else if (problem instanceof NodeUnavailableError)
       for (const pending of calls) retryLater(pending, problem, problem.retryAfterMs);
-    else
-      for (const { reject } of calls) reject(problem instanceof Error ? problem : new Error(String(problem)));
+    else for (const { reject } of calls) reject(problem);
   };
 
   const send = async (calls: readonly Pending[]): Promise<void> => {
     inFlight += 1;
     try {
-      checked ??= checkChain();
-      const current = checked;
-      await current.catch((problem: unknown) => {
-        if (checked === current) checked = null;
-        throw problem;
-      });
-      const outcomes = await transport.send(calls);
-      if (calls.length === maxBatch && maxBatch < MAX_BATCH) maxBatch += 1;
+      const outcomes = await connection.send(calls, timeoutMs);
+      if (calls.length === maxBatch && maxBatch < limits.maxBatch) maxBatch += 1;
       calls.forEach((pending, index) => {
         settle(pending, outcomes[index], calls.length > 1);
       });
@@ -147,7 +162,14 @@ export const createRpc = ({ url: text, chainId, timeoutMs = 30_000, attempts = 5
   };
 
   const flush = (): void => {
-    while (queue.length > 0 && inFlight < MAX_IN_FLIGHT) void send(queue.splice(0, maxBatch));
+    while (queue.length > 0 && inFlight < limits.maxInFlight) {
+      const alone = queue.findIndex(({ isAlone }) => isAlone);
+      const calls = queue.splice(0, alone === -1 ? maxBatch : Math.min(maxBatch, Math.max(1, alone)));
+      // While a node hangs, those at the end of the queue would wait many times as long as the first ones.
+      if (calls.some((pending) => pending.isAlone && isLate(pending)))
+        fail(calls, new TimedOutError(`expected an answer in ${timeoutMs} ms`));
+      else void send(calls);
+    }
   };
 
   const schedule = (): void => {
@@ -160,14 +182,15 @@ export const createRpc = ({ url: text, chainId, timeoutMs = 30_000, attempts = 5
   };
 
   return {
-    name,
-    call: (method, ...params) =>
-      new Promise((resolve, reject) => {
+    add<Result>(call: RpcCall, read: (result: unknown) => Result): Promise<Result> {
+      return new Promise((resolve, reject) => {
         if (isClosed) return reject(new NodeUnavailableError('the connection was closed'));
-        queue.push({ method, params, attempts: 0, resolve, reject });
+        const progress = { since: Date.now(), attempts: 0, isAlone: false };
+        queue.push({ ...call, ...progress, resolve: (result) => resolve(read(result)), reject });
         schedule();
-      }),
-    async close() {
+      });
+    },
+    close(): void {
       isClosed = true;
       const closed = new NodeUnavailableError('the connection was closed');
       for (const { reject } of queue.splice(0)) reject(closed);
@@ -176,25 +199,6 @@ export const createRpc = ({ url: text, chainId, timeoutMs = 30_000, attempts = 5
         reject(closed);
       }
       sleeping.clear();
-      await transport.close();
     },
   };
 };
-
-const createTransport = (options: Parameters<typeof createHttpTransport>[0]): Transport =>
-  options.url.protocol.startsWith('ws') ? createSocketTransport(options) : createHttpTransport(options);
-
-/** Whether a contract refused the call, with a text of its own. */
-export const isRevert = ({ code, message }: RpcError): boolean => code === 3 || /revert/i.test(message);
-
-/** Whether the node would take the call in a smaller batch. */
-const isAboutSize = (refusal: RpcError): boolean =>
-  !isRevert(refusal) &&
-  (refusal.code === -32003 || refusal.code === -32600 || /too large|batch/i.test(refusal.message));
-
-const TEMPORARY =
-  /rate.?limit|limit exceeded|too many|capacity|throttl|timeout|timed out|try again|temporar|overload|busy/i;
-
-/** Whether the node would take the call later. */
-export const isTemporary = (refusal: RpcError): boolean =>
-  !isRevert(refusal) && (refusal.code === 429 || refusal.code === -32005 || TEMPORARY.test(refusal.message));

@@ -1,11 +1,12 @@
 import { WebSocket } from 'ws';
-import { NodeUnavailableError } from './errors.ts';
+import { NodeUnavailableError, TimedOutError } from './errors.ts';
 import {
   authorizationOf,
   isMessage,
   MAX_ANSWER_BYTES,
   type Outcome,
   parseJson,
+  type RpcCall,
   readOutcome,
   requestOf,
   type Transport,
@@ -13,6 +14,8 @@ import {
 } from './transport.ts';
 
 export type SocketOptions = TransportOptions & {
+  /** Milliseconds that the node has to accept the connection. */
+  readonly handshakeMs: number;
   /** Called with what the node sends to a subscription. */
   readonly onNotification?: (result: unknown) => void;
 };
@@ -28,7 +31,7 @@ const SILENT_MS = 15_000;
 /** Sends calls over a WebSocket, each as a message. It connects at the first call, and at the next one after it was lost. */
 export const createSocketTransport = ({
   url,
-  timeoutMs,
+  handshakeMs,
   redact,
   onLost,
   onNotification = () => {},
@@ -60,7 +63,7 @@ export const createSocketTransport = ({
       const socket = new WebSocket(address, {
         headers: authorizationOf(url),
         maxPayload: MAX_ANSWER_BYTES,
-        handshakeTimeout: timeoutMs,
+        handshakeTimeout: handshakeMs,
         perMessageDeflate: false,
       });
       current = socket;
@@ -92,14 +95,15 @@ export const createSocketTransport = ({
       socket.on('close', () => {
         clearInterval(heartbeat);
         connection = null;
-        const lost = new NodeUnavailableError(problem);
+        const isSilent = problem.includes('handshake has timed out');
+        const lost = new (isSilent ? TimedOutError : NodeUnavailableError)(problem);
         reject(lost);
         for (const { reject: fail } of waiting.values()) fail(lost);
         onLost();
       });
     });
 
-  const send = async (call: { method: string; params: readonly unknown[] }): Promise<Outcome> => {
+  const send = async (call: RpcCall, timeoutMs: number): Promise<Outcome> => {
     if (isClosed) throw new NodeUnavailableError('the connection was closed');
     connection ??= connect();
     const socket = await connection;
@@ -109,7 +113,7 @@ export const createSocketTransport = ({
       return await new Promise<Outcome>((resolve, reject) => {
         waiting.set(id, { resolve, reject });
         timeout = setTimeout(
-          () => reject(new NodeUnavailableError(`expected an answer in ${timeoutMs} ms`)),
+          () => reject(new TimedOutError(`expected an answer in ${timeoutMs} ms`)),
           timeoutMs,
         );
         socket.send(JSON.stringify(requestOf(id, call)));
@@ -121,7 +125,7 @@ export const createSocketTransport = ({
   };
 
   return {
-    send: (calls) => Promise.all(calls.map(send)),
+    send: (calls, timeoutMs) => Promise.all(calls.map((call) => send(call, timeoutMs))),
     async close() {
       isClosed = true;
       current?.terminate();

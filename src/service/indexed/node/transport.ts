@@ -8,18 +8,16 @@ export type Outcome = { readonly result: unknown } | { readonly refusal: RpcErro
 /** A connection to a node. It connects by itself, also anew. */
 export type Transport = {
   /**
-   * Sends calls, and resolves with an outcome for each, in their order.
-   * Rejects with NodeUnavailableError when the node gives none, and with its BatchRefusedError when fewer calls at a time
-   * may help.
+   * Sends calls, and resolves with an outcome for each, in their order. The node has `timeoutMs` for them.
+   * Rejects with NodeUnavailableError when the node gives none: with TimedOutError when it does not answer in time, and with
+   * BatchRefusedError when fewer calls at a time may help.
    */
-  send(calls: readonly RpcCall[]): Promise<readonly Outcome[]>;
+  send(calls: readonly RpcCall[], timeoutMs: number): Promise<readonly Outcome[]>;
   close(): Promise<void>;
 };
 
 export type TransportOptions = {
   readonly url: URL;
-  /** Milliseconds that the node has for an answer. */
-  readonly timeoutMs: number;
   /** Shortens a text, and takes the URL's credentials out of it. */
   readonly redact: (text: string) => string;
   /** Called when a connection is lost: another node may answer from now on. */
@@ -50,10 +48,18 @@ export const readOutcome = (
   const { id, error } = message;
   if (error === undefined || error === null)
     return 'result' in message ? { id, outcome: { result: message.result } } : null;
-  const { code, message: text } = isMessage(error) ? error : { code: 0, message: error };
-  const reason = redact(typeof text === 'string' ? text : 'no reason');
-  return { id, outcome: { refusal: new RpcError(typeof code === 'number' ? code : 0, reason) } };
+  const { code, message: text, data } = isMessage(error) ? error : { code: 0, message: error, data: null };
+  const reason = redact(typeof text === 'string' ? text : (JSON.stringify(error) ?? 'no reason'));
+  const refusal = new RpcError(
+    Number(code) || 0,
+    reason,
+    typeof data === 'string' ? data.slice(0, MAX_DATA) : '',
+  );
+  return { id, outcome: { refusal } };
 };
+
+/** The length of what is kept of an error's data. */
+const MAX_DATA = 200;
 
 /** Parses JSON; undefined when the text is not JSON. */
 export const parseJson = (text: string): unknown => {

@@ -161,9 +161,20 @@ test('tokens that lie are seen as far as they make sense, and break nothing', as
   expect(activity.nodes).toHaveLength(await countOf(service.ask, `activity/${user}`, 'activity'));
   expect(transactions.nodes).toHaveLength(await countOf(service.ask, `transactions/${user}`, 'transactions'));
   expect(collectibles.nodes).toHaveLength(3);
-  for (const { address } of [...liars, debtor, mixed])
-    for (const path of [`token-info/${address}?chain_ids=31337`, `token-holders/31337/${address}`])
-      expect([200, 404]).toContain((await service.ask(`/v1/evm/${path}`)).status);
+  // Of one it is not known yet what it is: it took all the gas that the node gives.
+  const isUnknown = new Set(
+    liars.filter((_, at) => Object.values(LIARS[at]?.[0] ?? {}).includes('burns gas')),
+  );
+  for (const token of [...liars, debtor, mixed])
+    for (const path of [
+      `token-info/${token.address}?chain_ids=31337`,
+      `token-holders/31337/${token.address}`,
+    ]) {
+      const { status } = await service.ask(`/v1/evm/${path}`);
+      expect(isUnknown.has(token) ? [503] : [200, 404]).toContain(status);
+    }
+  const { json } = await service.ask(`/v1/evm/balances/${user}`);
+  expect(json.errors).toMatchObject({ token_errors: [{ chain_id: 31_337 }] });
 
   await expect.poll(() => receiver.received.some(({ body }) => body.includes(honest.address))).toBe(true);
   const changes = receiver.received.flatMap(({ body }) => JSON.parse(body).balance_changes ?? []);

@@ -226,9 +226,9 @@ test.each([false, true])(
 test('a contract that said nothing is asked again later, ever less often, also by the next run', async () => {
   let time = Date.now();
   const asked: Hex[] = [];
-  const calls: EvmNode['calls'] = async (list) => {
+  const calls: EvmNode['calls'] = (list) => {
     asked.push(...list.map(({ to }) => to));
-    return list.map(() => null);
+    return list.map(async () => null);
   };
   await using files = await folderOf({});
   const coin = await deploy(anvil.url, 'Coin', ['Later', 'LATE', 6]);
@@ -261,10 +261,11 @@ test('a contract that the node fails on does not keep others from being asked', 
     await deploy(anvil.url, 'Coin', ['B', 'B', 6]),
     await deploy(anvil.url, 'Coin', ['G', 'G', 6]),
   ];
-  const calls: EvmNode['calls'] = async (list) => {
-    if (list.some(({ to }) => to === bad.address)) throw new Error('the node timed out');
-    return node.calls(list);
-  };
+  const calls: EvmNode['calls'] = (list, at) =>
+    node.calls(list, at).map(async (answer, index) => {
+      if (list[index]?.to === bad.address) throw new Error('the node timed out');
+      return answer;
+    });
   await using known = open({ calls });
   await good.mine('mint', [USER, 5n]);
   void known.metadata.learn(await newest(), false);
@@ -291,9 +292,9 @@ test('a contract is forgotten with the block in which it was first seen', async 
 });
 
 test('a block waits for its tokens only so long', async () => {
-  const never = Promise.withResolvers<readonly Hex[]>();
+  const never = Promise.withResolvers<Hex>();
   const database = new DatabaseSync(':memory:', { readBigInts: true });
-  const nodes = new Map([[CHAIN.id, { calls: () => never.promise }]]);
+  const nodes = new Map([[CHAIN.id, { calls: () => [never.promise] }]]);
   const metadata = new Metadata({ database, chains: [CHAIN], nodes, patienceMs: 1 });
   metadata.start();
   const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);

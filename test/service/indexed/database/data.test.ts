@@ -32,7 +32,8 @@ const SAID = 9n;
 
 /** Says that every contract is an ERC-20. */
 const METADATA = {
-  contract: () => ({ standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 }) as const,
+  contract: () =>
+    ({ standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18, isPending: false }) as const,
   token: (chainId: number, token: Hex) => ({
     ...({ address: token, standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 } as const),
     chain: CHAINS.find(({ id }) => id === chainId) ?? CHAIN,
@@ -57,10 +58,12 @@ class CountingNode implements StateReader {
     return accounts.map(() => this.#amount);
   }
 
-  async calls(list: readonly { to: Hex; data: Hex }[], block?: number): Promise<readonly (Hex | null)[]> {
+  calls(list: readonly { to: Hex; data: Hex }[], block?: number): readonly Promise<Hex | null>[] {
     this.asked.push(`${list.length} calls at ${block}`);
-    if (this.problem && block !== undefined) throw this.problem;
-    return list.map((): Hex => `0x${this.#amount.toString(16).padStart(64, '0')}`);
+    return list.map(async (): Promise<Hex> => {
+      if (this.problem && block !== undefined) throw this.problem;
+      return `0x${this.#amount.toString(16).padStart(64, '0')}`;
+    });
   }
 }
 

@@ -1,0 +1,28 @@
+const FIRST_PAUSE_MS = 60_000;
+const LAST_PAUSE_MS = 3_600_000;
+
+/**
+ * Something that not all nodes can do. What failed is tried again after a minute, two minutes, four, and so on up to an hour:
+ * a balancer may have asked another node, and nodes are upgraded.
+ */
+export type Ability = {
+  /** Whether it is worth trying now. */
+  isTried(): boolean;
+  worked(): void;
+  failed(): void;
+};
+
+export const createAbility = (): Ability => {
+  let pauseMs = FIRST_PAUSE_MS;
+  let pausedUntil = 0;
+  return {
+    isTried: () => Date.now() >= pausedUntil,
+    worked() {
+      pauseMs = FIRST_PAUSE_MS;
+    },
+    failed() {
+      pausedUntil = Date.now() + pauseMs;
+      pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 2);
+    },
+  };
+};
