@@ -15,7 +15,7 @@ import {
 import { type Calls, createCalls, isStateMissing } from './calls.ts';
 import { createRedactor, RpcError } from './errors.ts';
 import { announceHeads, watchHeads } from './heads.ts';
-import { backoffMs, createRpc, isTemporary, type Rpc } from './rpc.ts';
+import { backoffMs, createRpc, isTemporary, type Rpc, type RpcOptions } from './rpc.ts';
 
 export type NodeOptions = {
   /** `http:`, `https:`, `ws:` or `wss:`, with credentials as needed. They appear in no error. */
@@ -25,6 +25,8 @@ export type NodeOptions = {
   readonly timeoutMs?: number;
   /** Milliseconds between polls for the newest block, where the node doesn't announce it. Default: 1,000. */
   readonly pollMs?: number;
+  /** Is told of each attempt at a call. */
+  readonly onCall?: RpcOptions['onCall'];
 };
 
 /**
@@ -53,8 +55,14 @@ const tagOf = (block: number | undefined): string =>
   block === undefined ? 'latest' : `0x${block.toString(16)}`;
 
 /** Opens no connection before it is asked. */
-export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }: NodeOptions): EvmNode => {
-  const rpc = createRpc({ url, chainId, timeoutMs });
+export const createNode = ({
+  url,
+  chainId,
+  timeoutMs = 30_000,
+  pollMs = 1_000,
+  onCall,
+}: NodeOptions): EvmNode => {
+  const rpc = createRpc({ url, chainId, timeoutMs, onCall });
   const fetch = createBlocks(rpc);
   const { calls } = createCalls(rpc);
   const guard = createGuard(url);

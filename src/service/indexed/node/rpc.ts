@@ -7,6 +7,7 @@ import {
   WrongChainError,
 } from './errors.ts';
 import { createHttpTransport } from './http.ts';
+import { type CallReport, observeCalls } from './observe-calls.ts';
 import { createSocketTransport } from './socket.ts';
 import type { Outcome, RpcCall, Transport } from './transport.ts';
 
@@ -19,6 +20,8 @@ export type RpcOptions = {
   readonly timeoutMs?: number;
   /** How often a call is sent when the node gives no answer, or asks to wait. Default: 5. */
   readonly attempts?: number;
+  /** Is told of each attempt at a call. */
+  readonly onCall?: ((report: CallReport) => void) | undefined;
 };
 
 /** Calls of a node's methods. */
@@ -53,7 +56,13 @@ export const backoffMs = (attempts: number, longest = MAX_BACKOFF_MS): number =>
   Math.min(longest, FIRST_BACKOFF_MS * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2);
 
 /** Opens no connection before the first call. */
-export const createRpc = ({ url: text, chainId, timeoutMs = 30_000, attempts = 5 }: RpcOptions): Rpc => {
+export const createRpc = ({
+  url: text,
+  chainId,
+  timeoutMs = 30_000,
+  attempts = 5,
+  onCall = () => {},
+}: RpcOptions): Rpc => {
   const url = new URL(text);
   const name = nodeName(url);
   const queue: Pending[] = [];
@@ -65,7 +74,7 @@ export const createRpc = ({ url: text, chainId, timeoutMs = 30_000, attempts = 5
   let isScheduled = false;
   let isClosed = false;
 
-  const transport = createTransport({
+  const unobserved = createTransport({
     url,
     timeoutMs,
     redact: createRedactor(url),
@@ -73,6 +82,7 @@ export const createRpc = ({ url: text, chainId, timeoutMs = 30_000, attempts = 5
       checked = null;
     },
   });
+  const transport = observeCalls(unobserved, isTemporary, onCall);
 
   const checkChain = async (): Promise<void> => {
     if (chainId === null) return;
