@@ -134,6 +134,14 @@ export type ProtocolFamily = {
   readonly forks: readonly string[];
 };
 
+/** How far a source is with tracing the blocks of a chain: what calls within transactions moved is known only then. */
+type ChainTraces = {
+  /** The number of indexed blocks that are not traced yet. */
+  readonly behind: number;
+  /** Why blocks can't be traced now; null while they are. */
+  readonly problem: string | null;
+};
+
 /** How far a source is with a chain that it follows. Numbers are those of blocks. */
 export type ChainStatus = {
   readonly chainId: number;
@@ -147,6 +155,7 @@ export type ChainStatus = {
     readonly indexedTo: number;
     /** The number of blocks up to the head that are not indexed yet. */
     readonly behind: number;
+    readonly traces?: ChainTraces;
   } | null;
   /** Why the chain is not followed now; null while it is. */
   readonly problem: string | null;

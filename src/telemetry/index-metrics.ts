@@ -73,6 +73,16 @@ const createChainMetrics = ({ counter, gauge, tallies }: Metrics) => {
       'Blocks up to the newest one that are not indexed yet.',
       ({ index }) => index?.behind ?? null,
     ),
+    gaugeOf(
+      'gateway_index_traces_behind',
+      'Indexed blocks that are not traced yet: what calls within their transactions moved is missing.',
+      ({ index }) => index?.traces?.behind ?? null,
+    ),
+    gaugeOf(
+      'gateway_index_traces_problem',
+      '1 while the node does not trace blocks, or one of them; else 0.',
+      ({ index }) => (index?.traces ? Number(index.traces.problem !== null) : null),
+    ),
   ];
   const counters = [
     counterOf(

@@ -128,7 +128,6 @@ const STORED = series('gateway_deliveries_total', { outcome: 'stored' });
 const BILLED = 'gateway_upstream_compute_units_total';
 const OTHER_BILLED = `${BILLED}{job="gateway", instance="b:4000", resource="transactions"}`;
 
-const BEHIND = series('gateway_index_blocks_behind', { chain: '1' });
 const OLDEST = series('gateway_index_oldest_pending_delivery_timestamp_seconds');
 
 /** The newest block of a chain, by its number and its time. promtool begins at the second 0. */
@@ -138,6 +137,23 @@ const chain = (numbers: string, times: string): Case =>
     [series('gateway_index_head', { chain: '1' }), numbers],
     [series('gateway_index_head_timestamp_seconds', { chain: '1' }), times],
   );
+
+/** How much of a chain is not done yet: it must fall. */
+const falling = (name: string): AlertCases => {
+  const behind = series(name, { chain: '1' });
+  return {
+    labels: { ...ONE, chain: '1' },
+    fires: [at(50, [behind, '0+2x60']), at(50, [behind, '40x60'])],
+    quiet: [
+      at(50, [behind, '0x60']),
+      at(50, [behind, '5x60']),
+      // It catches up, after a long downtime.
+      at(50, [behind, '100000-100x60']),
+      // All is done now and then.
+      at(50, [behind, Array(7).fill('0+20x9').join(' ')]),
+    ],
+  };
+};
 
 /** Calls of one method end so, or well, while those of others all do well. */
 const node = (outcome: string, by: number, ok: number): Case =>
@@ -291,16 +307,12 @@ export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
       chain('0+5x650 3250x10', '0+60x650 39000x10'),
     ],
   },
-  GatewayChainBehind: {
-    labels: { ...ONE, chain: '1' },
-    fires: [at(50, [BEHIND, '0+2x60']), at(50, [BEHIND, '40x60'])],
-    quiet: [
-      at(50, [BEHIND, '0x60']),
-      at(50, [BEHIND, '5x60']),
-      // It catches up, after a long downtime.
-      at(50, [BEHIND, '100000-100x60']),
-      // It is at the head now and then.
-      at(50, [BEHIND, Array(7).fill('0+20x9').join(' ')]),
+  GatewayChainBehind: falling('gateway_index_blocks_behind'),
+  GatewayTracesBehind: {
+    ...falling('gateway_index_traces_behind'),
+    fires: [
+      ...falling('gateway_index_traces_behind').fires,
+      ...gauge('gateway_index_traces_problem', '1', '0', { chain: '1' }).fires,
     ],
   },
   GatewayNodeFailing: {
