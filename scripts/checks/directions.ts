@@ -103,7 +103,7 @@ const RULES: readonly Rule[] = [
   onlyFor('workers/', 'main\\.ts|app/|workers/', TYPES),
 
   only('service/', 'service/'),
-  onlyFor('service/', 'app/|service/|config/'),
+  onlyFor('service/', 'app/|service/|config/|telemetry/'),
   never('config/', 'service/(?!indexed/config\\.ts)'),
   never('service/indexed/node/', 'service/indexed/(?!node/)'),
   never('service/indexed/blocks/', 'service/indexed/(?!blocks/|node/)'),

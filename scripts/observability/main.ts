@@ -42,6 +42,7 @@ const ROWS: readonly (readonly [title: string, names: RegExp])[] = [
   ['Subscriptions', /^gateway_(?:event|reader)/],
   ['HTTP and WebSocket', /^gateway_(?:http|websocket|connection)/],
   ['Redis', /^gateway_redis_/],
+  ['Index of chains', /^gateway_index_/],
   ['Other', /^/],
 ];
 
@@ -114,8 +115,8 @@ const dashboard = {
   templating: {
     list: [
       { name: 'datasource', type: 'datasource', query: 'prometheus', current: {} },
-      labelVariable('job', 'label_values(gateway_http_requests_in_flight, job)'),
-      labelVariable('instance', 'label_values(gateway_http_requests_in_flight{job=~"$job"}, instance)'),
+      labelVariable('job', 'label_values(gateway_build_info, job)'),
+      labelVariable('instance', 'label_values(gateway_build_info{job=~"$job"}, instance)'),
     ],
   },
   panels: layOut(rowsOf(metricFamilies())),

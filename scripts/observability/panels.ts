@@ -36,7 +36,7 @@ const quantiles = (bucket: string, by: readonly string[], legend = ''): Panel['t
 
 /** `gateway_upstream_queue_seconds` is `Upstream queue`. */
 const titleOf = (name: string): string => {
-  const words = name.replace(/^gateway_/, '').replace(/(?:_total|_seconds|_bytes)+$/, '');
+  const words = name.replace(/^gateway_/, '').replace(/(?:_total|_timestamp|_seconds|_bytes)+$/, '');
   return `${words.charAt(0).toUpperCase()}${words.slice(1).replaceAll('_', ' ')}`;
 };
 
@@ -48,6 +48,10 @@ export const panelOf = ({ name, type, help: description, labels }: MetricFamily)
     const targets = quantiles(rate(`${name}_bucket`), labels, legendOf(labels));
     const unit = name.endsWith('_seconds') ? 's' : 'short';
     return { title: `${title}: median and 99th percentile`, description, unit, targets };
+  }
+  if (name.endsWith('_timestamp_seconds')) {
+    const targets = { [legendOf(['instance', ...labels])]: `time() - ${select(name)}` };
+    return { title: `${title}: seconds ago`, description, unit: 's', targets };
   }
   if (type === 'gauge') {
     const targets = { [legendOf(['instance', ...labels])]: select(name) };

@@ -1,9 +1,11 @@
 import { ConfigError } from '../config/config.ts';
+import { readVersion } from '../config/version.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/values.ts';
 import { type IndexedConfig, readServiceConfig } from '../service/indexed/config.ts';
 import { startIndexed } from '../service/indexed/indexed.ts';
 import { type NodeAbilities, probeNode } from '../service/indexed/node/node.ts';
+import { createIndexExposition } from '../telemetry/telemetry.ts';
 import { indexLog, startProblem } from './index-thread.ts';
 
 /** The service over an index of chains, for gateways elsewhere. */
@@ -13,7 +15,8 @@ export type IndexService = Awaited<ReturnType<typeof startIndexService>>;
 export const startIndexService = async (env: Readonly<Record<string, string | undefined>>, log: Log) => {
   const config = readServiceConfig(env);
   if (!('chains' in config)) throw new ConfigError(config);
-  const service = await startIndexed({ ...config, log: indexLog(log) }).catch((error: unknown) => {
+  const expose = createIndexExposition(readVersion());
+  const service = await startIndexed({ ...config, log: indexLog(log), expose }).catch((error: unknown) => {
     throw startProblem(error);
   });
   service.follow();

@@ -4,6 +4,7 @@ import type { ShutdownDeadline } from '../lib/deadlines.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/values.ts';
 import type { ServiceConfig } from '../service/indexed/config.ts';
+import type { IndexFigures } from '../service/indexed/figures.ts';
 import type { FromIndex, ToIndex } from '../service/indexed/index-thread.ts';
 
 /** The service over an index of real chains, in a thread of its own. */
@@ -13,6 +14,10 @@ export type IndexThread = {
   readonly apiKey: string;
   /** Begins to follow the chains and to deliver. It answers from what is indexed before as well. */
   follow(): void;
+  /** What it says of itself, at most a second ago. Rejects when it does not answer in time, as while it is started again. */
+  figures(): Promise<IndexFigures>;
+  /** Of them, what readiness says. */
+  health(): Promise<IndexFigures['health']>;
   stop(deadline: ShutdownDeadline): Promise<void>;
 };
 
@@ -20,6 +25,10 @@ const ENTRY = new URL('../service/indexed/index-thread.ts', import.meta.url);
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
+/** Less than a balancer waits. The thread answers nothing while it writes a batch of blocks. */
+const FIGURES_MS = 1500;
+/** Readiness may be polled several times a second. */
+const FIGURES_EVERY_MS = 1000;
 /** A thread that lived for so long has started well: the pauses before further ones begin anew. */
 const STEADY_MS = 60_000;
 
@@ -37,6 +46,8 @@ export const startIndexThread = async (config: ServiceConfig, log: Log): Promise
   const write = indexLog(log, 'index: ');
   const onMessage = (message: FromIndex, onListening: (url: string) => void): void => {
     if ('listening' in message) onListening(message.listening);
+    else if ('figures' in message) figures.answered(message.figures);
+    else if ('failed' in message) figures.fail(message.failed);
     else write(message.log, message.details);
   };
 
@@ -59,6 +70,7 @@ export const startIndexThread = async (config: ServiceConfig, log: Log): Promise
       });
       thread.on('exit', () => {
         worker = null;
+        figures.fail(STARTING);
         const problem = cause === null ? 'it ended' : messageOf(cause);
         if (performance.now() - started > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
         if (url === null) reject(new Error(problem, { cause }));
@@ -78,6 +90,10 @@ export const startIndexThread = async (config: ServiceConfig, log: Log): Promise
   };
 
   const tell = (message: ToIndex): void => worker?.postMessage(message);
+  const figures = createFigures(() => {
+    tell('figures');
+    return worker !== null;
+  });
 
   const url = await run(config.port).catch((error: unknown) => {
     throw startProblem(error);
@@ -89,6 +105,8 @@ export const startIndexThread = async (config: ServiceConfig, log: Log): Promise
       isFollowing = true;
       tell('follow');
     },
+    figures: figures.read,
+    health: async () => (await figures.read()).health,
     async stop(deadline) {
       isStopping = true;
       clearTimeout(restart);
@@ -100,6 +118,37 @@ export const startIndexThread = async (config: ServiceConfig, log: Log): Promise
       tell('stop');
       await ended;
       clearTimeout(overdue);
+    },
+  };
+};
+
+const STARTING = 'it has ended, and is started again';
+
+/** Asks the thread for its figures. `ask` returns whether there is a thread. */
+const createFigures = (ask: () => boolean) => {
+  let waiting: PromiseWithResolvers<IndexFigures> | null = null;
+  let last: { readonly figures: IndexFigures; readonly at: number } | null = null;
+  /** The thread can't say them now. */
+  const fail = (problem: string): void => {
+    last = null;
+    waiting?.reject(new Error(problem));
+    waiting = null;
+  };
+  return {
+    fail,
+    answered(figures: IndexFigures): void {
+      last = { figures, at: performance.now() };
+      waiting?.resolve(figures);
+      waiting = null;
+    },
+    async read(): Promise<IndexFigures> {
+      if (last !== null && performance.now() - last.at < FIGURES_EVERY_MS) return last.figures;
+      if (waiting !== null) return waiting.promise;
+      waiting = Promise.withResolvers<IndexFigures>();
+      const { promise } = waiting;
+      const overdue = setTimeout(() => fail(`no answer in ${FIGURES_MS} ms`), FIGURES_MS);
+      if (!ask()) fail(STARTING);
+      return promise.finally(() => clearTimeout(overdue));
     },
   };
 };

@@ -67,7 +67,7 @@ export const startServer = async (
   agents: AgentTools | null,
 ): Promise<Server> => {
   const { config, log, now, readPath, times, telemetry, opened, deadline, publicUrl, machine } = startup;
-  const { sandbox, gatewayKey, client, pricing, subscribed, delivered } = upstream;
+  const { sandbox, index, gatewayKey, client, pricing, subscribed, delivered } = upstream;
   const { deliveryUrls } = deliveries;
   const { mode } = config.auth;
   const authenticate = await createAuthenticate(config, gatewayKey, deliveries.identity, log, now);
@@ -188,6 +188,7 @@ export const startServer = async (
         part: 'upstream',
         message: `the circuit breaker of ${resource} is open: the last requests have failed`,
       })),
+    index: index?.health,
     metrics: machine?.metrics ?? telemetry.scrape,
     reportOfAll: machine?.health,
     now,
@@ -257,7 +258,7 @@ export const startServer = async (
     sandbox.start((webhookId) => deliveryUrls.urlOf(publicUrl.get(), tenant, webhookId));
   }
   // The deliveries of blocks that came meanwhile find a gateway that listens.
-  upstream.index?.follow();
+  index?.follow();
   return {
     url,
     health,

@@ -128,7 +128,7 @@ const chainOf = ({ id }: IndexedConfig['chains'][number]): Chain => {
 };
 
 const embedIndex = async (
-  { config, log, opened, deadline }: Startup,
+  { config, log, telemetry, opened, deadline }: Startup,
   indexed: IndexedConfig,
   secret: string,
 ): Promise<IndexThread> => {
@@ -145,7 +145,9 @@ const embedIndex = async (
   };
   const index = await startIndexThread(settings, log);
   opened.defer(() => index.stop(deadline));
-  log.info('index started', { url: index.url, chains: indexed.chains.map(({ id }) => id) });
+  const chains = indexed.chains.map(({ id }) => id);
+  telemetry.indexed(chains, index.figures);
+  log.info('index started', { url: index.url, chains });
   return index;
 };
 

@@ -18,7 +18,7 @@ import {
 } from './http/http.ts';
 import { Cursors } from './http/query.ts';
 import { createOperations, indexOf } from './lookups/registry.ts';
-import type { Source } from './source.ts';
+import type { ChainStatus, Source } from './source.ts';
 import type { Awaitable } from './types.ts';
 import type { Log } from './webhooks/dispatcher.ts';
 import { createWebhooks, type Webhooks, type WebhooksOptions, webhookPath } from './webhooks/webhooks.ts';
@@ -106,20 +106,26 @@ export const startService = async (source: Source, options: ServiceOptions): Pro
 
 const NO_EXTRAS: Extras = { routes: [], faultOf: () => null, answered() {} };
 
-/** Whether every chain is followed, for probes: 200, or 503 with the reasons; and how far each is indexed. */
+/** Why chains are not followed, and how far each chain is indexed. */
+export type ServiceHealth = { readonly problems: readonly string[]; readonly chains: readonly object[] };
+
+export const healthOf = (chains: readonly ChainStatus[]): ServiceHealth => ({
+  problems: chains.flatMap(({ chainId, index, problem }) => {
+    const reason = problem ?? (index === null ? 'no block is known yet' : null);
+    return reason === null ? [] : [`chain ${chainId}: ${reason}`];
+  }),
+  chains: chains.map((status) => ({ chain_id: status.chainId, ...indexOf(status) })),
+});
+
+/** For probes: 200 while every chain is followed, or 503. */
 const health = (source: Source): Operation => ({
   path: '/health',
   needsKey: false,
   answer() {
-    const chains = source.status();
-    const problems = chains.flatMap(({ chainId, index, problem }) => {
-      const reason = problem ?? (index === null ? 'no block is known yet' : null);
-      return reason === null ? [] : [`chain ${chainId}: ${reason}`];
-    });
-    const progress = chains.map((status) => ({ chain_id: status.chainId, ...indexOf(status) }));
+    const { problems, chains } = healthOf(source.status());
     return problems.length === 0
-      ? json(200, { status: 'ok', chains: progress })
-      : json(503, { status: 'unavailable', problems, chains: progress });
+      ? json(200, { status: 'ok', chains })
+      : json(503, { status: 'unavailable', problems, chains });
   },
   fail: (status) => ({ status }),
 });

@@ -52,20 +52,26 @@ export class TalliedCounter<Label extends string> {
 }
 
 /** One series of a histogram. */
-class Distribution {
-  sum = 0;
+type Distribution = {
+  readonly bounds: readonly number[];
   /** The observations up to each bound and above the one before it, and those above all. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+};
+
+class Tally implements Distribution {
+  readonly bounds: readonly number[];
   readonly counts: number[];
-  readonly #bounds: readonly number[];
+  sum = 0;
 
   constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
+    this.bounds = bounds;
     this.counts = new Array<number>(bounds.length + 1).fill(0);
   }
 
   observe(value: number): void {
     let bucket = 0;
-    for (const bound of this.#bounds) {
+    for (const bound of this.bounds) {
       if (value <= bound) break;
       bucket += 1;
     }
@@ -79,7 +85,7 @@ export class TalliedHistogram<Label extends string> extends Histogram<Label> {
   readonly #name: string;
   readonly #help: string;
   readonly #bounds: readonly number[];
-  readonly #tallies: { readonly labels: Labels<Label>; readonly tally: Distribution }[] = [];
+  readonly #series: { readonly labels: Labels<Label>; readonly distribution: Distribution }[] = [];
 
   constructor(config: ConstructorParameters<typeof Histogram<Label>>[0] & { readonly buckets: number[] }) {
     super(config);
@@ -89,25 +95,30 @@ export class TalliedHistogram<Label extends string> extends Histogram<Label> {
   }
 
   /** Adds a series, which begins empty. Add each only once. */
-  add(labels: Labels<Label>): Distribution {
-    const tally = new Distribution(this.#bounds);
-    this.#tallies.push({ labels, tally });
+  add(labels: Labels<Label>): Tally {
+    const tally = new Tally(this.#bounds);
+    this.#series.push({ labels, distribution: tally });
     return tally;
+  }
+
+  /** Replaces all series by these, which are counted elsewhere, with bounds of their own. */
+  show(series: readonly { readonly labels: Labels<Label>; readonly distribution: Distribution }[]): void {
+    this.#series.splice(0, Infinity, ...series);
   }
 
   /** What prom-client's registry writes, and `get` copies for a sum over processes. */
   async getForPromString() {
     const sharedLabels = {};
-    const values = this.#tallies.flatMap(({ labels, tally }) => {
+    const values = this.#series.flatMap(({ labels, distribution: { bounds, counts, sum } }) => {
       let count = 0;
-      const buckets = tally.counts.map((counted, index) => {
+      const buckets = counts.map((counted, index) => {
         count += counted;
-        const le = this.#bounds[index] ?? '+Inf';
+        const le = bounds[index] ?? '+Inf';
         return { metricName: `${this.#name}_bucket`, labels: { ...labels, le }, sharedLabels, value: count };
       });
       return [
         ...buckets,
-        { metricName: `${this.#name}_sum`, labels, sharedLabels, value: tally.sum },
+        { metricName: `${this.#name}_sum`, labels, sharedLabels, value: sum },
         { metricName: `${this.#name}_count`, labels, sharedLabels, value: count },
       ];
     });

@@ -13,6 +13,7 @@ import type { HttpObserver } from '../server/http/exchange.ts';
 import type { ConnectionObserver } from '../server/http/unsent-limit.ts';
 import type { EventObserver } from '../server/subscriptions/frame.ts';
 import type { SocketObserver } from '../server/websocket/connection.ts';
+import type { IndexFigures } from '../service/indexed/figures.ts';
 import type { SharedObserver } from '../shared/run.ts';
 import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
@@ -20,6 +21,7 @@ import type { Exposition, MetricSnapshot } from '../workers/questions.ts';
 import { createClientMetrics, createCostMetrics } from './client-metrics.ts';
 import { combine } from './combine.ts';
 import { createIngestMetrics, createLogMetrics, createRetentionMetrics } from './delivery-metrics.ts';
+import { createIndexMetrics } from './index-metrics.ts';
 import {
   createConnectionLines,
   createIngestLines,
@@ -49,6 +51,7 @@ import {
   createSharedAnswerMetrics,
   createSharedMetrics,
   createUpstreamMetrics,
+  type Metrics,
   metricsIn,
 } from './upstream-metrics.ts';
 
@@ -121,7 +124,33 @@ export const createTelemetry = ({
     http: combine<HttpObserver>(createHttpMetrics(metrics), traces?.http),
     sockets: combine<SocketObserver>(createSocketMetrics(metrics), traces?.sockets),
     connections: combine<ConnectionObserver>(createConnectionMetrics(metrics), createConnectionLines(log)),
-    ...createScrape(registry),
+    ...createScrapeOfIndex(registry, metrics),
+  };
+};
+
+/** A scrape asks an index that the gateway embeds for what it shows. */
+const createScrapeOfIndex = (registry: MetricRegistry, metrics: Metrics) => {
+  const { show, showSilence } = createIndexMetrics(metrics);
+  let refresh = async (): Promise<void> => {};
+  return {
+    /** An index of these chains was started. `figures` rejects while it does not answer. */
+    indexed(chainIds: readonly number[], figures: () => Promise<IndexFigures>): void {
+      refresh = () => figures().then(show, () => showSilence(chainIds));
+    },
+    ...createScrape(registry, () => refresh()),
+  };
+};
+
+/** Returns a function that writes what an index says of itself, where a process serves nothing else. */
+export const createIndexExposition = (version: string): ((figures: IndexFigures) => Promise<Exposition>) => {
+  const registry = new Registry();
+  const metrics = metricsIn(registry);
+  createBuildInfo(metrics, version);
+  const { show } = createIndexMetrics(metrics);
+  const { scrape } = createScrape(registry);
+  return (figures) => {
+    show(figures);
+    return scrape();
   };
 };
 
@@ -132,7 +161,7 @@ const FIRST_LAG_MS = 25;
  * What a scrape reads. The metrics of the process and of Node begin with the first one: what makes them takes longer to load
  * than all else of this folder.
  */
-const createScrape = (registry: MetricRegistry) => {
+const createScrape = (registry: MetricRegistry, refresh: () => Promise<void> = async () => {}) => {
   let began: Promise<void> | null = null;
   const begin = async (): Promise<void> => {
     const { collectDefaultMetrics } = await import('prom-client');
@@ -150,12 +179,12 @@ const createScrape = (registry: MetricRegistry) => {
   return {
     /** In Prometheus' text format. */
     async scrape(): Promise<Exposition> {
-      await hasBegun();
+      await Promise.all([hasBegun(), refresh()]);
       return { type: registry.contentType, body: await registry.metrics() };
     },
     /** To be summed with those of other processes. */
     async snapshot(): Promise<MetricSnapshot> {
-      await hasBegun();
+      await Promise.all([hasBegun(), refresh()]);
       return registry.getMetricsAsJSON();
     },
   };

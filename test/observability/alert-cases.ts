@@ -128,6 +128,42 @@ const STORED = series('gateway_deliveries_total', { outcome: 'stored' });
 const BILLED = 'gateway_upstream_compute_units_total';
 const OTHER_BILLED = `${BILLED}{job="gateway", instance="b:4000", resource="transactions"}`;
 
+const OLDEST = series('gateway_index_oldest_pending_delivery_timestamp_seconds');
+
+/** The newest block of a chain, by its number and its time. promtool begins at the second 0. */
+const chain = (numbers: string, times: string): Case =>
+  at(
+    660,
+    [series('gateway_index_head', { chain: '1' }), numbers],
+    [series('gateway_index_head_timestamp_seconds', { chain: '1' }), times],
+  );
+
+/** How much of a chain is not done yet: it must fall. */
+const falling = (name: string): AlertCases => {
+  const behind = series(name, { chain: '1' });
+  return {
+    labels: { ...ONE, chain: '1' },
+    fires: [at(50, [behind, '0+2x60']), at(50, [behind, '40x60'])],
+    quiet: [
+      at(50, [behind, '0x60']),
+      at(50, [behind, '5x60']),
+      // It catches up, after a long downtime.
+      at(50, [behind, '100000-100x60']),
+      // All is done now and then.
+      at(50, [behind, Array(7).fill('0+20x9').join(' ')]),
+    ],
+  };
+};
+
+/** Calls of one method end so, or well, while those of others all do well. */
+const node = (outcome: string, by: number, ok: number): Case =>
+  grows(
+    'gateway_index_node_calls_total',
+    [{ chain: '1', method: 'eth_getBlockReceipts', outcome: 'ok' }, 1000],
+    [{ chain: '1', method: 'eth_getBlockByNumber', outcome: 'ok' }, ok],
+    [{ chain: '1', method: 'eth_getBlockByNumber', outcome }, by],
+  );
+
 export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
   GatewayDown: gauge('up', '0', '1'),
   GatewayUpstreamDown: gauge('gateway_upstream_circuit_breaker_open', '1', '0', {
@@ -257,4 +293,52 @@ export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
       at(30, [series('process_resident_memory_bytes'), '300000000x40'], [series('gateway_workers'), '1x40']),
     ],
   },
+  GatewayChainStopped: gauge('gateway_index_problem', '1', '0', { chain: '1' }),
+  GatewayChainSilent: {
+    labels: { ...ONE, chain: '1' },
+    fires: [chain('0+5x600 3000x60', '0+60x600 36000x60')],
+    quiet: [
+      // A block each 12 seconds.
+      chain('0+5x660', '0+60x660'),
+      // A local chain, which makes a block when it is used.
+      chain('0+1x20 20x640', '0+60x20 1200x640'),
+      chain('7x660', '0x660'),
+      // It has been silent for less than ten minutes, and then five.
+      chain('0+5x650 3250x10', '0+60x650 39000x10'),
+    ],
+  },
+  GatewayChainBehind: falling('gateway_index_blocks_behind'),
+  GatewayTracesBehind: {
+    ...falling('gateway_index_traces_behind'),
+    fires: [
+      ...falling('gateway_index_traces_behind').fires,
+      ...gauge('gateway_index_traces_problem', '1', '0', { chain: '1' }).fires,
+    ],
+  },
+  GatewayNodeFailing: {
+    labels: { ...ONE, chain: '1', method: 'eth_getBlockByNumber' },
+    fires: [node('unavailable', 10, 0), node('unavailable', 10, 20)],
+    quiet: [
+      node('unavailable', 1, 20),
+      // A contract that says nothing is no fault of its node.
+      node('refused', 100, 0),
+      node('unavailable', 0, 0),
+      since(27, node('unavailable', 10, 0)),
+    ],
+  },
+  GatewayDeliveriesWaiting: {
+    labels: ONE,
+    fires: [at(30, [OLDEST, '60x40'])],
+    quiet: [
+      at(30, [OLDEST, '0+60x40']),
+      at(30, [OLDEST, '60x20 _x20']),
+      // It waits for more than 15 minutes since less than five.
+      at(19, [OLDEST, '60x40']),
+    ],
+  },
+  GatewayDeliveriesLost: counter(
+    'gateway_index_deliveries_total',
+    { outcome: 'abandoned' },
+    { outcome: 'retried' },
+  ),
 };

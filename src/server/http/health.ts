@@ -26,6 +26,7 @@ export const READINESS_PARTS = [
   'identity',
   'workers',
   'upstream',
+  'index',
 ] as const;
 
 export type ReadinessPart = (typeof READINESS_PARTS)[number];
@@ -38,7 +39,12 @@ export type HealthReport = {
   readonly failed: readonly Reason[];
   /** Why it is degraded. */
   readonly degraded: readonly Reason[];
+  /** How far an embedded index is with each chain; undefined where there is none. */
+  readonly chains?: readonly object[] | undefined;
 };
+
+/** What an embedded index says: why chains are not followed, and how far each is. */
+type IndexHealth = { readonly problems: readonly string[]; readonly chains: readonly object[] };
 
 /** Something that a gateway must be able to do. */
 type ReadinessCheck = {
@@ -52,6 +58,8 @@ type Parts = {
   readonly checks: readonly ReadinessCheck[];
   /** What fails here and would at every other gateway, so that the gateway stays ready. */
   readonly degradations: () => readonly Reason[];
+  /** Asks an embedded index. Rejects when it does not answer. Default: there is none. */
+  readonly index?: (() => Promise<IndexHealth>) | undefined;
   readonly metrics: () => Promise<{ readonly type: string; readonly body: string }>;
   /** The report of all processes that listen on the port; null where this one does alone. */
   readonly reportOfAll?: (() => Promise<HealthReport>) | null | undefined;
@@ -77,6 +85,7 @@ const STOPPING: HealthReport = {
 export const createHealthEndpoints = ({
   checks,
   degradations,
+  index,
   metrics,
   reportOfAll = null,
   now = monotonicClock,
@@ -89,13 +98,24 @@ export const createHealthEndpoints = ({
     polledAt = now();
     // A stop is told at once: a load balancer has little time to notice it.
     if (stopping) return STOPPING;
-    const failed = (await Promise.all(failures.map((failure) => failure()))).filter((one) => one !== null);
-    return stopping ? STOPPING : { failed, degraded: degradations() };
+    const [failed, indexed] = await Promise.all([
+      Promise.all(failures.map((failure) => failure())),
+      index?.().catch(silence),
+    ]);
+    if (stopping) return STOPPING;
+    const problems = indexed?.problems.map((message) => ({ part: 'index', message }) as const) ?? [];
+    return {
+      failed: failed.filter((one) => one !== null),
+      degraded: [...degradations(), ...problems],
+      chains: indexed?.chains,
+    };
   };
   const ready = async (): Promise<HealthResponse> => {
-    const { failed, degraded } = await (stopping ? report : (reportOfAll ?? report))();
-    if (failed.length > 0) return json(503, { status: 'not ready', reasons: failed });
-    return json(200, degraded.length > 0 ? { status: 'degraded', reasons: degraded } : { status: 'ready' });
+    const { failed, degraded, chains } = await (stopping ? report : (reportOfAll ?? report))();
+    if (failed.length > 0) return json(503, { status: 'not ready', reasons: failed, chains });
+    return degraded.length > 0
+      ? json(200, { status: 'degraded', reasons: degraded, chains })
+      : json(200, { status: 'ready', chains });
   };
 
   return {
@@ -111,6 +131,11 @@ export const createHealthEndpoints = ({
     isPolled: () => polledAt !== null && now() - polledAt < POLLED_WITHIN_MS,
   };
 };
+
+const silence = (error: unknown): IndexHealth => ({
+  problems: [`the index does not answer: ${messageOf(error)}`],
+  chains: [],
+});
 
 /** Returns a function that resolves with why the check has failed, or null: by a run of the last two seconds. */
 const rememberFailure = ({ part, run }: ReadinessCheck, now: Clock): (() => Promise<Reason | null>) => {

@@ -1,11 +1,14 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { startService } from '../server.ts';
+import { type Operation, text } from '../http/http.ts';
+import { healthOf, startService } from '../server.ts';
 import type { Hex } from '../types.ts';
 import { delivers } from '../webhooks/webhook.ts';
 import type { ServiceConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { createWebhookStore } from './database/webhook-store.ts';
+import type { IndexFigures } from './figures.ts';
 import type { Log } from './follower/problems.ts';
 import { createIndexedSource } from './source.ts';
 
@@ -15,19 +18,26 @@ export type IndexedService = {
   readonly url: string;
   /** Begins to follow the chains and to deliver. */
   follow(): void;
+  /** @throws when the database can't be read. */
+  figures(): IndexFigures;
   /** Resolves when nothing is answered, delivered or written any more. */
   stop(): Promise<void>;
 };
+
+type Options = ServiceConfig & {
+  readonly log: Log;
+  /** Writes figures as what `/metrics` answers. Default: there is no such operation. */
+  readonly expose?: Expose | undefined;
+};
+
+type Expose = (figures: IndexFigures) => Promise<{ readonly type: string; readonly body: string }>;
 
 /**
  * Starts the service over an index. It answers from what is indexed, and follows its chains from `follow` on.
  * Rejects when the folder can't be written or another process uses it, when a file of the configuration can't be used, or the
  * port is taken.
  */
-export const startIndexed = async ({
-  log,
-  ...config
-}: ServiceConfig & { readonly log: Log }): Promise<IndexedService> => {
+export const startIndexed = async ({ log, expose, ...config }: Options): Promise<IndexedService> => {
   const opened = new AsyncDisposableStack();
   try {
     const database = openAlone(config.directory);
@@ -36,11 +46,24 @@ export const startIndexed = async ({
     const watches = (account: Hex): boolean =>
       [...store.subscribers(account)].some((webhook) => webhook.type === 'balances' && delivers(webhook));
     const source = await createIndexedSource({ ...config, database, watches, log });
+    const ended = { accepted: 0, retried: 0, abandoned: 0, dropped: 0 };
+    const figures = (): IndexFigures => {
+      const chains = source.chainFigures();
+      const deliveries = { ...store.deliveries.pending(), ended };
+      return { health: healthOf(chains), chains, deliveries, bytes: bytesIn(config.directory) };
+    };
+    const operations = expose === undefined ? [] : [metricsOf(async () => expose(figures()))];
     const { host, port, apiKey, keyHeader } = config;
-    const service = await startService(source, {
-      ...{ host, port, apiKey, keyHeader, store, log },
-      signatureSecret: config.signatureSecret ?? undefined,
-    }).catch(async (problem: unknown) => {
+    const service = await startService(
+      { ...source, operations },
+      {
+        ...{ host, port, apiKey, keyHeader, store, log },
+        signatureSecret: config.signatureSecret ?? undefined,
+        onDeliveryEnd(end) {
+          ended[end] += 1;
+        },
+      },
+    ).catch(async (problem: unknown) => {
       await source.stop();
       throw problem;
     });
@@ -50,6 +73,7 @@ export const startIndexed = async ({
     return {
       url: service.url,
       follow: () => void source.start(),
+      figures,
       stop: () => opened.disposeAsync(),
     };
   } catch (problem) {
@@ -58,10 +82,27 @@ export const startIndexed = async ({
   }
 };
 
+const metricsOf = (read: () => ReturnType<Expose>): Operation => ({
+  path: '/metrics',
+  needsKey: false,
+  async answer() {
+    const { type, body } = await read();
+    return { status: 200, headers: { 'content-type': type }, body };
+  },
+  fail: (status) => text(status, ''),
+});
+
+const FILE = 'index.sqlite';
+
+const bytesIn = (directory: string): IndexFigures['bytes'] => {
+  const sizeOf = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  return { database: sizeOf(FILE), wal: sizeOf(`${FILE}-wal`) };
+};
+
 /** Opens the file of the index for this process alone: two that follow a chain would both deliver. */
 const openAlone = (directory: string): DatabaseSync => {
   try {
-    const database = openDatabase(join(directory, 'index.sqlite'));
+    const database = openDatabase(join(directory, FILE));
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
     return database;
   } catch (problem) {

@@ -9,14 +9,13 @@ import { createDecoder } from './contracts/decode.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
 import { Index } from './database/store.ts';
-
+import { type ChainFigures, NodeCounts } from './figures.ts';
 import { Follower } from './follower/follower.ts';
 import type { Log } from './follower/problems.ts';
 import { Tracer } from './follower/tracer.ts';
 import { createBalanceReader } from './follower/watched-balances.ts';
-
 import { IndexedData } from './lookups/data.ts';
-import { createNode } from './node/node.ts';
+import { createNode, type EvmNode } from './node/node.ts';
 
 type SourceOptions = Omit<IndexedConfig, 'directory'> & {
   /** The file of the index. It stays open. */
@@ -26,10 +25,16 @@ type SourceOptions = Omit<IndexedConfig, 'directory'> & {
   readonly log: Log;
 };
 
+type IndexedSource = Source & {
+  /** How far each chain is, and what its index and its node have done. */
+  chainFigures(): readonly ChainFigures[];
+};
+
 /** Indexes chains from their nodes, and answers from the index. Rejects when the database or a file can't be used. */
-export const createIndexedSource = async (options: SourceOptions): Promise<Source> => {
+export const createIndexedSource = async (options: SourceOptions): Promise<IndexedSource> => {
   const { database, watches, log } = options;
-  const nodes = new Map(options.chains.map(({ id, url }) => [id, createNode({ url, chainId: id })]));
+  const counts = new Map(options.chains.map(({ id }) => [id, new NodeCounts()]));
+  const nodes = new Map(options.chains.map(({ id, url }) => [id, openNode(id, url, counts.get(id))]));
   const chains = options.chains.map(({ id }) => describeChain(id, () => (index.range(id)?.from ?? 0) === 0));
   const metadata = new Metadata({
     ...{ database, chains, nodes },
@@ -108,6 +113,12 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
     tokens: (chainIds) => data.tokens(chainIds),
     defiPositions: () => data.defiPositions(),
     status: () => followed.map(({ follower }) => follower.status()),
+    chainFigures: () =>
+      followed.map(({ follower }) => {
+        const status = follower.status();
+        const { headSeenAt = null, calls = [] } = counts.get(status.chainId)?.read() ?? {};
+        return { ...status, headSeenAt, added: index.added(status.chainId), calls };
+      }),
     onBlock: (each) => void listeners.push(each),
     async start() {
       metadata.start();
@@ -120,6 +131,20 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
       await Promise.all(followed.map(({ follower }) => follower.stop()));
       await Promise.all(followed.map(({ tracer }) => tracer.stop()));
       await Promise.all([metadata.stop(), collectibles?.stop(), prices?.close()]);
+    },
+  };
+};
+
+const openNode = (chainId: number, url: string, counts = new NodeCounts()): EvmNode => {
+  const node = createNode({ url, chainId, onCall: counts.called });
+  return {
+    ...node,
+    onHead(listener, onProblem) {
+      const onHead: typeof listener = (head) => {
+        counts.headSeen();
+        listener(head);
+      };
+      node.onHead(onHead, onProblem);
     },
   };
 };

@@ -24,8 +24,13 @@ type DispatcherParts = {
   readonly retries: RetrySchedule;
   /** The number of a webhook's pending deliveries beyond which new ones are dropped, and logged. */
   readonly maxPending: number;
+  /** Is told how each attempt at a delivery ends, and of each that is dropped before one. */
+  readonly onEnd: (end: DeliveryEnd) => void;
   readonly log: Log;
 };
+
+/** The url has accepted a delivery; it is tried again; it was after the last retry; or too many were pending. */
+export type DeliveryEnd = 'accepted' | 'retried' | 'abandoned' | 'dropped';
 
 /**
  * Sends the deliveries of a queue to their webhooks' urls, in any order. A url gets each delivery at least once, unless the
@@ -46,7 +51,7 @@ export type Dispatcher = {
 };
 
 export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
-  const { queue, sender, urlOf, retries, maxPending, log } = parts;
+  const { queue, sender, urlOf, retries, maxPending, onEnd, log } = parts;
   /** When each webhook may have a delivery to send. What it really has is read from the queue. */
   const wakeAt = new Map(queue.webhookIds().map((id) => [id, 0]));
   const inFlight = new InFlight();
@@ -127,7 +132,11 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     sender
       .send(url, delivery, signal)
       .then(
-        (isAccepted) => outcomes.push({ delivery, retryAt: isAccepted ? null : retryOf(delivery) }),
+        (isAccepted) => {
+          const retryAt = isAccepted ? null : retryOf(delivery);
+          outcomes.push({ delivery, retryAt });
+          onEnd(isAccepted ? 'accepted' : retryAt === null ? 'abandoned' : 'retried');
+        },
         (problem: unknown) => {
           if (!signal.aborted)
             log('delivery failed', { webhookId: delivery.webhookId, problem: String(problem) });
@@ -157,6 +166,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       const pending = queue.count(webhookId);
       if (pending >= maxPending) {
         log('delivery dropped', { webhookId, pending });
+        onEnd('dropped');
         return;
       }
       const now = Date.now();

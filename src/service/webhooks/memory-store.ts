@@ -131,7 +131,7 @@ const createAddressList = (): AddressList => {
   };
 };
 
-type Queued = PendingDelivery & { readonly due: number };
+type Queued = PendingDelivery & { readonly due: number; readonly addedAt: number };
 
 const createDeliveryQueue = (): DeliveryQueue & { dropAll(webhookId: string): void } => {
   const pending = new Map<string, Map<number, Queued>>();
@@ -154,12 +154,17 @@ const createDeliveryQueue = (): DeliveryQueue & { dropAll(webhookId: string): vo
   return {
     add(delivery, due) {
       const id = ++last;
-      const queued = { ...delivery, id, retry: 0, due };
+      const queued = { ...delivery, id, retry: 0, due, addedAt: due };
       const others = pending.get(delivery.webhookId);
       if (others === undefined) pending.set(delivery.webhookId, new Map([[id, queued]]));
       else others.set(id, queued);
     },
     count: (webhookId) => pending.get(webhookId)?.size ?? 0,
+    pending() {
+      const all = [...pending.values()].flatMap((each) => [...each.values()]);
+      const first = all.toSorted((one, other) => one.id - other.id)[0];
+      return { count: all.length, oldestAt: first?.addedAt ?? null };
+    },
     webhookIds: () => [...pending.keys()],
     due: (webhookId, time, limit) => find(webhookId, ({ due }) => due <= time).slice(0, limit),
     nextAfter: (webhookId, time) => find(webhookId, ({ due }) => due > time)[0]?.due ?? null,

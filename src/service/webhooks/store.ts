@@ -31,6 +31,8 @@ export type Outcome = {
 export type DeliveryQueue = {
   add(delivery: Delivery, due: number): void;
   count(webhookId: string): number;
+  /** Of all webhooks: how many are pending, and since when the one that was added first is; null without any. */
+  pending(): { readonly count: number; readonly oldestAt: number | null };
   /** The webhooks that have pending deliveries. */
   webhookIds(): readonly string[];
   /** At most `limit` deliveries of a webhook that are due at a time, those that were due first. */

@@ -1,7 +1,13 @@
 import { json, type Route, type ServiceRequest, type ServiceResponse, text } from '../http/http.ts';
 import type { ChainReader } from '../source.ts';
 import type { Block, Chain, Hex, Transaction } from '../types.ts';
-import { createDispatcher, createSender, type Log, type RetrySchedule } from './dispatcher.ts';
+import {
+  createDispatcher,
+  createSender,
+  type DeliveryEnd,
+  type Log,
+  type RetrySchedule,
+} from './dispatcher.ts';
 import { deliveriesOf, testDelivery } from './events.ts';
 import {
   checkChains,
@@ -40,6 +46,8 @@ export type WebhooksOptions = {
   readonly deliveryTimeoutMs?: number | undefined;
   /** The secret that signs deliveries with an HMAC-SHA256 of their raw body. Default: deliveries are unsigned. */
   readonly signatureSecret?: string | undefined;
+  /** Is told how each attempt at a delivery ends, and of each that is dropped before one. */
+  readonly onDeliveryEnd?: ((end: DeliveryEnd) => void) | undefined;
   readonly log?: Log | undefined;
 };
 
@@ -69,6 +77,7 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     maxPending = 100_000,
     headerPrefix = 'x-service',
     deliveryTimeoutMs = 10_000,
+    onDeliveryEnd = () => {},
     log = () => {},
   } = options;
   const sender = createSender({
@@ -86,6 +95,7 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     },
     retries,
     maxPending,
+    onEnd: onDeliveryEnd,
     log,
   });
 

@@ -396,6 +396,7 @@ test('a listener that fails keeps its block out of the index until it does not',
   await anvil.mine();
   await expectRebuilt(followed, anvil);
   expect(followed.told).toHaveLength(1);
+  expect(followed.index.added(31_337)).toEqual({ blocks: 2, transactions: 0 });
   expect(followed.lines.find(({ details }) => 'problem' in details)?.details).toMatchObject({
     problem: 'no room for deliveries',
   });

@@ -158,6 +158,20 @@ describe.each(Object.keys(STORES))('a store in %s', (name) => {
       expect([queue.count(id), queue.webhookIds()]).toEqual([0, []]);
     });
 
+    test('says how many are pending, and since when the first of them is, also after a retry', () => {
+      const { store, queue, id, delivery } = queued();
+      const other = store.create(creation()).id;
+      expect(queue.pending()).toEqual({ count: 0, oldestAt: null });
+      queue.add(delivery(1), NOON);
+      queue.add({ ...delivery(1), webhookId: other }, NOON + 1);
+      const [first] = queue.due(id, NOON, 1);
+      if (first === undefined) throw new Error('expected a delivery');
+      queue.record([{ delivery: first, retryAt: NOON + 9_000 }]);
+      expect(queue.pending()).toEqual({ count: 2, oldestAt: NOON });
+      queue.record([{ delivery: first, retryAt: null }]);
+      expect(queue.pending()).toEqual({ count: 1, oldestAt: NOON + 1 });
+    });
+
     test('never gives an id twice', () => {
       const { queue, id, delivery } = queued();
       const ids = [1, 2, 3].map((block) => {

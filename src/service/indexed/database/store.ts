@@ -55,6 +55,10 @@ export class Index {
   readonly untraced: Untraced;
   readonly #statements: ReturnType<typeof prepare>;
   #isOpen = false;
+  /** What was added by transactions that were kept, by chain. */
+  readonly #counts = new Map<number, { blocks: number; transactions: number }>();
+  /** The blocks that this transaction adds. */
+  readonly #adding: ParsedBlock[] = [];
   /** Rows of `by_address` that are written at the end of the transaction, with the hex digits of their addresses. */
   readonly #addresses: { readonly address: Hex; readonly id: bigint }[] = [];
 
@@ -96,16 +100,19 @@ export class Index {
     if (this.#isOpen) return work();
     this.#isOpen = true;
     try {
-      return inTransaction(this.#database, () => {
-        const result = work();
+      const result = inTransaction(this.#database, () => {
+        const done = work();
         this.#flush();
-        return result;
+        return done;
       });
+      this.#count();
+      return result;
     } catch (problem) {
       this.untraced.recount();
       throw problem;
     } finally {
       this.#isOpen = false;
+      this.#adding.length = 0;
       this.#ledger.clear();
       this.#addresses.length = 0;
     }
@@ -245,6 +252,21 @@ export class Index {
     return this.#ledger.amount(this.slot(chainId), holding);
   }
 
+  /** The blocks that were added since the start, and their transactions: also those below the lowest, and after a reorg. */
+  added(chainId: number): { readonly blocks: number; readonly transactions: number } {
+    return this.#counts.get(chainId) ?? NOTHING_ADDED;
+  }
+
+  #count(): void {
+    for (const { chainId, transactions } of this.#adding) {
+      const before = this.added(chainId);
+      this.#counts.set(chainId, {
+        blocks: before.blocks + 1,
+        transactions: before.transactions + transactions.length,
+      });
+    }
+  }
+
   #chain(chainId: number): IndexedChain {
     const chain = this.#chains.get(chainId);
     if (chain === undefined) throw new Error(`expected the id of an indexed chain, got ${chainId}`);
@@ -267,6 +289,7 @@ export class Index {
     const { chainId, number, hash, parentHash, time, transactions } = block;
     const { addBlock, addTransaction } = this.#statements;
     const id = blockId(slot, number);
+    this.#adding.push(block);
     addBlock.run(id, bytesOf(hash), bytesOf(parentHash), time);
     const effects = transactions.map((transaction) => this.#effectsOf(chainId, transaction));
     for (const [at, transaction] of transactions.entries()) {
@@ -336,6 +359,8 @@ export class Index {
     return this.#ledger.amount(slot, { account, standard: STANDARDS[asset], token, tokenId: tokenId ?? 0n });
   }
 }
+
+const NOTHING_ADDED = { blocks: 0, transactions: 0 };
 
 type IndexedChain = { readonly chain: Chain; readonly slot: number };
 

@@ -33,6 +33,13 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS deliveries_by_due ON deliveries (webhook, due);
 `;
 
+/** Files of earlier versions don't say since when a delivery is pending: those in them count from their first opening on. */
+const addTimes = (database: DatabaseSync, now: number): void => {
+  const columns = database.prepare("SELECT name FROM pragma_table_info('deliveries')").all();
+  if (!columns.some(({ name }) => name === 'added'))
+    database.exec(`ALTER TABLE deliveries ADD COLUMN added INTEGER NOT NULL DEFAULT ${Math.ceil(now)}`);
+};
+
 type Known = { readonly position: number; readonly webhook: Webhook };
 
 /** The webhooks themselves are few, and are held in memory too; their addresses and deliveries are many. */
@@ -74,6 +81,7 @@ class KnownWebhooks {
  */
 export const createWebhookStore = (database: DatabaseSync, now: () => number): Store => {
   database.exec(SCHEMA);
+  addTimes(database, now());
   const known = new KnownWebhooks();
   for (const { position, webhook } of database
     .prepare('SELECT position, webhook FROM webhooks ORDER BY position')
@@ -174,9 +182,11 @@ export const createWebhookStore = (database: DatabaseSync, now: () => number): S
 
 const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): DeliveryQueue => {
   const add = database.prepare(
-    'INSERT INTO deliveries (webhook, chain, block, due, body) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO deliveries (webhook, chain, block, due, body, added) VALUES (?1, ?2, ?3, ?4, ?5, ?4)',
   );
   const count = database.prepare('SELECT count(*) AS count FROM deliveries WHERE webhook = ?');
+  const all = database.prepare('SELECT count(*) AS count FROM deliveries');
+  const first = database.prepare('SELECT added FROM deliveries ORDER BY id LIMIT 1');
   const webhooks = database.prepare('SELECT DISTINCT webhook FROM deliveries');
   const due = database.prepare(
     'SELECT id, chain, block, retry, body FROM deliveries WHERE webhook = ? AND due <= ? ORDER BY due, id LIMIT ?',
@@ -192,6 +202,10 @@ const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): Deli
       add.run(positionOf(webhookId), chainId, blockNumber, Math.ceil(time), body);
     },
     count: (webhookId) => Number(count.get(positionOf(webhookId))?.count),
+    pending() {
+      const oldest = first.get()?.added ?? null;
+      return { count: Number(all.get()?.count), oldestAt: oldest === null ? null : Number(oldest) };
+    },
     webhookIds: () => webhooks.all().flatMap(({ webhook }) => known.at(webhook)?.id ?? []),
     due(webhookId, time, limit) {
       const found = known.get(webhookId);

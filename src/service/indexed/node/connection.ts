@@ -1,5 +1,6 @@
 import { createRedactor, NodeUnavailableError, nodeName, WrongChainError } from './errors.ts';
 import { createHttpTransport } from './http.ts';
+import { type CallReport, observeCalls } from './observe-calls.ts';
 import { createSocketTransport } from './socket.ts';
 import type { Outcome, RpcCall } from './transport.ts';
 
@@ -8,6 +9,8 @@ export type ConnectionOptions = {
   readonly url: string;
   /** The chain that the node must be of. Null: any, as it is not known yet. */
   readonly chainId: number | null;
+  /** Is told of each attempt at a call. */
+  readonly onCall?: ((report: CallReport) => void) | undefined;
 };
 
 /** A connection to a node that is known to be of the right chain. */
@@ -23,7 +26,11 @@ export type Connection = {
 const GREETING_MS = 5_000;
 
 /** Opens no connection before the first call. */
-export const createConnection = ({ url: text, chainId }: ConnectionOptions): Connection => {
+export const createConnection = ({
+  url: text,
+  chainId,
+  onCall = () => {},
+}: ConnectionOptions): Connection => {
   const url = new URL(text);
   const redact = createRedactor(url);
   /** Settles when the connection is known to be to the right chain; null before that is asked. */
@@ -36,9 +43,12 @@ export const createConnection = ({ url: text, chainId }: ConnectionOptions): Con
       checked = null;
     },
   };
-  const transport = url.protocol.startsWith('ws')
-    ? createSocketTransport({ ...options, handshakeMs: GREETING_MS })
-    : createHttpTransport(options);
+  const transport = observeCalls(
+    url.protocol.startsWith('ws')
+      ? createSocketTransport({ ...options, handshakeMs: GREETING_MS })
+      : createHttpTransport(options),
+    onCall,
+  );
 
   const checkChain = async (timeoutMs: number): Promise<void> => {
     if (chainId === null) return;

@@ -14,6 +14,7 @@ import {
   readReceipts,
 } from './answers.ts';
 import { type Calls, createCalls } from './calls.ts';
+import type { ConnectionOptions } from './connection.ts';
 import { createRedactor, RpcError } from './errors.ts';
 import { announceHeads, watchHeads } from './heads.ts';
 import { backoffMs, createRpc, type Rpc } from './rpc.ts';
@@ -27,6 +28,8 @@ export type NodeOptions = {
   readonly timeoutMs?: number;
   /** Milliseconds between polls for the newest block, where the node doesn't announce it. Default: 1,000. */
   readonly pollMs?: number;
+  /** Is told of each attempt at a call. */
+  readonly onCall?: ConnectionOptions['onCall'];
 };
 
 /**
@@ -65,8 +68,14 @@ const tagOf = (block: number | undefined): string =>
   block === undefined ? 'latest' : `0x${block.toString(16)}`;
 
 /** Opens no connection before it is asked. */
-export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }: NodeOptions): EvmNode => {
-  const rpc = createRpc({ url, chainId, timeoutMs });
+export const createNode = ({
+  url,
+  chainId,
+  timeoutMs = 30_000,
+  pollMs = 1_000,
+  onCall,
+}: NodeOptions): EvmNode => {
+  const rpc = createRpc({ url, chainId, timeoutMs, onCall });
   const traces = createTraces(rpc.with({ attempts: 1 }));
   const fetch = createBlocks(rpc);
   const { calls } = createCalls(rpc);

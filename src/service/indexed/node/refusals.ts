@@ -71,7 +71,7 @@ const MISSING_METHOD =
   /method.*(?:not found|not supported|unsupported|not available|does not exist|not exist|disabled|whitelist)|not.*method/i;
 
 /** Whether the node has no such method. */
-export const isMethodMissing = ({ code, message }: RpcError): boolean =>
+const isMethodMissing = ({ code, message }: RpcError): boolean =>
   code === -32_601 || code === -32_004 || MISSING_METHOD.test(message);
 
 /** Whether the node may answer otherwise when it is asked again in a moment. */

@@ -117,7 +117,11 @@ describe('retries', () => {
     });
     vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
     const lines: unknown[] = [];
-    await using opened = openWebhooks(folder.path('.'), { log: (message) => lines.push(message) });
+    const ends: string[] = [];
+    await using opened = openWebhooks(folder.path('.'), {
+      log: (message) => lines.push(message),
+      onDeliveryEnd: (end) => ends.push(end),
+    });
     const id = opened.subscribe(receiver.url);
     opened.add(1);
     const queue = opened.store.deliveries;
@@ -135,20 +139,45 @@ describe('retries', () => {
     expect(hours).toBeGreaterThan(11);
     expect(hours).toBeLessThanOrEqual(24);
     expect(lines).toEqual(['delivery abandoned']);
+    expect(ends).toEqual([...Array(5).fill('retried'), 'abandoned']);
   });
 });
 
 test('a webhook whose url is down for long keeps what fits, and the rest is dropped by name', async () => {
   await using folder = await folderOf({});
   const lines: [string, unknown][] = [];
+  const ends: string[] = [];
   await using opened = openWebhooks(folder.path('.'), {
     maxPending: 3,
     log: (...line) => lines.push(line),
+    onDeliveryEnd: (end) => ends.push(end),
   });
   const webhookId = opened.subscribe('http://127.0.0.1:9/');
   for (const number of [1, 2, 3, 4, 5]) opened.add(number);
   const dropped = ['delivery dropped', { webhookId, pending: 3 }];
   expect([opened.store.deliveries.count(webhookId), lines]).toEqual([3, [dropped, dropped]]);
+  expect(ends).toEqual(['dropped', 'dropped']);
+});
+
+test('what an earlier version left pending is sent, and counts as pending since it was opened', async () => {
+  await using folder = await folderOf({});
+  await using receiver = await startReceiver();
+  {
+    await using earlier = openWebhooks(folder.path('.'));
+    earlier.subscribe(receiver.url);
+    earlier.database.exec('ALTER TABLE deliveries DROP COLUMN added');
+    earlier.database.exec(
+      "INSERT INTO deliveries (webhook, chain, block, due, body) VALUES (1, 1, 1, 0, '{}')",
+    );
+  }
+  const openedAt = Date.now();
+  await using opened = openWebhooks(folder.path('.'));
+  const { count, oldestAt } = opened.store.deliveries.pending();
+  expect(count).toBe(1);
+  expect(oldestAt).toBeGreaterThanOrEqual(openedAt);
+  expect(oldestAt).toBeLessThanOrEqual(Date.now() + 1);
+  await opened.webhooks.settled();
+  expect(receiver.received.map(({ body }) => body)).toEqual(['{}']);
 });
 
 const PROCESS = fileURLToPath(new URL('../support/delivering-process.ts', import.meta.url));
