@@ -52,7 +52,7 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   close(): Promise<void>;
 };
 
-/** Milliseconds that a node has to say what its newest block is, and what an account has. */
+/** Milliseconds that a node has to say what its newest block is, and what an account has or a contract says. */
 const HEAD_MS = 5_000;
 const STATE_MS = 10_000;
 
@@ -65,9 +65,10 @@ const tagOf = (block: number | undefined): string =>
 export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }: NodeOptions): EvmNode => {
   const rpc = createRpc({ url, chainId, timeoutMs });
   const fetch = createBlocks(rpc);
-  const { calls } = createCalls(rpc);
+  const stateMs = Math.min(timeoutMs, STATE_MS);
+  const { calls } = createCalls(rpc, stateMs);
   const heads = rpc.with({ timeoutMs: Math.min(timeoutMs, HEAD_MS) });
-  const state = rpc.with({ timeoutMs: Math.min(timeoutMs, STATE_MS), attempts: 3 });
+  const state = rpc.with({ timeoutMs: stateMs, attempts: 3 });
   const guard = createGuard(url);
   const watching: { close(): Promise<void> }[] = [];
 
@@ -255,7 +256,7 @@ const probe = async (url: string, timeoutMs: number): Promise<NodeAbilities> => 
       rpc.call('web3_clientVersion').catch(() => 'unknown'),
       works('eth_getBlockReceipts', tag),
       works('debug_traceBlockByNumber', tag, { tracer: 'callTracer' }),
-      createCalls(rpc).hasMulticall(),
+      createCalls(rpc, timeoutMs).hasMulticall(),
       works('eth_getBlockByNumber', tagOf(Math.min(1, head.number)), false),
       announced,
     ]);
