@@ -90,7 +90,7 @@ const outcome = async (
   times = Number.POSITIVE_INFINITY,
 ): Promise<unknown> => {
   await using faulty = await startFaultyNode(anvil.url);
-  const node = createNode({ url: faulty.url, chainId: CHAIN, timeoutMs: 1_000 });
+  const node = createNode({ url: faulty.url, chainId: CHAIN, timeoutMs: fault === SILENCE ? 1_000 : 30_000 });
   try {
     faulty.faults.call = (call, right) =>
       without.includes(call.method) ? { error: { code: -32_601, message: 'Method not found' } } : right();
@@ -206,7 +206,7 @@ test.each(['http', 'ws'])(
     const node = createNode({
       url: faulty.url.replace('http', protocol),
       chainId: CHAIN,
-      timeoutMs: 300,
+      timeoutMs: 2_000,
       pollMs: 50,
     });
     const heads: number[] = [];
