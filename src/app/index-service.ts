@@ -62,9 +62,16 @@ const describe = ({ id }: Chain, node: NodeAbilities): readonly string[] => {
   return [
     `The node of chain ${id} is ${client}, at block ${head}.`,
     `  receipts            ${receipts === 'block' ? 'of a whole block at once' : 'one by one, which is slower'}`,
-    `  internal transfers  ${traces ? 'indexed' : 'not indexed: it has no debug_traceBlockByNumber'}`,
+    `  internal transfers  ${describeTraces(traces)}`,
     `  new blocks          ${heads === 'websocket' ? 'announced over a WebSocket' : 'asked for every second'}`,
     `  metadata of tokens  ${multicall ? 'of many at once' : 'one by one: Multicall3 is not deployed'}`,
     ...(pruned ? ['  old blocks          gone: the index begins at a recent START_BLOCK'] : []),
   ];
+};
+
+const describeTraces = (traces: NodeAbilities['traces']): string => {
+  if (traces === null) return 'not known: no recent block has a transaction to trace';
+  if (traces === 'block') return 'traced, those of a block at once';
+  if (traces === 'one by one') return 'traced one by one, which is slower';
+  return `not indexed until the node can trace: ${traces.problem}`;
 };

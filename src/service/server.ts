@@ -68,7 +68,11 @@ export const startService = async (source: Source, options: ServiceOptions): Pro
 
   let url = '';
   const webhooks = createWebhooks({ ...options, data: source, now });
-  source.onBlock({ added: webhooks.handleBlock, removed: webhooks.dropBlocks });
+  source.onBlock({
+    added: (block) => webhooks.handleBlock(block),
+    traced: webhooks.handleBlock,
+    removed: webhooks.dropBlocks,
+  });
 
   const cursors = new Cursors(options.cursorSecret ?? apiKey);
   const stopping = new AbortController();

@@ -7,6 +7,11 @@ import type { Awaitable, Block, Chain, Decoded, Hex, LogEntry, Token, Transactio
  */
 export type ChainReader = {
   readonly chains: readonly Chain[];
+  /**
+   * Whether native currency that a call carries, or moves within it, is an activity. The hosted service reads logs and plain
+   * payments: these escape it.
+   */
+  readonly seesCallValues: boolean;
   /** The token at an address; null when its metadata is unknown. */
   token(chainId: number, address: Hex): Token | null;
   /** The URL of an asset's logo; null when it has none. A null token is the chain's native asset. */
@@ -134,6 +139,14 @@ export type ProtocolFamily = {
   readonly forks: readonly string[];
 };
 
+/** How far a source is with tracing the blocks of a chain: what calls within transactions moved is known only then. */
+export type ChainTraces = {
+  /** The number of indexed blocks that are not traced yet. */
+  readonly behind: number;
+  /** Why blocks can't be traced now; null while they are. */
+  readonly problem: string | null;
+};
+
 /** How far a source is with a chain that it follows. Numbers are those of blocks. */
 export type ChainStatus = {
   readonly chainId: number;
@@ -147,6 +160,7 @@ export type ChainStatus = {
     readonly indexedTo: number;
     /** The number of blocks up to the head that are not indexed yet. */
     readonly behind: number;
+    readonly traces: ChainTraces;
   } | null;
   /** Why the chain is not followed now; null while it is. */
   readonly problem: string | null;
@@ -205,6 +219,11 @@ export type ChainData = ChainReader & {
 export type BlockListener = {
   /** A chain's next block. */
   added(block: Block): void;
+  /**
+   * Movements of native currency inside of calls that became known after their block was told of: its transactions with more
+   * effects than before, of which only the new ones have balances, and the same transactions as they were.
+   */
+  traced(block: Block, before: readonly Transaction[]): void;
   /** The chain's blocks from this number on have been unwound: they are no part of the chain any more. */
   removed(chainId: number, fromNumber: number): void;
 };

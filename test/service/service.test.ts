@@ -140,6 +140,7 @@ test('the clock makes blocks of several chains, and stops with the sandbox', asy
       blocks += 1;
       chains.add(chain.id);
     },
+    traced() {},
     removed() {},
   });
   sandbox.startClock();

@@ -105,7 +105,10 @@ test('the chains whose balances could not be read are named, beside the balances
   expect(json.errors).toMatchObject({ token_errors: [{ chain_id: BASE.id }] });
 });
 
-const INDEX = { head: 12, headTime: Date.UTC(2026, 5, 1, 12), indexedFrom: 3, indexedTo: 10, behind: 2 };
+const INDEX = {
+  ...{ head: 12, headTime: Date.UTC(2026, 5, 1, 12), indexedFrom: 3, indexedTo: 10, behind: 2 },
+  traces: { behind: 1, problem: 'no traces' },
+};
 
 test.each<[string, ChainStatus, object, number]>([
   [

@@ -2,7 +2,7 @@ import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import type { ChainLookup } from '../../upstream/parse/fields.ts';
-import type { ChainIndex as ChainIndexShape } from './chains.ts';
+import type { ChainIndex as ChainIndexShape, ChainTraces as ChainTracesShape } from './chains.ts';
 import type { Chain as ChainShape } from './known-chains.ts';
 
 const Lookup = builder.enumType('Lookup', {
@@ -19,6 +19,22 @@ const Lookup = builder.enumType('Lookup', {
 });
 
 const UNSAID = 'Null where the service does not say it.';
+
+const ChainTraces = builder.objectRef<ChainTracesShape>('ChainTraces').implement({
+  description:
+    'How far the service is with tracing the blocks of a chain. Native currency that moves inside of calls is activity once its block is traced.',
+  fields: (t) => ({
+    behind: t.expose('behind', {
+      type: 'BigInt',
+      nullable: true,
+      description: `How many of the indexed blocks are not traced yet. ${UNSAID}`,
+    }),
+    problem: t.exposeString('problem', {
+      nullable: true,
+      description: 'Why blocks can not be traced at present, in words. Null while they are.',
+    }),
+  }),
+});
 
 const ChainIndex = builder.objectRef<ChainIndexShape>('ChainIndex').implement({
   description: 'How far the service is with a chain that it indexes itself.',
@@ -48,6 +64,12 @@ const ChainIndex = builder.objectRef<ChainIndexShape>('ChainIndex').implement({
       type: 'BigInt',
       nullable: true,
       description: `How many blocks up to the head are not indexed yet. ${UNSAID}`,
+    }),
+    traces: t.field({
+      type: ChainTraces,
+      nullable: true,
+      description: `How far the indexed blocks are traced. ${UNSAID}`,
+      resolve: ({ traces }) => traces,
     }),
     problem: t.exposeString('problem', {
       nullable: true,

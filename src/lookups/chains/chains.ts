@@ -147,8 +147,12 @@ export type ChainIndex = {
   readonly from: string | null;
   readonly to: string | null;
   readonly behind: string | null;
+  readonly traces: ChainTraces | null;
   readonly problem: string | null;
 };
+
+/** How far the service's traces of a chain are; null is what it does not say. */
+export type ChainTraces = { readonly behind: string | null; readonly problem: string | null };
 
 export type ChainSource = {
   /** The chains that this gateway knows at the moment. */
@@ -282,9 +286,15 @@ const readIndex = (index: unknown): ChainIndex | null => {
     from: orNull(readInteger, index.indexedFrom),
     to: orNull(readInteger, index.indexedTo),
     behind: orNull(readInteger, index.behind),
+    traces: readTraces(index.traces),
     problem: orNull(readString, index.problem),
   };
 };
+
+const readTraces = (traces: unknown): ChainTraces | null =>
+  isObject(traces)
+    ? { behind: orNull(readInteger, traces.behind), problem: orNull(readString, traces.problem) }
+    : null;
 
 /** What `read` makes of a value; null for a malformed one. */
 const orNull = <Value>(read: Reader<Value>, value: unknown): Value | null => {

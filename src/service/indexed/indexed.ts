@@ -6,7 +6,7 @@ import { delivers } from '../webhooks/webhook.ts';
 import type { ServiceConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { createWebhookStore } from './database/webhook-store.ts';
-import type { Log } from './follower/follower.ts';
+import type { Log } from './follower/problems.ts';
 import { createIndexedSource } from './source.ts';
 
 /** The service over an index of real chains, which listens. */

@@ -2,14 +2,19 @@ import type { DatabaseSync } from 'node:sqlite';
 import { CHAINS } from '../simulated/chains.ts';
 import type { BlockListener, Collection, Source } from '../source.ts';
 import type { Chain, ChainLookup, Hex } from '../types.ts';
+import type { ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
 import { Collectibles } from './contracts/collectibles.ts';
 import { createDecoder } from './contracts/decode.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
 import { Index } from './database/store.ts';
-import { Follower, type Log } from './follower/follower.ts';
+
+import { Follower } from './follower/follower.ts';
+import type { Log } from './follower/problems.ts';
+import { Tracer } from './follower/tracer.ts';
 import { createBalanceReader } from './follower/watched-balances.ts';
+
 import { IndexedData } from './lookups/data.ts';
 import { createNode } from './node/node.ts';
 
@@ -29,9 +34,8 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
   const metadata = new Metadata({
     ...{ database, chains, nodes },
     report(chainId, problem) {
-      const node = nodes.get(chainId)?.name;
-      if (problem === null) log('contracts asked again', { chainId, node });
-      else log('contracts not asked', { chainId, node, problem: textOf(problem) });
+      for (const { follower } of followed)
+        if (follower.chainId === chainId) follower.reportContracts(problem);
     },
   });
   const index: Index = new Index({
@@ -47,34 +51,43 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
     options.metadata && new Collectibles({ database, nodes, ipfsGateway: options.metadata.ipfsGateway });
 
   const listeners: BlockListener[] = [];
-  const listener: BlockListener = {
-    added(block) {
-      for (const each of listeners) each.added(block);
-    },
-    removed(chainId, fromNumber) {
-      metadata.forget(chainId, fromNumber);
-      collectibles?.forget(chainId, fromNumber);
-      for (const each of listeners) each.removed(chainId, fromNumber);
-    },
-  };
-
-  const followers = options.chains.flatMap(({ id, startBlock }) => {
-    const node = nodes.get(id);
-    if (node === undefined) return [];
-    const readBalances = createBalanceReader({ node, watches, log });
-    const prepare: ConstructorParameters<typeof Follower>[0]['prepare'] = async (block, isNew) => {
-      const isComplete = index.range(id)?.lowest.number === 0;
-      const [balances] = await Promise.all([
-        isNew ? readBalances(block, isComplete) : NOTHING_WATCHED,
-        metadata.learn(block, isNew),
-      ]);
-      return balances;
-    };
-    return new Follower({ node, index, startBlock, prepare, listener, log });
-  });
+  const followed: readonly { readonly follower: Follower; readonly tracer: Tracer }[] =
+    options.chains.flatMap(({ id, startBlock }) => {
+      const node = nodes.get(id);
+      if (node === undefined) return [];
+      const readBalances = createBalanceReader({ node, watches, log });
+      const balances = (block: ParsedBlock) => readBalances(block, index.range(id)?.lowest.number === 0);
+      const listener: BlockListener = {
+        added(block) {
+          for (const each of listeners) each.added(block);
+          tracer.wake();
+        },
+        traced(block, before) {
+          for (const each of listeners) each.traced(block, before);
+        },
+        removed(chainId, fromNumber) {
+          metadata.forget(chainId, fromNumber);
+          collectibles?.forget(chainId, fromNumber);
+          tracer.forget(fromNumber);
+          for (const each of listeners) each.removed(chainId, fromNumber);
+        },
+      };
+      const tracer: Tracer = new Tracer({ node, index, balances, listener, log });
+      const follower = new Follower({
+        ...{ node, index, startBlock, listener, log },
+        async prepare(block, isNew) {
+          const asked = isNew ? balances(block) : NOTHING_WATCHED;
+          const [known] = await Promise.all([asked, metadata.learn(block, isNew)]);
+          return known;
+        },
+        traces: () => tracer.status(),
+      });
+      return [{ follower, tracer }];
+    });
 
   return {
     chains,
+    seesCallValues: true,
     operations: [],
     protocols: data.protocols,
     token: (chainId, address) => metadata.token(chainId, address),
@@ -94,20 +107,22 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Sourc
     supply: (...args) => data.supply(...args),
     tokens: (chainIds) => data.tokens(chainIds),
     defiPositions: () => data.defiPositions(),
-    status: () => followers.map((follower) => follower.status()),
+    status: () => followed.map(({ follower }) => follower.status()),
     onBlock: (each) => void listeners.push(each),
     async start() {
       metadata.start();
-      for (const follower of followers) follower.start();
+      for (const { follower, tracer } of followed) {
+        follower.start();
+        tracer.start();
+      }
     },
     async stop() {
-      await Promise.all(followers.map((follower) => follower.stop()));
+      await Promise.all(followed.map(({ follower }) => follower.stop()));
+      await Promise.all(followed.map(({ tracer }) => tracer.stop()));
       await Promise.all([metadata.stop(), collectibles?.stop(), prices?.close()]);
     },
   };
 };
-
-const textOf = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));
 
 const NOTHING_WATCHED = { watches: () => false, after: () => null };
 

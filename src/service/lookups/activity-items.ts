@@ -83,8 +83,7 @@ function* effectActivities(frame: Frame): Generator<Activity> {
 
 function* transferActivities(frame: Frame, transfer: Transfer, swaps: readonly Swap[]): Generator<Activity> {
   const { from, to, asset, token } = transfer;
-  // The service reads logs and whole transactions: native transfers within a call escape it.
-  if (asset === 'native' && frame.transaction.data !== '0x') return;
+  if (asset === 'native' && frame.transaction.data !== '0x' && !frame.data.seesCallValues) return;
   const sides = [
     { address: from, activity: to === ZERO_ADDRESS ? 'burn' : 'send' },
     { address: to, activity: from === ZERO_ADDRESS ? 'mint' : 'receive' },

@@ -181,16 +181,36 @@ function* eventsOf(data: ChainReader, transaction: Transaction): Generator<Oncha
   yield* balanceEvents(data, transaction);
 }
 
-/** The deliveries of a block: one for each webhook with matching events, in the block's order. */
+/** An event, with what was told of it before; null for a new one. */
+type Told = { readonly event: OnchainEvent; readonly was: OnchainEvent | null };
+
+/** The events of a transaction, of which those that it had before are no news. */
+const newsOf = (data: ChainReader, after: Transaction, before: Transaction | undefined): readonly Told[] => {
+  const events = [...eventsOf(data, after)];
+  if (before === undefined) return events.map((event) => ({ event, was: null }));
+  const known = Map.groupBy(eventsOf(data, before), keyOf);
+  return events.map((event) => ({ event, was: known.get(keyOf(event))?.shift() ?? null }));
+};
+
+const keyOf = ({ type, address, item }: OnchainEvent): string =>
+  `${type} ${address} ${JSON.stringify(item())}`;
+
+/**
+ * The deliveries of a block: one for each webhook with matching events, in the block's order. `before` are its transactions as
+ * they were told before: then only what has been added to them is told.
+ */
 export const deliveriesOf = (
   block: Block,
   data: ChainReader,
   store: Pick<Store, 'subscribers'>,
+  before: readonly Transaction[] = [],
 ): readonly Delivery[] => {
   const items = new Map<Webhook, unknown[]>();
-  for (const event of block.transactions.flatMap((transaction) => [...eventsOf(data, transaction)])) {
+  const news = block.transactions.flatMap((transaction, at) => newsOf(data, transaction, before[at]));
+  for (const { event, was } of news) {
     for (const webhook of store.subscribers(event.address)) {
       if (!matches(webhook, block.chain.id, event)) continue;
+      if (was !== null && matches(webhook, block.chain.id, was)) continue;
       const received = items.get(webhook);
       if (received === undefined) items.set(webhook, [event.item()]);
       else received.push(event.item());

@@ -1,6 +1,6 @@
 import { json, type Route, type ServiceRequest, type ServiceResponse, text } from '../http/http.ts';
 import type { ChainReader } from '../source.ts';
-import type { Block, Chain, Hex } from '../types.ts';
+import type { Block, Chain, Hex, Transaction } from '../types.ts';
 import { createDispatcher, createSender, type Log, type RetrySchedule } from './dispatcher.ts';
 import { deliveriesOf, testDelivery } from './events.ts';
 import {
@@ -47,8 +47,11 @@ export type WebhooksOptions = {
 export type Webhooks = {
   /** The route of the management API under /beta/evm/subscriptions/webhooks. */
   readonly route: Route;
-  /** Queues the block's events for every active webhook that they match. They are sent in a later turn of the event loop. */
-  handleBlock(block: Block): void;
+  /**
+   * Queues the block's events for every active webhook that they match. They are sent in a later turn of the event loop. With its
+   * transactions as they were told `before`, only what has been added to them is queued.
+   */
+  handleBlock(block: Block, before?: readonly Transaction[]): void;
   /** Drops the pending deliveries of a chain's blocks from this number on, which have been unwound. */
   dropBlocks(chainId: number, fromNumber: number): void;
   /** Resolves when no delivery is pending: each was accepted, abandoned or dropped. */
@@ -93,9 +96,9 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
       abortDeliveries: dispatcher.abort,
       sendTestEvent: (webhook, address) => dispatcher.deliver(testDelivery(webhook, address, data, now())),
     }),
-    handleBlock(block) {
+    handleBlock(block, before) {
       if (!block.chain.webhooks) return;
-      for (const delivery of deliveriesOf(block, data, store)) dispatcher.deliver(delivery);
+      for (const delivery of deliveriesOf(block, data, store, before)) dispatcher.deliver(delivery);
     },
     dropBlocks: store.deliveries.dropBlocks,
     settled: dispatcher.settled,

@@ -1,4 +1,7 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { folderOf } from '../../support/folder.ts';
 import { runs } from '../../support/runs.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, type Contract, deploy } from './support/contracts.ts';
@@ -24,7 +27,7 @@ const coinOf = async (anvil: Anvil): Promise<Contract> => {
 
 /** That the index is what it were if it had been built now, and that the listener knows the same blocks. */
 const expectRebuilt = async (followed: Followed, anvil: Anvil): Promise<void> => {
-  await followed.caughtUp(anvil.url);
+  await followed.caughtUp({ from: anvil.url });
   await using fresh = await follow({ url: anvil.url });
   await fresh.caughtUp();
   expect(followed.contents()).toEqual(fresh.contents());
@@ -167,11 +170,9 @@ describe('a node behind something', () => {
       },
     ],
     [
-      'that has no receipts of blocks and no traces',
+      'that has no receipts of blocks',
       () => (method) =>
-        /BlockReceipts|debug_/.test(method)
-          ? { error: { code: -32601, message: 'Method not found' } }
-          : undefined,
+        /BlockReceipts/.test(method) ? { error: { code: -32601, message: 'Method not found' } } : undefined,
     ],
     [
       'that gives garbage now and then',
@@ -209,10 +210,112 @@ describe('a node behind something', () => {
       return { result: block };
     };
     await using followed = await follow({ url: faulty.url });
-    await followed.caughtUp(anvil.url);
+    await followed.caughtUp({ from: anvil.url });
     await trade(anvil, coin, 5);
     await expectRebuilt(followed, anvil);
     expect(followed.lines.map(({ message }) => message)).not.toContain('chain reorganised');
+  });
+});
+
+/** Another chain, of which a backend behind a balancer may be. */
+const startStranger = async (): Promise<Anvil> => {
+  const stranger = await startAnvil();
+  await stranger.kill();
+  await stranger.start();
+  await stranger.mine(40);
+  return stranger;
+};
+
+describe('a wrong answer of another backend removes nothing', () => {
+  test.each<[what: string, isWrong: (method: string, params: readonly unknown[]) => boolean]>([
+    [
+      'about the genesis block, during a reorg',
+      (method, [tag]) => method === 'eth_getBlockByNumber' && tag === '0x0',
+    ],
+    ['about the newest block', (_, [tag]) => tag === 'latest'],
+    ['about blocks', (method) => method.startsWith('eth_getBlock')],
+  ])('%s', async (_, isWrong) => {
+    await using anvil = await startAnvil();
+    await using stranger = await startStranger();
+    const coin = await coinOf(anvil);
+    await trade(anvil, coin, 30);
+    await using faulty = await startFaultyNode(anvil.url);
+    await using followed = await follow({ url: faulty.url });
+    await followed.caughtUp();
+    let wrong = 0;
+    faulty.faults.call = async ({ method, params }, ask) => {
+      if (wrong >= 3 || !isWrong(method, params)) return ask();
+      wrong += 1;
+      return { result: await stranger.rpc(method, ...params) };
+    };
+    for (let round = 0; round < 3; round++) {
+      await anvil.rpc('anvil_reorg', 3, []);
+      await trade(anvil, coin, 2);
+    }
+    await expectRebuilt(followed, anvil);
+    expect(wrong).toBe(3);
+    expect(followed.lines.map(({ message }) => message)).not.toContain('index of a chain removed');
+    // All that came was told of, and nothing else.
+    const [first = 0] = followed.told.map(({ number }) => number);
+    const last = await anvil.head();
+    expect(followed.told.map(({ number }) => number)).toEqual(
+      Array.from({ length: last - first + 1 }, (_each, at) => first + at),
+    );
+  });
+});
+
+/** Makes the index of a folder one of another format. */
+const setFormat = (folder: string, format: number, statements = ''): void => {
+  using database = new DatabaseSync(join(folder, 'index.sqlite'));
+  database.exec(`${statements}; PRAGMA user_version = ${format}`);
+};
+
+describe('an index of an earlier release', () => {
+  test('of another format is made anew, and what came in meanwhile is told of', async () => {
+    await using anvil = await startAnvil();
+    await using folder = await folderOf({});
+    const coin = await coinOf(anvil);
+    await trade(anvil, coin, 5);
+    const before = await anvil.head();
+    {
+      await using followed = await follow({ url: anvil.url, folder: folder.path('') });
+      await followed.caughtUp();
+    }
+    setFormat(folder.path(''), 1);
+    // More blocks than a first start indexes in order.
+    await anvil.mine(100);
+    await trade(anvil, coin, 3);
+    const head = await anvil.head();
+    await using followed = await follow({ url: anvil.url, folder: folder.path('') });
+    await expectRebuilt(followed, anvil);
+    expect(followed.told.map(({ number }) => number)).toEqual(
+      Array.from({ length: head - before }, (_, at) => before + 1 + at),
+    );
+  });
+
+  test('without traces of its blocks is traced, and tells of nothing twice', async () => {
+    await using anvil = await startAnvil();
+    await using folder = await folderOf({});
+    await trade(anvil, await coinOf(anvil), 3);
+    const [, friend, other] = await accountsOf(anvil.url);
+    const payer = await deploy(anvil.url, 'Payer');
+    await payer.mine('split', [[friend, other]], { value: 8n });
+    await using faulty = await startFaultyNode(anvil.url);
+    faulty.faults.call = (call, ask) =>
+      call.method.startsWith('debug_') ? { error: { code: -32601, message: 'Method not found' } } : ask();
+    {
+      await using followed = await follow({ url: faulty.url, folder: folder.path('') });
+      await followed.caughtUp({ isTraced: false });
+    }
+    setFormat(folder.path(''), 2, 'DROP TABLE untraced; ALTER TABLE chains DROP COLUMN silent_until');
+    faulty.faults.call = undefined;
+    await using followed = await follow({ url: faulty.url, folder: folder.path('') });
+    await expectRebuilt(followed, anvil);
+    expect(followed.traced).toEqual([]);
+    const { blockNumber } = await payer.mine('split', [[friend, other]], { value: 8n });
+    await followed.caughtUp();
+    expect(followed.told.map(({ number }) => number)).toEqual([blockNumber]);
+    expect(followed.traced.map(({ number }) => number)).toEqual([blockNumber]);
   });
 });
 

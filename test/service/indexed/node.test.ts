@@ -51,7 +51,6 @@ describe.each(['http', 'ws'])('a node over %s', (protocol) => {
     expect(fetched?.receipts.map(({ transactionHash }) => transactionHash)).toEqual(
       fetched?.block.transactions.map(({ hash }) => hash),
     );
-    expect(fetched?.internal).toEqual([]);
     expect(await node.block(number + 100)).toBeNull();
     expect(await node.find(fetched?.block.parentHash ?? '0x')).toEqual(await node.find(number - 1));
     expect(await node.find(number + 100)).toBeNull();
@@ -88,16 +87,21 @@ test('native currency that contracts move is found in traces, but not what was m
   await using node = nodeOf(anvil.url);
   const [, friend, other] = await accountsOf(anvil.url);
   const payer = await deploy(anvil.url, 'Payer');
-  const internal = async () => (await node.block(await anvil.head()))?.internal;
+  const internal = async () => {
+    const { hash, transactions } = (await node.block(await anvil.head()))?.block ?? {};
+    if (hash === undefined || transactions === undefined) throw new Error('expected a block, got none');
+    return node.traces({ hash, transactions: transactions.map((each) => each.hash), wanted: [0] });
+  };
   await payer.mine('split', [[friend, other]], { value: 7n });
-  expect(await internal()).toEqual([
-    { transactionIndex: 0, from: payer.address, to: friend, value: 3n },
-    { transactionIndex: 0, from: payer.address, to: other, value: 4n },
-  ]);
+  const split = [
+    { from: payer.address, to: friend, value: 3n },
+    { from: payer.address, to: other, value: 4n },
+  ];
+  expect(await internal()).toEqual(new Map([[0, split]]));
   await payer.mine('payInVain', [friend], { value: 9n });
-  expect(await internal()).toEqual([]);
+  expect(await internal()).toEqual(new Map([[0, []]]));
   await payer.mine('leave', [friend]);
-  expect(await internal()).toEqual([{ transactionIndex: 0, from: payer.address, to: friend, value: 9n }]);
+  expect(await internal()).toEqual(new Map([[0, [{ from: payer.address, to: friend, value: 9n }]]]));
 });
 
 /** What each contract says; "failed" where the node could not ask it. */
@@ -150,18 +154,16 @@ describe('a node with limits', () => {
   test('receipts are fetched one by one where the node has no method for those of a block', async () => {
     await using faulty = await startFaultyNode(anvil.url);
     faulty.faults.call = (call, ask) =>
-      call.method === 'eth_getBlockReceipts' || call.method === 'debug_traceBlockByNumber'
+      call.method === 'eth_getBlockReceipts'
         ? { error: { code: -32601, message: 'Method not found' } }
         : ask();
     await using node = nodeOf(faulty.url);
     const number = await blockWithTransfers(3);
     const fetched = await node.block(number);
     expect(fetched?.receipts).toHaveLength(3);
-    expect(fetched?.internal).toBeNull();
     await node.block(number);
     const methods = faulty.requests.flat().map(({ method }) => method);
     expect(methods.filter((method) => method === 'eth_getBlockReceipts')).toHaveLength(1);
-    expect(methods.filter((method) => method === 'debug_traceBlockByNumber')).toHaveLength(1);
   });
 
   test.each([
@@ -325,13 +327,6 @@ describe('a node that answers wrongly', () => {
     },
   );
 
-  test('traces that can not be read are as good as none', async () => {
-    const number = await blockWithTransfers(3);
-    await using faulty = await wrongly('debug_traceBlockByNumber', () => [{}, {}, {}]);
-    await using node = nodeOf(faulty.url);
-    expect((await node.block(number))?.internal).toBeNull();
-  });
-
   test('answers in another order are matched to their calls', async () => {
     const number = await blockWithTransfers(3);
     await using faulty = await startFaultyNode(anvil.url);
@@ -407,7 +402,7 @@ describe('probing a node', () => {
       client: expect.stringMatching(/^anvil/),
       head: await anvil.head(),
       receipts: 'block',
-      traces: true,
+      traces: 'block',
       heads: 'websocket',
       multicall: true,
       pruned: false,
@@ -420,7 +415,7 @@ describe('probing a node', () => {
       /Receipts|debug|getCode/.test(call.method) ? { error: { code: -32601, message: 'no' } } : ask();
     expect(await probeNode(faulty.url)).toMatchObject({
       receipts: 'one by one',
-      traces: false,
+      traces: { problem: 'no' },
       heads: 'polling',
       multicall: false,
     });

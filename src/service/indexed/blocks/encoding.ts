@@ -1,5 +1,6 @@
 import type { Hex, LogEntry } from '../../types.ts';
-import { type NativeTransfer, type ParsedTransaction, TOPICS } from './parse.ts';
+import type { InternalTransfer } from '../node/traces.ts';
+import { type ParsedTransaction, TOPICS } from './parse.ts';
 
 /** How addresses, amounts and transactions are written into the file of the index. */
 
@@ -89,7 +90,7 @@ export const decodeTransaction = (bytes: Uint8Array, index: number): ParsedTrans
     logs: Array.from({ length: reader.count() }, (): LogEntry => reader.log()),
     internal: Array.from(
       { length: reader.count() },
-      (): NativeTransfer => ({ from: reader.raw(20), to: reader.raw(20), value: reader.number() }),
+      (): InternalTransfer => ({ from: reader.raw(20), to: reader.raw(20), value: reader.number() }),
     ),
   };
 };

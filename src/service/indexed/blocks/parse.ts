@@ -1,13 +1,8 @@
 import { getSelector as topicOf } from 'ox/AbiEvent';
 import { ZERO_ADDRESS } from '../../evm/address.ts';
 import type { Approval, Effect, Hex, LogEntry, Swap, Transaction, Transfer } from '../../types.ts';
-import type {
-  BlockRef,
-  FetchedBlock,
-  InternalTransfer,
-  RpcReceipt,
-  RpcTransaction,
-} from '../node/answers.ts';
+import type { BlockRef, FetchedBlock, RpcReceipt, RpcTransaction } from '../node/answers.ts';
+import type { InternalTransfer } from '../node/traces.ts';
 
 /** What the index stores of a transaction: everything else is derived from it, when it is stored and when it is read. */
 export type ParsedTransaction = Omit<
@@ -16,27 +11,24 @@ export type ParsedTransaction = Omit<
 > & {
   /** The contract that it created; null when it created none. */
   readonly created: Hex | null;
-  /** Native currency that moved in calls within the transaction; empty also where the node can't say. */
-  readonly internal: readonly NativeTransfer[];
+  /** Native currency that moved in calls within the transaction; empty until the block is traced. */
+  readonly internal: readonly InternalTransfer[];
 };
-
-export type NativeTransfer = Omit<InternalTransfer, 'transactionIndex'>;
 
 export type ParsedBlock = BlockRef & {
   readonly chainId: number;
   readonly transactions: readonly ParsedTransaction[];
 };
 
-export const parseBlock = (chainId: number, { block, receipts, internal }: FetchedBlock): ParsedBlock => {
+export const parseBlock = (chainId: number, { block, receipts }: FetchedBlock): ParsedBlock => {
   const { number, hash, parentHash, time } = block;
-  const moved = Map.groupBy(internal ?? [], ({ transactionIndex }) => transactionIndex);
   const transactions = block.transactions.map((transaction, index) => {
     const receipt = receipts[index];
     if (receipt?.transactionHash !== transaction.hash)
       throw new Error(
         `expected the receipt of ${transaction.hash} in block ${number}, got ${receipt?.transactionHash}`,
       );
-    return parseTransaction(index, transaction, receipt, moved.get(index) ?? []);
+    return parseTransaction(index, transaction, receipt);
   });
   return { number, hash, parentHash, time, chainId, transactions };
 };
@@ -46,7 +38,6 @@ const parseTransaction = (
   index: number,
   { hash, from, to, value, input, nonce, gasPrice, type }: RpcTransaction,
   { success, gasUsed, effectiveGasPrice, contractAddress, logs }: RpcReceipt,
-  internal: readonly InternalTransfer[],
 ): ParsedTransaction => ({
   index,
   hash,
@@ -62,8 +53,15 @@ const parseTransaction = (
   type: Number(type),
   success,
   logs,
-  internal: success ? internal.map((moved) => ({ from: moved.from, to: moved.to, value: moved.value })) : [],
+  internal: [],
 });
+
+/** The gas of a transaction that runs no code. */
+const PAYMENT_GAS = 21_000n;
+
+/** Whether calls within a transaction may have moved native currency: not where it failed, or where no code ran. */
+export const mayMoveInside = ({ success, data, gasUsed, logs }: ParsedTransaction): boolean =>
+  success && (data !== '0x' || logs.length > 0 || gasUsed !== PAYMENT_GAS);
 
 /**
  * The movements and approvals of a transaction, in their order, and its swap. Logs that are not exactly what a standard
@@ -87,6 +85,17 @@ export const effectsOf = (
   const swap = swapOf(transaction, found);
   if (swap !== null) found.push(swap);
   return found;
+};
+
+/** Where the movements inside of its calls are among the effects of a transaction: behind its own payment. */
+export const insideOf = ({
+  to,
+  created,
+  value,
+  internal,
+}: ParsedTransaction): { readonly first: number; readonly end: number } => {
+  const first = value > 0n && (to ?? created) !== null ? 1 : 0;
+  return { first, end: first + internal.length };
 };
 
 /** All addresses that a transaction concerns: its sender, its recipient or new contract, and both sides of its effects. */

@@ -62,29 +62,52 @@ export const inDurableTransaction = <Result>(database: DatabaseSync, work: () =>
 };
 
 /**
- * Makes the tables of the index. A file in another format loses them, and nothing else: they are made anew from the chains.
- * Returns the format that was replaced; null without one.
+ * Makes the tables of the index. A file in the format of the release before is brought to this one. One in another format loses
+ * these tables, and nothing else: they are made anew from the chains, whose blocks are announced from where it was.
+ * Returns the format of which the tables were removed; null without one.
  */
 export const createTables = (database: DatabaseSync): number | null => {
   const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
   if (version === VERSION) return null;
-  inTransaction(database, () => {
+  return inTransaction(database, () => {
+    if (version === 2) {
+      database.exec(`${FROM_2}; PRAGMA user_version = ${VERSION}`);
+      return null;
+    }
+    const heads = version === 0 ? [] : headsOf(database);
     for (const table of TABLES) database.exec(`DROP TABLE IF EXISTS ${table}`);
     database.exec(`${SCHEMA}; PRAGMA user_version = ${VERSION}`);
+    const add = database.prepare('INSERT INTO chains VALUES (?, ?, 0, ?)');
+    for (const [slot, { id, head }] of heads.entries()) add.run(slot, id, head);
+    return version === 0 ? null : version;
   });
-  return version === 0 ? null : version;
+};
+
+/** How far the chains of an index in another format are; none where it does not have these tables. */
+const headsOf = (database: DatabaseSync): readonly { readonly id: bigint; readonly head: number }[] => {
+  try {
+    return database
+      .prepare('SELECT chains.id, max(blocks.id) AS head FROM chains JOIN blocks USING (slot) GROUP BY slot')
+      .all()
+      .flatMap(({ id, head }) =>
+        typeof id === 'bigint' && typeof head === 'bigint' ? [{ id, head: numberOf(head) }] : [],
+      );
+  } catch {
+    return [];
+  }
 };
 
 /** The format of the tables. */
-const VERSION = 2;
+const VERSION = 3;
 
-const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings'];
+const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'untraced'];
 
 /**
  * Addresses and hashes are stored as their bytes, amounts and token ids as `amountBytes` writes them: comparing the bytes
  * compares the numbers.
  *
- * Table `chains`: a chain's slot, which stands for it in the other tables, and the first block that is to be indexed.
+ * Table `chains`: a chain's slot, which stands for it in the other tables, the first block that is to be indexed, and the
+ * newest block that is not announced, as the chain had it when it was first followed; null before that.
  *
  * Table `blocks`: the blocks of a chain, without a gap between its lowest and its head. For their ids see `blockId`.
  * Times are in milliseconds since 1970.
@@ -96,12 +119,31 @@ const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings'];
  * of the last receipt of an NFT; null without a receipt. The index `holders` has all that the list of holders says. Sums of amounts may be negative, as long as older blocks are missing;
  * those of the zero address are what was burned less what was minted. Nothing but what the stored transactions say is in
  * this table, so blocks may come and go at both ends in any order.
+ *
+ * Table `untraced`: the blocks of which it is not known what calls within their transactions moved, and whether they were
+ * announced: then what they moved is, too.
  */
+const UNTRACED = `
+  CREATE TABLE untraced (
+    announced INTEGER NOT NULL,
+    block INTEGER NOT NULL,
+    PRIMARY KEY (announced, block)
+  ) STRICT, WITHOUT ROWID`;
+
+/** The format before did not say which blocks it had no traces of. */
+const FROM_2 = `
+  ALTER TABLE chains ADD COLUMN silent_until INTEGER;
+  UPDATE chains SET silent_until = -1
+    WHERE EXISTS (SELECT 1 FROM blocks WHERE blocks.id >= chains.slot << 36 AND blocks.id < (chains.slot + 1) << 36);
+  ${UNTRACED};
+  INSERT INTO untraced SELECT DISTINCT 0, id >> 20 FROM transactions`;
+
 const SCHEMA = `
   CREATE TABLE chains (
     slot INTEGER PRIMARY KEY,
     id INTEGER NOT NULL UNIQUE,
-    start INTEGER NOT NULL
+    start INTEGER NOT NULL,
+    silent_until INTEGER
   ) STRICT;
   CREATE TABLE blocks (
     id INTEGER PRIMARY KEY,
@@ -135,7 +177,8 @@ const SCHEMA = `
   CREATE INDEX holders ON holdings (slot, token, amount DESC, account, time, sends)
     WHERE +standard = 0 AND amount > x'80';
   CREATE INDEX collectibles ON holdings (account, slot, time, standard, token, token_id)
-    WHERE +standard > 0 AND amount > x'80'`;
+    WHERE +standard > 0 AND amount > x'80';
+  ${UNTRACED}`;
 
 /** A chain has room for 2^36 blocks of 2^20 transactions each. */
 const BLOCK_BITS = 36n;
@@ -150,6 +193,8 @@ export const blockId = (slot: number, number: number): bigint =>
 export const transactionId = (block: bigint, index: number): bigint => (block << INDEX_BITS) | BigInt(index);
 
 export const blockOf = (transaction: bigint): bigint => transaction >> INDEX_BITS;
+
+export const slotOf = (block: bigint): number => Number(block >> BLOCK_BITS);
 
 export const numberOf = (block: bigint): number => Number(BigInt.asUintN(Number(BLOCK_BITS), block));
 

@@ -2,7 +2,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Block, Chain, Effect, Hex, Transaction, Transfer } from '../../types.ts';
 import { type Balances, withBalances } from '../blocks/balances.ts';
 import { bytesOf, decodeTransaction, encodeTransaction, hexOf } from '../blocks/encoding.ts';
-import { effectsOf, type ParsedBlock, type ParsedTransaction, partiesOf } from '../blocks/parse.ts';
+import {
+  effectsOf,
+  insideOf,
+  mayMoveInside,
+  type ParsedBlock,
+  type ParsedTransaction,
+  partiesOf,
+} from '../blocks/parse.ts';
 import type { BlockRef } from '../node/answers.ts';
 import {
   blockId,
@@ -15,6 +22,7 @@ import {
   transactionId,
 } from './database.ts';
 import { type End, type Holding, Ledger, STANDARDS } from './ledger.ts';
+import { Untraced } from './untraced.ts';
 
 type Range = {
   /** The first block that is to be indexed. */
@@ -43,6 +51,8 @@ export class Index {
   readonly #chains: ReadonlyMap<number, IndexedChain>;
   readonly #isMultiToken;
   readonly #ledger: Ledger;
+  /** The blocks that are still to be traced. */
+  readonly untraced: Untraced;
   readonly #statements: ReturnType<typeof prepare>;
   #isOpen = false;
   /** Rows of `by_address` that are written at the end of the transaction, with the hex digits of their addresses. */
@@ -55,9 +65,10 @@ export class Index {
     if (replaced !== null) onRebuild?.(replaced);
     this.#chains = inTransaction(
       database,
-      () => new Map(chains.map((chain) => [chain.id, { chain, slot: slotOf(database, chain.id) }])),
+      () => new Map(chains.map((chain) => [chain.id, { chain, slot: claimSlot(database, chain.id) }])),
     );
     this.#ledger = new Ledger(database);
+    this.untraced = new Untraced(database, (chainId) => this.slot(chainId));
     this.#statements = prepare(database);
   }
 
@@ -90,6 +101,9 @@ export class Index {
         this.#flush();
         return result;
       });
+    } catch (problem) {
+      this.untraced.recount();
+      throw problem;
     } finally {
       this.#isOpen = false;
       this.#ledger.clear();
@@ -97,14 +111,25 @@ export class Index {
     }
   };
 
+  /** The newest block of a chain that is not announced; null before the chain is first followed. */
+  silentUntil(chainId: number): number | null {
+    const silent = this.#statements.silentUntil.get(this.slot(chainId))?.silent_until ?? null;
+    return silent === null ? null : Number(silent);
+  }
+
+  setSilentUntil(chainId: number, number: number): void {
+    this.#statements.setSilentUntil.run(number, this.slot(chainId));
+  }
+
   /**
-   * Adds the next block above the head, or the first one of a chain, and tells of it in the same transaction. `start` is the
-   * first block that is to be indexed, below a chain's first one. Default: the block itself.
+   * Adds the next block above the head, or the first one of a chain, and announces it to the listener in the same transaction. A
+   * block without a listener is history. `start` is the first block that is to be indexed, below a chain's first one. Default:
+   * the block itself.
    * @throws when the block does not follow the head.
    */
   append(
     block: ParsedBlock,
-    listener: (block: Block) => void,
+    listener: ((block: Block) => void) | null,
     known: Balances,
     start: number = block.number,
   ): void {
@@ -116,7 +141,8 @@ export class Index {
         throw new Error(
           `expected block ${head.number + 1} of chain ${chain.id} on ${head.hash}, got ${block.number} on ${block.parentHash}`,
         );
-      const effects = this.#add(slot, block, 'above');
+      const effects = this.#add(slot, block, 'above', listener !== null);
+      if (listener === null) return;
       const told = withBalances(effects, known, (account, transfer) => this.#sum(slot, account, transfer));
       const transactions = block.transactions.map((transaction, at) =>
         transactionOf(chain, block, transaction, told[at] ?? []),
@@ -138,8 +164,57 @@ export class Index {
           throw new Error(
             `expected block ${lowest?.parentHash} below block ${lowest?.number} of chain ${block.chainId}, got ${block.number}, ${block.hash}`,
           );
-        this.#add(this.slot(block.chainId), block, 'below');
+        this.#add(this.slot(block.chainId), block, 'below', false);
       }
+    });
+  }
+
+  /** An indexed block; null when there is none of this number. */
+  block(chainId: number, number: number): ParsedBlock | null {
+    const slot = this.slot(chainId);
+    const id = blockId(slot, number);
+    if (this.hashAt(chainId, number) === null) return null;
+    const transactions = this.#statements.bodies
+      .all(transactionId(id, 0), transactionId(id + 1n, 0))
+      .flatMap(({ id: key, body }) =>
+        typeof key === 'bigint' && body instanceof Uint8Array ? [decodeTransaction(body, indexOf(key))] : [],
+      );
+    return { ...this.#reference(id), chainId, transactions };
+  }
+
+  /**
+   * Adds what calls within the transactions of an indexed block moved, and announces it in the same transaction: to the listener
+   * go the transactions with more effects than before, of which only the new ones have balances, and the same transactions as
+   * they were. It has no effect if the block is not in the index any more.
+   */
+  addTraces(
+    { chainId, number, hash, time, transactions: traced }: ParsedBlock,
+    listener: ((block: Block, before: readonly Transaction[]) => void) | null,
+    known: Balances,
+  ): void {
+    this.transaction(() => {
+      const { chain, slot } = this.#chain(chainId);
+      if (this.hashAt(chainId, number) !== hash) return;
+      const id = blockId(slot, number);
+      this.untraced.delete(id);
+      const effects = traced.map((transaction) => this.#effectsOf(chainId, transaction));
+      const told = withBalances(effects, known, (account, transfer) => this.#sum(slot, account, transfer));
+      const after: Transaction[] = [];
+      const before: Transaction[] = [];
+      const block = { number, hash, time };
+      for (const [at, transaction] of traced.entries()) {
+        if (transaction.internal.length === 0) continue;
+        const key = transactionId(id, transaction.index);
+        this.#statements.setTransaction.run(encodeTransaction(transaction), key);
+        const untraced = { ...transaction, internal: [] };
+        const without = this.#effectsOf(chainId, untraced);
+        const parties = partiesOf(untraced, without);
+        for (const address of partiesOf(transaction, effects[at] ?? []))
+          if (!parties.has(address)) this.#addresses.push({ address, id: key });
+        before.push(transactionOf(chain, block, untraced, without));
+        after.push(transactionOf(chain, block, transaction, insideOnly(transaction, told[at] ?? [])));
+      }
+      if (after.length > 0) listener?.({ chain, ...block, transactions: after }, before);
     });
   }
 
@@ -155,18 +230,13 @@ export class Index {
     });
   }
 
-  /** Takes all blocks of a chain back. Another first block may follow. */
-  reset(chainId: number, listener: (chainId: number, fromNumber: number) => void): void {
-    this.unwind(chainId, -1, listener);
-  }
-
   /** An indexed transaction with its effects; undefined when there is none of this id. */
   read(chain: Chain, id: bigint): { readonly transaction: Transaction; readonly bytes: number } | undefined {
     const { body, hash, time } = this.#statements.transaction.get(id) ?? {};
     if (!(body instanceof Uint8Array) || !(hash instanceof Uint8Array)) return undefined;
     const parsed = decodeTransaction(body, indexOf(id));
     const block = { number: numberOf(blockOf(id)), hash: hexOf(hash), time: Number(time) };
-    const effects = effectsOf(parsed, (contract) => this.#isMultiToken(chain.id, contract));
+    const effects = this.#effectsOf(chain.id, parsed);
     return { transaction: transactionOf(chain, block, parsed, effects), bytes: body.length };
   }
 
@@ -188,15 +258,17 @@ export class Index {
     return { number: numberOf(id), hash: hexOf(hash), parentHash: hexOf(parent), time: Number(time) };
   }
 
+  #effectsOf(chainId: number, transaction: ParsedTransaction): readonly Effect[] {
+    return effectsOf(transaction, (contract) => this.#isMultiToken(chainId, contract));
+  }
+
   /** Stores a block. Returns the effects of each of its transactions. */
-  #add(slot: number, block: ParsedBlock, end: End): readonly (readonly Effect[])[] {
+  #add(slot: number, block: ParsedBlock, end: End, isAnnounced: boolean): readonly (readonly Effect[])[] {
     const { chainId, number, hash, parentHash, time, transactions } = block;
     const { addBlock, addTransaction } = this.#statements;
     const id = blockId(slot, number);
     addBlock.run(id, bytesOf(hash), bytesOf(parentHash), time);
-    const effects = transactions.map((transaction) =>
-      effectsOf(transaction, (contract) => this.#isMultiToken(chainId, contract)),
-    );
+    const effects = transactions.map((transaction) => this.#effectsOf(chainId, transaction));
     for (const [at, transaction] of transactions.entries()) {
       const key = transactionId(id, transaction.index);
       addTransaction.run(key, encodeTransaction(transaction));
@@ -204,6 +276,7 @@ export class Index {
         this.#addresses.push({ address, id: key });
     }
     this.#ledger.add(slot, end, effects.flat(), time);
+    if (transactions.some(mayMoveInside)) this.untraced.add(id, isAnnounced);
     return effects;
   }
 
@@ -233,6 +306,7 @@ export class Index {
     }
     dropTransactions.run(...within);
     dropBlock.run(id);
+    this.untraced.delete(id);
     this.#ledger.revert(slot, effects, (holding) => this.#lastReceipt(slot, holding));
   }
 
@@ -266,13 +340,21 @@ export class Index {
 type IndexedChain = { readonly chain: Chain; readonly slot: number };
 
 /** The slot of a chain, which gets the next free one when the index does not know it. */
-const slotOf = (database: DatabaseSync, chainId: number): number => {
+const claimSlot = (database: DatabaseSync, chainId: number): number => {
   database
-    .prepare('INSERT OR IGNORE INTO chains SELECT ifnull(max(slot) + 1, 0), ?, 0 FROM chains')
+    .prepare('INSERT OR IGNORE INTO chains SELECT ifnull(max(slot) + 1, 0), ?, 0, NULL FROM chains')
     .run(chainId);
   const slot = Number(database.prepare('SELECT slot FROM chains WHERE id = ?').get(chainId)?.slot);
   if (slot > MAX_SLOT) throw new Error(`the index has room for ${MAX_SLOT + 1} chains, got one more`);
   return slot;
+};
+
+/** The effects of a transaction, with balances only for what moved inside of its calls. */
+const insideOnly = (transaction: ParsedTransaction, effects: readonly Effect[]): readonly Effect[] => {
+  const { first, end } = insideOf(transaction);
+  return effects.map((effect, at) =>
+    effect.kind === 'transfer' && (at < first || at >= end) ? { ...effect, balances: null } : effect,
+  );
 };
 
 /** The ids that a chain's blocks are between. */
@@ -299,6 +381,8 @@ const prepare = (database: DatabaseSync) => ({
      FROM chains WHERE slot = ?1`,
   ),
   setStart: database.prepare('UPDATE chains SET start = ? WHERE slot = ?'),
+  silentUntil: database.prepare('SELECT silent_until FROM chains WHERE slot = ?'),
+  setSilentUntil: database.prepare('UPDATE chains SET silent_until = ? WHERE slot = ?'),
   block: database.prepare('SELECT hash, parent, time FROM blocks WHERE id = ?'),
   genesis: database.prepare('SELECT 1 FROM blocks WHERE id = ?'),
   addBlock: database.prepare('INSERT INTO blocks (id, hash, parent, time) VALUES (?, ?, ?, ?)'),
@@ -308,6 +392,7 @@ const prepare = (database: DatabaseSync) => ({
     `SELECT body, hash, time FROM transactions JOIN blocks ON blocks.id = transactions.id >> 20
      WHERE transactions.id = ?`,
   ),
+  setTransaction: database.prepare('UPDATE transactions SET body = ? WHERE id = ?'),
   bodies: database.prepare('SELECT id, body FROM transactions WHERE id >= ? AND id < ?'),
   dropTransactions: database.prepare('DELETE FROM transactions WHERE id >= ? AND id < ?'),
   addAddress: database.prepare('INSERT INTO by_address VALUES (?, ?)'),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as yieldToEvents } from 'node:timers/promises';
-import type { BlockListener, ChainStatus } from '../../source.ts';
+import type { BlockListener, ChainStatus, ChainTraces } from '../../source.ts';
 import type { Balances } from '../blocks/balances.ts';
 import { type ParsedBlock, parseBlock } from '../blocks/parse.ts';
 import type { Index } from '../database/store.ts';
@@ -7,9 +7,7 @@ import type { BlockRef, FetchedBlock } from '../node/answers.ts';
 import type { EvmNode } from '../node/node.ts';
 import { backoffMs } from '../node/rpc.ts';
 import { Prefetch } from './prefetch.ts';
-
-/** Writes a line. One whose details have a `problem` is a warning. */
-export type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;
+import { type Log, Problems } from './problems.ts';
 
 type FollowOptions = {
   readonly node: EvmNode;
@@ -23,6 +21,8 @@ type FollowOptions = {
   readonly prepare: (block: ParsedBlock, isNew: boolean) => Promise<Balances>;
   /** Is told of new blocks, and of blocks that are removed, within the transaction that changes the index. */
   readonly listener: BlockListener;
+  /** How far the blocks of the index are traced. */
+  readonly traces: () => ChainTraces;
   readonly log: Log;
 };
 
@@ -37,21 +37,19 @@ const KEPT_BLOCKS = 64;
 export const BATCH_TRANSACTIONS = 500;
 const PROGRESS_MS = 5_000;
 const MAX_PAUSE_MS = 10_000;
+/** How often a node is asked again before much is removed from the index, and the milliseconds before each time. */
+const CONFIRMATIONS = 4;
+const CONFIRM_MS = 1_000;
 /** The number of times that a block is asked for which the node does not have although it should: it may be behind a balancer. */
 const MISSING_ATTEMPTS = 5;
 
-/** What a follower does: it learns of the head, adds blocks above the index, and older ones below it. */
-type Task = 'head' | 'forward' | 'backfill';
-
-const FAILURES: Readonly<Record<Task, string>> = {
-  head: 'chain not followed',
-  forward: 'chain not followed',
-  backfill: 'older blocks not indexed',
-};
+/**
+ * What a follower does: it learns of the head, adds blocks above the index, and older ones below it. What contracts say is asked
+ * elsewhere.
+ */
+type Task = 'head' | 'forward' | 'backfill' | 'contracts';
 
 type Range = NonNullable<ReturnType<Index['range']>>;
-
-const textOf = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));
 
 /**
  * Keeps the index of a chain where the chain is: forward from the newest indexed block in order, and after the first start also
@@ -60,26 +58,34 @@ const textOf = (problem: unknown): string => (problem instanceof Error ? problem
  */
 export class Follower {
   readonly #options: FollowOptions;
-  readonly #chainId: number;
+  readonly chainId: number;
   readonly #stopping = new AbortController();
-  readonly #problems = new Map<Task, string>();
+  readonly #problems: Problems<Task>;
   readonly #newer = new Prefetch((number) => this.#fetch(number));
   readonly #older = new Prefetch((number) => this.#fetch(number));
   #head: BlockRef | null = null;
   /** Counts what may give a task something to do. */
   #revision = 0;
   #onRevision: (() => void)[] = [];
-  /** Blocks up to this one are not announced: the chain had them before it was indexed. */
-  #silentUntil = -1;
-  /** Whether this index replaces that of another chain, whose blocks the listener was told of. */
-  #isReplaced = false;
   /** When the index was last at the head, or said how far it is. */
   #progressAt = { forward: Date.now(), backfill: Date.now() };
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: FollowOptions) {
     this.#options = options;
-    this.#chainId = options.node.chainId;
+    this.chainId = options.node.chainId;
+    this.#problems = new Problems({
+      chainId: this.chainId,
+      node: options.node.name,
+      failures: {
+        head: 'chain not followed',
+        forward: 'chain not followed',
+        backfill: 'older blocks not indexed',
+        contracts: 'contracts not asked',
+      },
+      success: 'chain followed again',
+      log: options.log,
+    });
   }
 
   start(): void {
@@ -94,11 +100,10 @@ export class Follower {
   }
 
   status(): ChainStatus {
-    const range = this.#options.index.range(this.#chainId);
-    const [problem] = this.#problems.values();
+    const range = this.#options.index.range(this.chainId);
     const head = this.#head ?? range?.head;
     return {
-      chainId: this.#chainId,
+      chainId: this.chainId,
       index:
         head === undefined || range === null
           ? null
@@ -108,9 +113,16 @@ export class Follower {
               indexedFrom: range.lowest.number,
               indexedTo: range.head.number,
               behind: Math.max(0, head.number - range.head.number),
+              traces: this.#options.traces(),
             },
-      problem: problem === undefined ? null : `node ${this.#options.node.name}: ${problem}`,
+      problem: this.#problems.first,
     };
+  }
+
+  /** Says why contracts can't be asked now; null once they can. */
+  reportContracts(problem: unknown): void {
+    if (problem === null) this.#problems.succeed('contracts');
+    else this.#fail('contracts', problem);
   }
 
   /** Closes the node. Resolves when the index is not changed any more. */
@@ -123,7 +135,7 @@ export class Follower {
 
   #seen(head: BlockRef): void {
     this.#head = head;
-    this.#succeed('head');
+    this.#problems.succeed('head');
     this.#wake();
   }
 
@@ -133,17 +145,7 @@ export class Follower {
   }
 
   #fail(task: Task, error: unknown): void {
-    if (this.#stopping.signal.aborted) return;
-    const problem = textOf(error);
-    const isKnown = [...this.#problems.values()].includes(problem);
-    this.#problems.set(task, problem);
-    if (!isKnown)
-      this.#options.log(FAILURES[task], { chainId: this.#chainId, node: this.#options.node.name, problem });
-  }
-
-  #succeed(task: Task): void {
-    if (this.#problems.delete(task) && this.#problems.size === 0)
-      this.#options.log('chain followed again', { chainId: this.#chainId, node: this.#options.node.name });
+    if (!this.#stopping.signal.aborted) this.#problems.fail(task, error);
   }
 
   /** Repeats a step with the newest head. After a failure it pauses; where there is nothing to do, it waits until there may be. */
@@ -154,7 +156,7 @@ export class Follower {
       try {
         const next = this.#head === null ? 'wait' : await step(this.#head);
         failures = 0;
-        if (this.#head !== null) this.#succeed(task);
+        if (this.#head !== null) this.#problems.succeed(task);
         if (next === 'go on') await yieldToEvents();
         else if (revision === this.#revision && !signal.aborted)
           await new Promise<void>((resolve) => this.#onRevision.push(resolve));
@@ -179,27 +181,31 @@ export class Follower {
 
   async #forward(head: BlockRef): Promise<'go on' | 'wait'> {
     const { index } = this.#options;
-    const range = index.range(this.#chainId);
+    const range = index.range(this.chainId);
     if (range === null) return this.#begin(head);
     if (head.number > range.head.number) return this.#append(range, head);
     // Where a balancer has several nodes, one that is behind has an older block of the same chain as its head.
-    if (index.hashAt(this.#chainId, head.number) !== head.hash) return this.#unwind(range, head);
+    if (index.hashAt(this.chainId, head.number) !== head.hash) return this.#unwind(range, head);
     this.#progressAt.forward = Date.now();
     return 'wait';
   }
 
-  /** Adds the first block. It is not the head, so that what a reorg replaces soon is indexed already. */
+  /**
+   * Adds the first block. It is below those that a reorg may soon replace, and below those that are announced, as where the
+   * index is made anew in another format.
+   */
   async #begin(head: BlockRef): Promise<'go on'> {
-    const { startBlock, log, node } = this.#options;
+    const { startBlock, index, log, node } = this.#options;
     const kept = Math.max(0, head.number - KEPT_BLOCKS);
     const start = startBlock ?? (head.number < SHORT_CHAIN ? 0 : kept);
     if (start > head.number)
       throw new Error(`expected START_BLOCK at most at the head, block ${head.number}, got ${start}`);
-    if (!this.#isReplaced) this.#silentUntil = head.number;
-    const fetched = await this.#fetch(Math.max(start, kept));
+    const silent = index.silentUntil(this.chainId) ?? head.number;
+    const fetched = await this.#fetch(Math.max(start, Math.min(kept, silent + 1)));
+    index.setSilentUntil(this.chainId, silent);
     await this.#add([fetched], start);
     this.#wake();
-    log('indexing a chain', { chainId: this.#chainId, node: node.name, from: start, head: head.number });
+    log('indexing a chain', { chainId: this.chainId, node: node.name, from: start, head: head.number });
     return 'go on';
   }
 
@@ -224,14 +230,15 @@ export class Follower {
 
   async #add(fetched: readonly FetchedBlock[], start?: number): Promise<void> {
     const { index, listener, prepare } = this.#options;
-    const blocks = fetched.map((block) => parseBlock(this.#chainId, block));
-    const isNew = ({ number }: { readonly number: number }) => number > this.#silentUntil;
+    const blocks = fetched.map((block) => parseBlock(this.chainId, block));
+    const silent = index.silentUntil(this.chainId) ?? -1;
+    const isNew = ({ number }: ParsedBlock) => number > silent;
     const prepared = await Promise.all(
       blocks.map(async (block) => ({ block, known: await prepare(block, isNew(block)) })),
     );
     index.transaction(() => {
       for (const { block, known } of prepared)
-        index.append(block, (added) => isNew(added) && listener.added(added), known, start);
+        index.append(block, isNew(block) ? (added) => listener.added(added) : null, known, start);
     });
   }
 
@@ -239,24 +246,51 @@ export class Follower {
   async #unwind(range: Range, tip: BlockRef): Promise<'go on'> {
     const { index, listener, log } = this.#options;
     const common = await this.#commonBlock(range, tip);
-    const removed = (chainId: number, from: number) => listener.removed(chainId, from);
+    const to = common?.number ?? -1;
+    const blocks = range.head.number - to;
+    if (common === null) await this.#confirmAnother(range);
+    else if (blocks > KEPT_BLOCKS) await this.#confirm(tip.number, ({ hash }) => hash === tip.hash);
     this.#newer.clear();
-    // The blocks that replace the removed ones count as new.
-    this.#silentUntil = Math.min(this.#silentUntil, common?.number ?? -1);
-    if (common !== null) {
-      index.unwind(this.#chainId, common.number, removed);
-      const blocks = range.head.number - common.number;
-      log('chain reorganised', { chainId: this.#chainId, blocks, from: common.number + 1 });
-      return 'go on';
-    }
-    this.#older.clear();
-    index.reset(this.#chainId, removed);
-    this.#isReplaced = true;
-    log('index of a chain removed', {
-      chainId: this.#chainId,
-      problem: `block ${range.lowest.number} is another one now, as where a local chain was started anew`,
+    if (common === null) this.#older.clear();
+    index.transaction(() => {
+      // The blocks that replace the removed ones are announced. Of a long chain in the place of another one, most are history.
+      const before = common === null ? Infinity : (index.silentUntil(this.chainId) ?? -1);
+      const history = common === null && tip.number >= SHORT_CHAIN ? tip.number - KEPT_BLOCKS : to;
+      index.setSilentUntil(this.chainId, Math.min(before, history));
+      index.unwind(this.chainId, to, (chainId, from) => listener.removed(chainId, from));
     });
+    if (common !== null) log('chain reorganised', { chainId: this.chainId, blocks, from: common.number + 1 });
+    else
+      log('index of a chain removed', {
+        chainId: this.chainId,
+        problem: `block ${range.lowest.number} is another one now, as where a local chain was started anew`,
+      });
     return 'go on';
+  }
+
+  /**
+   * Makes sure that the node is of another chain than the index: that it has another block in the place of the lowest one, and
+   * where that is the genesis block, does not know it.
+   */
+  async #confirmAnother({ lowest }: Range): Promise<void> {
+    await this.#confirm(lowest.number, ({ hash }) => hash !== lowest.hash);
+    if (lowest.number === 0 && (await this.#options.node.findAnew(lowest.hash)) !== null)
+      throw new Error(`expected one genesis block, got another one beside ${lowest.hash}`);
+  }
+
+  /**
+   * Asks for a block again over some seconds, each time over a new connection: one wrong answer, such as that of another chain's
+   * node behind a balancer, must not remove what is indexed.
+   * @throws when an answer is not as the first one.
+   */
+  async #confirm(number: number, isAsBefore: (block: BlockRef) => boolean): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let asked = 0; asked < CONFIRMATIONS; asked++) {
+      await sleep(CONFIRM_MS, undefined, { signal });
+      const again = await this.#options.node.findAnew(number);
+      if (again === null || !isAsBefore(again))
+        throw new Error(`expected one block ${number}, got another one when it was asked for again`);
+    }
   }
 
   /**
@@ -270,7 +304,7 @@ export class Follower {
     const now = await node.find(lowest.number);
     if (now !== null && now.hash !== lowest.hash) return null;
     let block = tip;
-    while (index.hashAt(this.#chainId, block.number) !== block.hash) {
+    while (index.hashAt(this.chainId, block.number) !== block.hash) {
       if (block.number <= lowest.number) return null;
       const parent = await node.find(block.parentHash);
       // Parents that are no block lower would be walked without end.
@@ -285,7 +319,7 @@ export class Follower {
 
   async #backfill(): Promise<'go on' | 'wait'> {
     const { index, prepare, log } = this.#options;
-    const range = index.range(this.#chainId);
+    const range = index.range(this.chainId);
     if (range === null || range.lowest.number <= range.from) {
       this.#progressAt.backfill = Date.now();
       return 'wait';
@@ -295,17 +329,17 @@ export class Follower {
     let above: BlockRef = range.lowest;
     for (const older of fetched) {
       if (older.block.hash !== above.parentHash) break;
-      blocks.push(parseBlock(this.#chainId, older));
+      blocks.push(parseBlock(this.chainId, older));
       above = older.block;
     }
     if (blocks.length === 0)
       throw new Error(`expected block ${above.parentHash} below block ${above.number}`);
     await Promise.all(blocks.map((block) => prepare(block, false)));
     // Another chain may have taken its place meanwhile.
-    if (index.range(this.#chainId)?.lowest.hash !== range.lowest.hash) return 'go on';
+    if (index.range(this.chainId)?.lowest.hash !== range.lowest.hash) return 'go on';
     index.prepend(blocks);
     const left = above.number - range.from;
-    if (left === 0) log('chain indexed', { chainId: this.#chainId, from: range.from });
+    if (left === 0) log('chain indexed', { chainId: this.chainId, from: range.from });
     else this.#progress('backfill', 'indexing older blocks', { block: above.number, left });
     return 'go on';
   }
@@ -313,6 +347,6 @@ export class Follower {
   #progress(task: 'forward' | 'backfill', message: string, details: Readonly<Record<string, unknown>>): void {
     if (Date.now() - this.#progressAt[task] < PROGRESS_MS) return;
     this.#progressAt[task] = Date.now();
-    this.#options.log(message, { chainId: this.#chainId, ...details });
+    this.#options.log(message, { chainId: this.chainId, ...details });
   }
 }

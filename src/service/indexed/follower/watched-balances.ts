@@ -5,7 +5,7 @@ import type { Balances } from '../blocks/balances.ts';
 import { effectsOf, type ParsedBlock } from '../blocks/parse.ts';
 import { CONTROL, isGone } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
-import type { Log } from './follower.ts';
+import type { Log } from './problems.ts';
 
 const balanceOfCoin = parseFunction('function balanceOf(address account) returns (uint256)');
 const balanceOfItem = parseFunction('function balanceOf(address account, uint256 id) returns (uint256)');

@@ -39,20 +39,10 @@ export type RpcReceipt = {
 
 export type RpcBlock = BlockRef & { readonly transactions: readonly RpcTransaction[] };
 
-/** Native currency that moved in a call within a transaction, and stayed moved. */
-export type InternalTransfer = {
-  readonly transactionIndex: number;
-  readonly from: Hex;
-  readonly to: Hex;
-  readonly value: bigint;
-};
-
 /** A block with a receipt for each transaction, in their order. */
 export type FetchedBlock = {
   readonly block: RpcBlock;
   readonly receipts: readonly RpcReceipt[];
-  /** In the order of the calls; null when the node can't trace the block. */
-  readonly internal: readonly InternalTransfer[] | null;
 };
 
 /** A node answered something that can't be true of a chain, or parts that don't belong together. */
@@ -60,20 +50,20 @@ export class InvalidAnswerError extends Error {
   override readonly name = 'InvalidAnswerError';
 }
 
-type Members = Readonly<Record<string, unknown>>;
+export type Members = Readonly<Record<string, unknown>>;
 
 /** It is cut to the length of a line when credentials have been taken out of it: a part of one would not be found. */
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 1000);
 
-const expected = (what: string, value: unknown): InvalidAnswerError =>
+export const expected = (what: string, value: unknown): InvalidAnswerError =>
   new InvalidAnswerError(`expected ${what}, got ${shown(value)}`);
 
-const members = (value: unknown, what: string): Members => {
+export const members = (value: unknown, what: string): Members => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw expected(what, value);
   return value as Members;
 };
 
-const listOf = (value: unknown, what: string): readonly unknown[] => {
+export const listOf = (value: unknown, what: string): readonly unknown[] => {
   if (!Array.isArray(value)) throw expected(`a list of ${what}`, value);
   return value;
 };
@@ -92,7 +82,7 @@ const readHash = (value: unknown, what: string): Hex => {
   return value.toLowerCase() as Hex;
 };
 
-const readAddress = (value: unknown, what: string): Hex => {
+export const readAddress = (value: unknown, what: string): Hex => {
   if (!isHex(value, /^0x[0-9a-f]{40}$/i)) throw expected(`${what}, an address`, value);
   return value.toLowerCase() as Hex;
 };
@@ -233,51 +223,3 @@ const readLog = (value: unknown): RpcLog => {
     data: readData(data, 'the data of a log'),
   };
 };
-
-/** The kinds of calls that move their value to the callee. Delegated calls only repeat the value of their caller. */
-const MOVING = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
-
-/**
- * The internal transfers of a block, from what the node's callTracer says of each transaction. What a failed call moved
- * was moved back, with all that was called from it.
- */
-export const readTraces = (value: unknown, { transactions }: RpcBlock): readonly InternalTransfer[] => {
-  const traces = listOf(value, 'traces');
-  if (traces.length !== transactions.length)
-    throw new InvalidAnswerError(`expected ${transactions.length} traces, got ${traces.length}`);
-  return transactions.flatMap(({ hash }, transactionIndex) => {
-    const { txHash, result } = members(traces[transactionIndex], 'a trace');
-    // Older nodes don't name the transaction.
-    if (txHash !== undefined && txHash !== hash) throw expected(`the trace of ${hash}`, txHash);
-    return readTrace(members(result, 'the calls of a transaction'), transactionIndex);
-  });
-};
-
-const readTrace = (root: Members, transactionIndex: number): readonly InternalTransfer[] => {
-  const found: InternalTransfer[] = [];
-  // Not recursive: a trace may be deeper than the stack.
-  const pending = subcalls(root);
-  for (let call = pending.pop(); call !== undefined; call = pending.pop()) {
-    const { type, from, to, value } = call;
-    if (call.error === undefined && typeof type === 'string' && MOVING.has(type)) {
-      const moved = BigInt(readQuantity(value ?? '0x0', 'the value of a call'));
-      if (moved > 0n)
-        found.push({
-          transactionIndex,
-          from: readAddress(from, 'the caller of a call'),
-          to: readAddress(to, 'the callee of a call'),
-          value: moved,
-        });
-    }
-    for (const subcall of subcalls(call)) pending.push(subcall);
-  }
-  return found;
-};
-
-/** The calls that a call made, the last one first; none when it failed. */
-const subcalls = ({ error, calls }: Members): Members[] =>
-  error !== undefined || calls === undefined || calls === null
-    ? []
-    : listOf(calls, 'calls')
-        .map((call) => members(call, 'a call'))
-        .reverse();

@@ -12,13 +12,12 @@ import {
   readQuantity,
   readReceipt,
   readReceipts,
-  readTraces,
 } from './answers.ts';
 import { type Calls, createCalls } from './calls.ts';
 import { createRedactor, RpcError } from './errors.ts';
 import { announceHeads, watchHeads } from './heads.ts';
-import { isMethodMissing, isStateMissing } from './refusals.ts';
 import { backoffMs, createRpc, type Rpc } from './rpc.ts';
+import { createTraces, probeTraces, type Traceable, type Traces, type Tracing } from './traces.ts';
 
 export type NodeOptions = {
   /** `http:`, `https:`, `ws:` or `wss:`, with credentials as needed. They appear in no error. */
@@ -42,8 +41,12 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   head(): Promise<BlockRef>;
   /** The block with this number or hash; null when the node doesn't have it. */
   find(block: number | Hex): Promise<BlockRef | null>;
-  /** A block with all of its parts; null when the node doesn't have it. */
+  /** As `find`, asked over a new connection: where a balancer has several nodes, another one may answer. */
+  findAnew(block: number | Hex): Promise<BlockRef | null>;
+  /** A block with all of its parts but the traces; null when the node doesn't have it. */
   block(number: number): Promise<FetchedBlock | null>;
+  /** What calls moved in a block. Each call is sent once: tracing is slow, and what fails is tried again by the caller. */
+  traces(block: Traceable): Promise<Traces>;
   /** Native balances, by default at the newest block. Rejects with RpcError when the node has lost the state of the block. */
   balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]>;
   /** Tells the listener of new blocks, and of problems while it asks for them, until the node is closed. */
@@ -64,6 +67,7 @@ const tagOf = (block: number | undefined): string =>
 /** Opens no connection before it is asked. */
 export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }: NodeOptions): EvmNode => {
   const rpc = createRpc({ url, chainId, timeoutMs });
+  const traces = createTraces(rpc.with({ attempts: 1 }));
   const fetch = createBlocks(rpc);
   const stateMs = Math.min(timeoutMs, STATE_MS);
   const { calls } = createCalls(rpc, stateMs);
@@ -80,20 +84,17 @@ export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }:
     name: rpc.name,
     calls: (list, block) => calls(list, block).map((answer) => guard(() => answer)),
     head,
-    find: (block) =>
-      guard(async () => {
-        const read = (answer: unknown): BlockRef | null => {
-          if (answer === null) return null;
-          const found = readBlockRef(answer);
-          if (found.number !== block && found.hash !== block)
-            throw new InvalidAnswerError(`expected block ${block}, got ${found.number} with ${found.hash}`);
-          return found;
-        };
-        return typeof block === 'number'
-          ? rpc.read(read, 'eth_getBlockByNumber', tagOf(block), false)
-          : rpc.read(read, 'eth_getBlockByHash', block, false);
-      }),
-    block: (number) => guard(() => repeatedly((isLast) => fetch(number, isLast))),
+    find: (block) => guard(() => find(rpc, block)),
+    async findAnew(block) {
+      const another = createRpc({ url, chainId, timeoutMs });
+      try {
+        return await guard(() => find(another, block));
+      } finally {
+        await another.close();
+      }
+    },
+    block: (number) => guard(() => repeatedly(() => fetch(number))),
+    traces: (block) => guard(() => traces(block)),
     balances: (accounts, block) =>
       guard(() =>
         Promise.all(
@@ -108,6 +109,19 @@ export const createNode = ({ url, chainId, timeoutMs = 30_000, pollMs = 1_000 }:
       await Promise.all([rpc.close(), ...watching.map((watch) => watch.close())]);
     },
   };
+};
+
+const find = async (rpc: Rpc, block: number | Hex): Promise<BlockRef | null> => {
+  const read = (answer: unknown): BlockRef | null => {
+    if (answer === null) return null;
+    const found = readBlockRef(answer);
+    if (found.number !== block && found.hash !== block)
+      throw new InvalidAnswerError(`expected block ${block}, got ${found.number} with ${found.hash}`);
+    return found;
+  };
+  return typeof block === 'number'
+    ? rpc.read(read, 'eth_getBlockByNumber', tagOf(block), false)
+    : rpc.read(read, 'eth_getBlockByHash', block, false);
 };
 
 /** Takes the credentials of the node's URL out of errors that show what it answered: it may have repeated them. */
@@ -125,13 +139,12 @@ const createGuard = (url: string) => {
 /** The number of times that a block is asked for whose parts don't belong together: a balancer may ask several nodes. */
 const CHECKED_ATTEMPTS = 4;
 
-const repeatedly = async <Result>(work: (isLast: boolean) => Promise<Result>): Promise<Result> => {
+const repeatedly = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   for (let attempt = 1; ; attempt++) {
-    const isLast = attempt === CHECKED_ATTEMPTS;
     try {
-      return await work(isLast);
+      return await work();
     } catch (problem) {
-      if (!(problem instanceof InvalidAnswerError) || isLast) throw problem;
+      if (!(problem instanceof InvalidAnswerError) || attempt === CHECKED_ATTEMPTS) throw problem;
       await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt)));
     }
   }
@@ -140,9 +153,6 @@ const repeatedly = async <Result>(work: (isLast: boolean) => Promise<Result>): P
 /** Fetches blocks, by the methods that the node turns out to have. */
 const createBlocks = (rpc: Rpc) => {
   const blockReceipts = createAbility();
-  let hasTraces = true;
-  /** The newest block that the node could not trace as its state is gone. */
-  let untraceable = -1;
 
   /** What the node says of all receipts of a block at once; null where it can't. */
   const receiptsOfBlock = async (tag: string): Promise<unknown> => {
@@ -170,34 +180,10 @@ const createBlocks = (rpc: Rpc) => {
     );
   };
 
-  const traces = async (number: number): Promise<unknown> => {
-    if (!hasTraces || number <= untraceable) return null;
-    try {
-      return await rpc.call('debug_traceBlockByNumber', tagOf(number), { tracer: 'callTracer' });
-    } catch (problem) {
-      if (!(problem instanceof RpcError)) throw problem;
-      if (isMethodMissing(problem)) hasTraces = false;
-      else if (isStateMissing(problem)) untraceable = Math.max(untraceable, number);
-      return null;
-    }
-  };
-
-  const internal = (answer: unknown, block: RpcBlock, isLast: boolean) => {
-    if (block.transactions.length === 0) return [];
-    try {
-      return answer === null || answer === undefined ? null : readTraces(answer, block);
-    } catch (problem) {
-      // A tracer with its own output format can't be used.
-      if (problem instanceof InvalidAnswerError && isLast) return null;
-      throw problem;
-    }
-  };
-
-  return async (number: number, isLast: boolean): Promise<FetchedBlock | null> => {
-    const [answer, receiptsAnswer, tracesAnswer] = await Promise.all([
+  return async (number: number): Promise<FetchedBlock | null> => {
+    const [answer, receiptsAnswer] = await Promise.all([
       rpc.call('eth_getBlockByNumber', tagOf(number), true),
       receiptsOfBlock(tagOf(number)),
-      traces(number),
     ]);
     if (answer === null) return null;
     const block = readBlock(answer);
@@ -206,7 +192,6 @@ const createBlocks = (rpc: Rpc) => {
     return {
       block,
       receipts: await receipts(receiptsAnswer, block),
-      internal: internal(tracesAnswer, block, isLast),
     };
   };
 };
@@ -218,8 +203,8 @@ export type NodeAbilities = {
   readonly client: string;
   readonly head: number;
   readonly receipts: 'block' | 'one by one';
-  /** Whether internal transfers can be read. */
-  readonly traces: boolean;
+  /** How internal transfers are read; null where no recent transaction shows it. */
+  readonly traces: Tracing | null;
   readonly heads: 'websocket' | 'polling';
   /** Whether several contracts can be asked by one call. */
   readonly multicall: boolean;
@@ -255,7 +240,7 @@ const probe = async (url: string, timeoutMs: number): Promise<NodeAbilities> => 
     const [client, hasBlockReceipts, traces, multicall, hasFirst, socket] = await Promise.all([
       rpc.call('web3_clientVersion').catch(() => 'unknown'),
       works('eth_getBlockReceipts', tag),
-      works('debug_traceBlockByNumber', tag, { tracer: 'callTracer' }),
+      probeTraces(rpc, head.number),
       createCalls(rpc, timeoutMs).hasMulticall(),
       works('eth_getBlockByNumber', tagOf(Math.min(1, head.number)), false),
       announced,

@@ -59,6 +59,7 @@ const isCoin = ({ standard }: Token) => standard === 'erc20';
 /** Simulates all chains and their wallets: a history that depends only on the seed, and live blocks on top of it. */
 export class ChainSimulator implements Source {
   readonly chains = CHAINS;
+  readonly seesCallValues = false;
   readonly protocols = PROTOCOLS;
   readonly operations = pictures(this);
   readonly #options: ChainSimulatorOptions;

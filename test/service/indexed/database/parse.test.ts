@@ -9,13 +9,12 @@ import {
 import {
   effectsOf,
   type ParsedTransaction,
-  parseBlock,
   partiesOf,
   TOPICS,
 } from '../../../../src/service/indexed/blocks/parse.ts';
 import type { Effect, Hex, LogEntry } from '../../../../src/service/types.ts';
 import { runs } from '../../../support/runs.ts';
-import { address, fetchedBlock, GENESIS, logs, type Mined, ZERO } from '../support/blocks.ts';
+import { address, GENESIS, logs, type Mined, tracedBlock, ZERO } from '../support/blocks.ts';
 
 const alice = address('alice');
 const bob = address('bob');
@@ -24,10 +23,8 @@ const other = address('other');
 const router = address('router');
 
 const parsed = (mined: Partial<Mined>): ParsedTransaction => {
-  const [transaction] = parseBlock(
-    1,
-    fetchedBlock(GENESIS, 0, [{ from: alice, to: router, ...mined }]),
-  ).transactions;
+  const { transactions } = tracedBlock(1, GENESIS, 0, [{ from: alice, to: router, ...mined }]);
+  const [transaction] = transactions;
   if (transaction === undefined) throw new Error('expected a transaction, got none');
   return transaction;
 };

@@ -21,7 +21,7 @@ import {
 const EVERYBODY: Balances = { watches: () => true, after: () => null };
 const ignore = () => {};
 
-const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings'];
+const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'untraced'];
 
 /** Everything that the tables hold, as text. */
 const contents = (database: DatabaseSync): Readonly<Record<string, readonly string[]>> =>
@@ -56,6 +56,7 @@ const history = fc.record({
         depth: fc.integer({ min: 1, max: 4 }),
         others: fc.array(content, { maxLength: 3 }),
       }),
+      fc.record({ do: fc.constant('trace' as const), blocks: fc.integer({ min: 1, max: 4 }) }),
       fc.constant({ do: 'reset' as const }),
     ),
     { maxLength: 14 },
@@ -63,17 +64,31 @@ const history = fc.record({
 });
 type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
 
+const untraced = (block: ParsedBlock): ParsedBlock => ({
+  ...block,
+  transactions: block.transactions.map((transaction) => ({ ...transaction, internal: [] })),
+});
+
 /** Takes a chain's steps, one at a time, and at last whatever it lacks. */
 function* detours(index: Index, chainId: number, { contents, start, steps }: History): Generator<void> {
   const blocks = buildAll(chainId, contents);
   const first = Math.floor(start * blocks.length);
   const append = (block: ParsedBlock | undefined) => {
-    if (block !== undefined) index.append(block, ignore, NOBODY, 0);
+    if (block !== undefined) index.append(untraced(block), null, NOBODY, 0);
+  };
+  const trace = (limit: number) => {
+    for (const number of index.untraced.first(chainId, 'history', limit)) {
+      const block = blocks[number];
+      if (block !== undefined) index.addTraces(block, null, NOBODY);
+    }
   };
   const next = () => (index.range(chainId)?.head.number ?? first - 1) + 1;
   const below = (count: number) => {
     const lowest = index.range(chainId)?.lowest.number ?? 0;
-    return blocks.slice(Math.max(0, lowest - count), lowest).toReversed();
+    return blocks
+      .slice(Math.max(0, lowest - count), lowest)
+      .toReversed()
+      .map(untraced);
   };
   for (const step of steps) {
     const range = index.range(chainId);
@@ -83,7 +98,8 @@ function* detours(index: Index, chainId: number, { contents, start, steps }: His
         index.prepend(below(step.below));
         for (let count = 0; count < step.more; count += 1) append(blocks[next()]);
       });
-    else if (step.do === 'reset') index.reset(chainId, ignore);
+    else if (step.do === 'reset') index.unwind(chainId, -1, ignore);
+    else if (step.do === 'trace') trace(step.blocks);
     else if (range !== null) {
       const to = Math.max(range.lowest.number, range.head.number - step.depth);
       index.unwind(chainId, to, ignore);
@@ -99,7 +115,14 @@ function* detours(index: Index, chainId: number, { contents, start, steps }: His
   }
   while (next() < blocks.length) append(blocks[next()]);
   index.prepend(below(blocks.length));
+  trace(blocks.length);
 }
+
+const traceAtOnce = (index: Index, block: ParsedBlock): void => {
+  index.append(block, null, NOBODY);
+  // Its body has all: nothing is left to be traced.
+  index.addTraces(untraced(block), null, NOBODY);
+};
 
 describe('the tables of the index', () => {
   test('are those of an index that was built from scratch forwards, whatever was indexed in which order and unwound', () => {
@@ -110,7 +133,7 @@ describe('the tables of the index', () => {
         while (walks.length > 0) walks = walks.filter((walk) => walk.next().done !== true);
         for (const [at, each] of histories.entries())
           for (const block of buildAll(CHAINS[at]?.id ?? 0, each.contents))
-            straight.index.append(block, ignore, NOBODY);
+            traceAtOnce(straight.index, block);
         expect(contents(detoured.database)).toEqual(contents(straight.database));
       }),
       { numRuns: runs(1_000) },
@@ -126,7 +149,7 @@ describe('the tables of the index', () => {
         const before = contents(database);
         for (const block of dropped ?? []) index.append(block, ignore, NOBODY);
         const told: unknown[] = [];
-        index.reset(OTHER_CHAIN.id, (...removed) => told.push(removed));
+        index.unwind(OTHER_CHAIN.id, -1, (...removed) => told.push(removed));
         expect(contents(database)).toEqual(before);
         expect(told).toEqual([[OTHER_CHAIN.id, 0]]);
         expect(index.range(OTHER_CHAIN.id)).toBeNull();

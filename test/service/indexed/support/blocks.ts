@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { encode } from 'ox/AbiParameters';
-import { TOPICS } from '../../../../src/service/indexed/blocks/parse.ts';
-import type { FetchedBlock, InternalTransfer } from '../../../../src/service/indexed/node/answers.ts';
+import { type ParsedBlock, parseBlock, TOPICS } from '../../../../src/service/indexed/blocks/parse.ts';
+import type { FetchedBlock } from '../../../../src/service/indexed/node/answers.ts';
+import type { InternalTransfer } from '../../../../src/service/indexed/node/traces.ts';
 import type { Hex, LogEntry } from '../../../../src/service/types.ts';
 
 /** Blocks as a node answers them, made up for tests. */
@@ -79,13 +80,14 @@ export type Mined = {
   readonly input?: Hex;
   readonly success?: boolean;
   readonly logs?: readonly LogEntry[];
-  readonly internal?: readonly Omit<InternalTransfer, 'transactionIndex'>[];
+  /** What its calls move, unless it fails. */
+  readonly internal?: readonly InternalTransfer[];
 };
 
 const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`;
 
 /** A block on its parent. The same parent, time and transactions make the same block, with the same hashes. */
-export const fetchedBlock = (
+const fetchedBlock = (
   parent: { readonly number: number; readonly hash: Hex },
   time: number,
   mined: readonly Mined[],
@@ -108,10 +110,22 @@ export const fetchedBlock = (
     ...{ success, gasUsed: quantity(21_000 + index), effectiveGasPrice: quantity(7) },
     ...{ contractAddress: created, logs: success ? emitted : [] },
   }));
-  const internal = mined.flatMap((transaction, transactionIndex) =>
-    (transaction.internal ?? []).map((moved) => ({ ...moved, transactionIndex })),
-  );
-  return { block, receipts, internal };
+  return { block, receipts };
+};
+
+/** A block as the index has it once it is traced. */
+export const tracedBlock = (
+  chainId: number,
+  parent: { readonly number: number; readonly hash: Hex },
+  time: number,
+  mined: readonly Mined[],
+): ParsedBlock => {
+  const block = parseBlock(chainId, fetchedBlock(parent, time, mined));
+  const transactions = block.transactions.map((transaction, at) => ({
+    ...transaction,
+    internal: transaction.success ? (mined[at]?.internal ?? []) : [],
+  }));
+  return { ...block, transactions };
 };
 
 export const GENESIS = { number: -1, hash: topic(0n) };

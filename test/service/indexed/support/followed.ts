@@ -6,8 +6,10 @@ import { expect } from 'vitest';
 import { openDatabase } from '../../../../src/service/indexed/database/database.ts';
 import { Index } from '../../../../src/service/indexed/database/store.ts';
 import { Follower } from '../../../../src/service/indexed/follower/follower.ts';
+import type { Log } from '../../../../src/service/indexed/follower/problems.ts';
+import { Tracer } from '../../../../src/service/indexed/follower/tracer.ts';
 import { createNode } from '../../../../src/service/indexed/node/node.ts';
-import type { Block, Chain } from '../../../../src/service/types.ts';
+import type { Block, Chain, Effect } from '../../../../src/service/types.ts';
 import { rpc } from './contracts.ts';
 
 const chain = (id: number): Chain => ({
@@ -44,47 +46,67 @@ export const follow = async ({
   const index = new Index({ database, chains: [chain(chainId)] });
   /** The blocks that the listener knows, by what it was told. */
   const told: { number: number; hash: string }[] = [];
+  /** The transactions that the tracer announced, with what their calls moved. */
+  const traced: { number: number; hash: string; effects: readonly Effect[] }[] = [];
   const lines: { message: string; details: Readonly<Record<string, unknown>> }[] = [];
-  const follower = new Follower({
-    node: createNode({ url, chainId, timeoutMs: 5_000, pollMs: 50 }),
-    index,
-    startBlock,
-    prepare: async () => ({ watches: () => false, after: () => null }),
+  const nobody = async () => ({ watches: () => false, after: () => null });
+  const node = createNode({ url, chainId, timeoutMs: 5_000, pollMs: 50 });
+  const log: Log = (message, details) => lines.push({ message, details });
+  const tracer: Tracer = new Tracer({
+    ...{ node, index, balances: nobody, log },
     listener: {
+      traced({ number, transactions }) {
+        for (const { hash, effects } of transactions) traced.push({ number, hash, effects });
+      },
+    },
+  });
+  const follower = new Follower({
+    ...{ node, index, startBlock, log },
+    prepare: nobody,
+    traces: () => tracer.status(),
+    listener: {
+      traced() {},
       added(block) {
         onAdded?.(block, database);
         const last = told.at(-1);
         if (last !== undefined) expect(block.number).toBe(last.number + 1);
         told.push({ number: block.number, hash: block.hash });
+        tracer.wake();
       },
       removed(_chainId, from) {
+        tracer.forget(from);
         while ((told.at(-1)?.number ?? -1) >= from) told.pop();
       },
     },
-    log: (message, details) => lines.push({ message, details }),
   });
   follower.start();
+  tracer.start();
   return {
     index,
     database,
     folder,
     follower,
     told,
+    traced,
     lines,
+    traces: () => tracer.status(),
     problem: () => follower.status().problem,
-    /** Resolves when the index is at the node's head, with all older blocks that it is to have. */
-    async caughtUp(from = url): Promise<void> {
+    /** Resolves when the index is at the node's head, with all older blocks that it is to have, and their traces. */
+    async caughtUp({ from = url, isTraced = true } = {}): Promise<void> {
       await expect
         .poll(async () => {
           const range = index.range(chainId);
           const head = (await rpc(from, 'eth_getBlockByNumber', 'latest', false)) as { hash: string };
-          return range !== null && range.head.hash === head.hash && range.lowest.number === range.from;
+          const isWhole =
+            range !== null && range.head.hash === head.hash && range.lowest.number === range.from;
+          return isWhole && (!isTraced || index.untraced.count(chainId) === 0);
         })
         .toBe(true);
     },
     contents: () => contentsOf(database),
     async [Symbol.asyncDispose]() {
       await follower.stop();
+      await tracer.stop();
       database.close();
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
@@ -98,7 +120,7 @@ const shown = (value: unknown): unknown => {
 
 /** Everything that an index has of its chains, to be compared. */
 export const contentsOf = (database: DatabaseSync): readonly (readonly string[])[] =>
-  ['blocks', 'transactions', 'by_address', 'holdings'].map((table) => {
+  ['blocks', 'transactions', 'by_address', 'holdings', 'untraced'].map((table) => {
     const statement = database.prepare(`SELECT * FROM ${table}`);
     statement.setReadBigInts(true);
     return statement

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import type { Balances } from '../../../../src/service/indexed/blocks/balances.ts';
-import { type ParsedBlock, parseBlock } from '../../../../src/service/indexed/blocks/parse.ts';
+import type { ParsedBlock } from '../../../../src/service/indexed/blocks/parse.ts';
 import { openDatabase } from '../../../../src/service/indexed/database/database.ts';
 import { Index } from '../../../../src/service/indexed/database/store.ts';
 import type { Chain, LogEntry } from '../../../../src/service/types.ts';
-import { address, fetchedBlock, GENESIS, logs, type Mined, ZERO } from './blocks.ts';
+import { address, GENESIS, logs, type Mined, tracedBlock, ZERO } from './blocks.ts';
 
 /** Random histories of chains, and an index in memory to add them to. */
 
@@ -68,10 +68,7 @@ export const build = (
   parent: ParsedBlock | null,
   [later, transactions]: Content,
 ): ParsedBlock =>
-  parseBlock(
-    chainId,
-    fetchedBlock(parent ?? GENESIS, (parent?.time ?? 1_700_000_000_000) + later * 1000, transactions),
-  );
+  tracedBlock(chainId, parent ?? GENESIS, (parent?.time ?? 1_700_000_000_000) + later * 1000, transactions);
 
 export const buildAll = (chainId: number, contents: readonly Content[]): readonly ParsedBlock[] => {
   const blocks: ParsedBlock[] = [];

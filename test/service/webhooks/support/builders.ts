@@ -77,6 +77,7 @@ export const logoOf = (address: Hex | null, chainId = 1): string =>
 
 /** Knows four tokens, one call and one log. */
 export const simulator: ChainReader = {
+  seesCallValues: false,
   chains: [MAINNET, BASE, SILENT],
   token: (_, address) => TOKENS.find((each) => each.address === address) ?? null,
   price: (_, token) => PRICES[token ?? 'native'] ?? null,

@@ -1,0 +1,139 @@
+import type { Hex } from '../../types.ts';
+import {
+  expected,
+  InvalidAnswerError,
+  listOf,
+  type Members,
+  members,
+  readAddress,
+  readQuantity,
+} from './answers.ts';
+import { RpcError } from './errors.ts';
+import type { Rpc } from './rpc.ts';
+
+/** Native currency that moved in a call within a transaction, and stayed moved. */
+export type InternalTransfer = { readonly from: Hex; readonly to: Hex; readonly value: bigint };
+
+/** A block of which some transactions are to be traced. */
+export type Traceable = {
+  readonly hash: Hex;
+  /** The hashes of all its transactions, in their order. */
+  readonly transactions: readonly Hex[];
+  /** The positions of those to be traced. */
+  readonly wanted: readonly number[];
+};
+
+/** The internal transfers of transactions by their positions in the block, in the order of the calls. */
+export type Traces = ReadonlyMap<number, readonly InternalTransfer[]>;
+
+/** Beyond this number of transactions a block that the node does not trace as a whole is not traced one by one. */
+const MAX_SINGLE = 500;
+
+const TRACER = { tracer: 'callTracer' };
+
+/**
+ * Traces blocks. The node is asked for a block as a whole, and for each transaction that it says nothing of, such as one that
+ * took its tracer too long. Nothing is remembered of what it can't do: that may change with its configuration or its load.
+ * Rejects unless the node says what each wanted transaction moved.
+ */
+export const createTraces =
+  (rpc: Rpc) =>
+  async ({ hash, transactions, wanted }: Traceable): Promise<Traces> => {
+    const found = new Map<number, readonly InternalTransfer[]>();
+    let problem: unknown = null;
+    try {
+      const answer = await rpc.call('debug_traceBlockByHash', hash, TRACER);
+      for (const [at, moved] of readTraces(answer, transactions)) found.set(at, moved);
+    } catch (error) {
+      if (wanted.length > MAX_SINGLE) throw error;
+      problem = error;
+    }
+    const missing = wanted.filter((at) => !found.has(at));
+    const one = async (at: number): Promise<void> => {
+      const trace = await rpc.call('debug_traceTransaction', transactions[at], TRACER);
+      found.set(at, readTrace(members(trace, 'the calls of a transaction')));
+    };
+    const [first, ...others] = missing;
+    if (first === undefined) return found;
+    // A node that refuses the first one is not asked for all others.
+    await one(first).catch((error: unknown) => {
+      throw error instanceof RpcError && problem !== null ? problem : error;
+    });
+    await Promise.all(others.map(one));
+    return found;
+  };
+
+/** How a node traces transactions: those of a block at once, one by one, or not, for the reason that it gives. */
+export type Tracing = 'block' | 'one by one' | { readonly problem: string };
+
+/** The number of blocks below the head in which a transaction is looked for. */
+const PROBED_BLOCKS = 32;
+
+/** Tries to trace the newest transaction of a chain. Null where none of its newest blocks has one. */
+export const probeTraces = async (rpc: Rpc, head: number): Promise<Tracing | null> => {
+  for (let number = head; number >= Math.max(0, head - PROBED_BLOCKS); number--) {
+    const answer = await rpc.call('eth_getBlockByNumber', `0x${number.toString(16)}`, false);
+    const { hash, transactions } = members(answer, 'a block');
+    const [first] = listOf(transactions, 'transactions');
+    if (first === undefined) continue;
+    const problemOf = (method: string, ...params: unknown[]) =>
+      rpc.call(method, ...params, TRACER).then(
+        () => null,
+        (problem: unknown) => (problem instanceof Error ? problem.message : String(problem)),
+      );
+    const problem = await problemOf('debug_traceBlockByHash', hash);
+    if (problem === null) return 'block';
+    return (await problemOf('debug_traceTransaction', first)) === null ? 'one by one' : { problem };
+  }
+  return null;
+};
+
+/** What an answer says of a block's transactions. Those that the node failed to trace are left out. */
+const readTraces = (answer: unknown, transactions: readonly Hex[]): Traces => {
+  const traces = listOf(answer, 'traces');
+  if (traces.length !== transactions.length)
+    throw new InvalidAnswerError(`expected ${transactions.length} traces, got ${traces.length}`);
+  const found = new Map<number, readonly InternalTransfer[]>();
+  for (const [at, trace] of traces.entries()) {
+    const { txHash, result } = members(trace, 'a trace');
+    // Older nodes don't name the transaction.
+    if (txHash !== undefined && txHash !== transactions[at])
+      throw expected(`the trace of ${transactions[at]}`, txHash);
+    if (result !== undefined && result !== null)
+      found.set(at, readTrace(members(result, 'the calls of a transaction')));
+  }
+  return found;
+};
+
+/** The kinds of calls that move their value to the callee. Delegated calls only repeat the value of their caller. */
+const MOVING = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
+
+/** What a failed call moved was moved back, with all that was called from it. */
+const readTrace = (root: Members): readonly InternalTransfer[] => {
+  if (typeof root.type !== 'string') throw expected('the calls of a transaction by the callTracer', root);
+  const found: InternalTransfer[] = [];
+  // Not recursive: a trace may be deeper than the stack.
+  const pending = subcalls(root);
+  for (let call = pending.pop(); call !== undefined; call = pending.pop()) {
+    const { type, from, to, value } = call;
+    if (call.error === undefined && typeof type === 'string' && MOVING.has(type)) {
+      const moved = BigInt(readQuantity(value ?? '0x0', 'the value of a call'));
+      if (moved > 0n)
+        found.push({
+          from: readAddress(from, 'the caller of a call'),
+          to: readAddress(to, 'the callee of a call'),
+          value: moved,
+        });
+    }
+    for (const subcall of subcalls(call)) pending.push(subcall);
+  }
+  return found;
+};
+
+/** The calls that a call made, the last one first; none when it failed. */
+const subcalls = ({ error, calls }: Members): Members[] =>
+  error !== undefined || calls === undefined || calls === null
+    ? []
+    : listOf(calls, 'calls')
+        .map((call) => members(call, 'a call'))
+        .reverse();
