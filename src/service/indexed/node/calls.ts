@@ -45,16 +45,17 @@ export type Calls = {
 /** A node that takes longer for several calls at once is asked one by one: one of the contracts may be what takes so long. */
 const TOGETHER_MS = 2_000;
 /** Calls are not sent in batches: a contract that takes long would hold up the others in it. */
-const ONE_BY_ONE = { timeoutMs: 10_000, attempts: 3, maxBatch: 1, maxInFlight: 8 };
+const ONE_BY_ONE = { attempts: 3, maxBatch: 1, maxInFlight: 8 };
 
 const readAnswer = (answer: unknown): Hex | null =>
   typeof answer === 'string' && answer.length > MAX_DIGITS
     ? null
     : readData(answer, 'the answer of a contract');
 
-export const createCalls = (rpc: Rpc): Calls => {
-  const alone = rpc.with(ONE_BY_ONE);
-  const together = rpc.with({ timeoutMs: TOGETHER_MS, attempts: 1, maxBatch: 1 });
+/** The node has `timeoutMs` for a contract. */
+export const createCalls = (rpc: Rpc, timeoutMs: number): Calls => {
+  const alone = rpc.with({ ...ONE_BY_ONE, timeoutMs });
+  const together = rpc.with({ timeoutMs: Math.min(timeoutMs, TOGETHER_MS), attempts: 1, maxBatch: 1 });
   const multicall = createAbility();
   /** Null when it is not known whether there is Multicall3. */
   let known: Promise<boolean> | null = null;

@@ -58,7 +58,7 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   close(): Promise<void>;
 };
 
-/** Milliseconds that a node has to say what its newest block is, and what an account has. */
+/** Milliseconds that a node has to say what its newest block is, and what an account has or a contract says. */
 const HEAD_MS = 5_000;
 const STATE_MS = 10_000;
 
@@ -78,9 +78,10 @@ export const createNode = ({
   const rpc = createRpc({ url, chainId, timeoutMs, onCall });
   const traces = createTraces(rpc.with({ attempts: 1 }));
   const fetch = createBlocks(rpc);
-  const { calls } = createCalls(rpc);
+  const stateMs = Math.min(timeoutMs, STATE_MS);
+  const { calls } = createCalls(rpc, stateMs);
   const heads = rpc.with({ timeoutMs: Math.min(timeoutMs, HEAD_MS) });
-  const state = rpc.with({ timeoutMs: Math.min(timeoutMs, STATE_MS), attempts: 3 });
+  const state = rpc.with({ timeoutMs: stateMs, attempts: 3 });
   const guard = createGuard(url);
   const watching: { close(): Promise<void> }[] = [];
 
@@ -249,7 +250,7 @@ const probe = async (url: string, timeoutMs: number): Promise<NodeAbilities> => 
       rpc.call('web3_clientVersion').catch(() => 'unknown'),
       works('eth_getBlockReceipts', tag),
       probeTraces(rpc, head.number),
-      createCalls(rpc).hasMulticall(),
+      createCalls(rpc, timeoutMs).hasMulticall(),
       works('eth_getBlockByNumber', tagOf(Math.min(1, head.number)), false),
       announced,
     ]);

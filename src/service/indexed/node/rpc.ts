@@ -7,7 +7,7 @@ import type { Outcome, RpcCall } from './transport.ts';
 export type Limits = {
   /**
    * Milliseconds that the node has for an answer. A call that it has not answered after this time is not sent again, unless
-   * it was one of a batch.
+   * it was one of a batch. Some calls take a node long; as most that take long are lost, the first attempt ends sooner.
    */
   readonly timeoutMs: number;
   /** How often a call is sent when the node fails. */
@@ -41,6 +41,7 @@ export type Rpc = {
 };
 
 const DEFAULTS: Limits = { timeoutMs: 30_000, attempts: 5, maxBatch: 32, maxInFlight: 4 };
+const FIRST_TIMEOUT_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 10_000;
 
@@ -129,18 +130,21 @@ const createQueue = (connection: Connection, { timeoutMs, attempts, ...limits }:
     maxBatch = Math.max(1, Math.floor(maxBatch / 2));
   };
 
+  const retryAlone = (pending: Pending, problem: Error, wasBatch: boolean): void => {
+    const mayBeSooner = wasBatch || (pending.attempts === 0 && timeoutMs > FIRST_TIMEOUT_MS);
+    pending.attempts += 1;
+    pending.isAlone = true;
+    if (mayBeSooner && pending.attempts < attempts && !isClosed) queue.push(pending);
+    else pending.reject(problem);
+  };
+
   const fail = (calls: readonly Pending[], problem: unknown): void => {
     if (problem instanceof BatchRefusedError && calls.length > 1) {
       shrink();
       queue.unshift(...calls);
-    } else if (problem instanceof TimedOutError) {
-      for (const pending of calls) {
-        pending.attempts += 1;
-        pending.isAlone = calls.length > 1;
-        if (pending.isAlone && pending.attempts < attempts) queue.push(pending);
-        else pending.reject(problem);
-      }
-    } else if (problem instanceof NodeUnavailableError)
+    } else if (problem instanceof TimedOutError)
+      for (const pending of calls) retryAlone(pending, problem, calls.length > 1);
+    else if (problem instanceof NodeUnavailableError)
       for (const pending of calls) retryLater(pending, problem, problem.retryAfterMs);
     else for (const { reject } of calls) reject(problem);
   };
@@ -148,7 +152,11 @@ const createQueue = (connection: Connection, { timeoutMs, attempts, ...limits }:
   const send = async (calls: readonly Pending[]): Promise<void> => {
     inFlight += 1;
     try {
-      const outcomes = await connection.send(calls, timeoutMs);
+      const isFirst = calls.every((pending) => pending.attempts === 0);
+      const outcomes = await connection.send(
+        calls,
+        isFirst ? Math.min(timeoutMs, FIRST_TIMEOUT_MS) : timeoutMs,
+      );
       if (calls.length === maxBatch && maxBatch < limits.maxBatch) maxBatch += 1;
       calls.forEach((pending, index) => {
         settle(pending, outcomes[index], calls.length > 1);
