@@ -5,7 +5,7 @@ import type { IndexService } from './app/index-service.ts';
 import type { App } from './app.ts';
 import { describeConfiguration, describeFailure, HELP, type LogCommand, readCommand } from './cli/options.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
-import { unknownVariables } from './config/environment.ts';
+import { unknownVariables, VARIABLES_OF_SERVICE } from './config/unknown-variables.ts';
 import { readVersion } from './config/version.ts';
 import { SHUTDOWN_TIMES, type ShutdownTimes, shutdownMs } from './lib/deadlines.ts';
 import { createLog, LOG_FORMATS, type Log, type LogFormat, type LogLevel } from './lib/log.ts';
@@ -26,13 +26,18 @@ const start = async (): Promise<void> => {
   const log = createLog(config.logLevel, writeLine, config.logFormat);
   const app = await (count > 1 ? startWorkers(config, count, log) : startGateway(config, log));
   handleSignals(app, config, log);
-  const names = unknownVariables(process.env);
-  if (names.length > 0) log.warn('unknown environment variables', { names });
+  warnOfUnknown(log);
   // The line is written when signals are handled: a supervisor may stop the gateway as soon as it reads it.
   log.info('listening', { url: app.url, version: readVersion(), ...(count > 1 && { workers: count }) });
   void app.checkKey();
   if (config.upstream.url === null && config.console.isOn)
     process.stdout.write(`The console is at ${app.url}, over ${describeSource(config)}\n`);
+};
+
+/** Names that are nearly right: without them the gateway may do something else, such as serving a sandbox. */
+const warnOfUnknown = (log: Log): void => {
+  for (const variable of unknownVariables(process.env, variablesOf(args)))
+    log.warn('unknown environment variable', variable);
 };
 
 const writeLine = (line: string) => process.stderr.write(line);
@@ -123,6 +128,7 @@ const serve = async (): Promise<void> => {
       isStopping = true;
       void stopService(service, log, signal);
     });
+  warnOfUnknown(log);
   log.info('listening', { url: service.url });
 };
 
@@ -178,8 +184,14 @@ const formatOf = (args: readonly string[]): LogFormat => {
   return set ?? (process.stderr.isTTY || args.includes('--check') || args[0] === 'log' ? 'text' : 'json');
 };
 
+/** The variables that the program reads. */
+const variablesOf = ([command]: readonly string[]): readonly string[] | undefined =>
+  command === 'service' ? VARIABLES_OF_SERVICE : undefined;
+
 const args = process.argv.slice(2);
 run(args).catch((error: unknown) => {
-  process.stderr.write(describeFailure(error, formatOf(args), process.env));
+  process.stderr.write(
+    describeFailure(error, formatOf(args), unknownVariables(process.env, variablesOf(args))),
+  );
   process.exit(1);
 });

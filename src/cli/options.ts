@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ConfigError, readConfig } from '../config/config.ts';
-import { type Environment, unknownVariables } from '../config/environment.ts';
+import type { Environment } from '../config/environment.ts';
+import { type UnknownVariable, unknownVariables } from '../config/unknown-variables.ts';
 import { createLog, type LogFormat } from '../lib/log.ts';
 import { messageOf, stackOf } from '../lib/values.ts';
 import { type Setting, settingsOf } from './report.ts';
@@ -170,9 +171,14 @@ const tableOf = (settings: readonly Setting[]): string => {
     .join('\n');
 };
 
+const listOf = (unknown: readonly UnknownVariable[]): string =>
+  unknown.map(({ name, meant }) => `${name} (${meant}?)`).join(', ');
+
 const unknownIn = (env: Environment): string => {
-  const names = unknownVariables(env);
-  return names.length > 0 ? `Unknown environment variables, which change nothing: ${names.join(', ')}` : '';
+  const unknown = unknownVariables(env);
+  return unknown.length > 0
+    ? `Unknown environment variables, which change nothing, and what may be meant: ${listOf(unknown)}`
+    : '';
 };
 
 const CLOSING = `The configuration has no problems. Only the environment and the file of TRUSTED_DOCUMENTS were read.
@@ -181,31 +187,33 @@ No port was opened, no file was written, and neither the service nor Redis was a
 const CLOSING_OF_NODES = `${CLOSING.slice(0, -1)}: only the nodes of CHAINS.`;
 
 /**
- * Describes why the program ends: as a line of the log for a supervisor that reads it, or for a person. `env` is searched
- * for variables that the gateway does not know, because a missing one may be there under a misspelled name.
+ * Describes why the program ends: as a line of the log for a supervisor that reads it, or for a person. A variable that is
+ * missing may be there under a misspelled name, among the `unknown` ones.
  */
-export const describeFailure = (error: unknown, format: LogFormat, env: Environment): string =>
-  format === 'json' ? lineOf(error, env) : `${textOf(error, env)}\n`;
+export const describeFailure = (
+  error: unknown,
+  format: LogFormat,
+  unknown: readonly UnknownVariable[],
+): string => (format === 'json' ? lineOf(error, unknown) : `${textOf(error, unknown)}\n`);
 
-const lineOf = (error: unknown, env: Environment): string => {
+const lineOf = (error: unknown, unknown: readonly UnknownVariable[]): string => {
   let line = '';
   const log = createLog('error', (text) => {
     line = text;
   });
   if (error instanceof ConfigError)
-    log.error('the configuration has problems', { problems: error.problems, unknown: unknownVariables(env) });
+    log.error('the configuration has problems', { problems: error.problems, unknown });
   else if (error instanceof UsageError) log.error(error.message, { usage: USAGE });
   else if (error instanceof LogCommandError) log.error(error.message);
   else log.error('start failed', { error: stackOf(error) });
   return line;
 };
 
-const textOf = (error: unknown, env: Environment): string => {
+const textOf = (error: unknown, unknown: readonly UnknownVariable[]): string => {
   if (error instanceof UsageError) return `${error.message}\n${USAGE}`;
   if (error instanceof LogCommandError) return error.message;
   if (!(error instanceof ConfigError)) return stackOf(error);
-  const names = unknownVariables(env);
-  return names.length > 0
-    ? `${error.message}\nUnknown environment variables: ${names.join(', ')}`
+  return unknown.length > 0
+    ? `${error.message}\nUnknown environment variables, and what may be meant: ${listOf(unknown)}`
     : error.message;
 };

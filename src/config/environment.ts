@@ -120,28 +120,6 @@ export type Read = <Value>(
   secret?: boolean,
 ) => Value | null;
 
-const NODE_ENVS = ['', 'production', 'development', 'test'];
-
-/**
- * Returns the names that look like the gateway's but that it does not read, such as `UPSTREAM_TIMOUT_MS`, and an unknown
- * NODE_ENV as `NODE_ENV=prod`. They are not errors: Kubernetes sets CACHE_PORT for a service called cache.
- */
-export const unknownVariables = (env: Readonly<Record<string, string | undefined>>): string[] => {
-  const unknownNames = Object.keys(env).filter(
-    (name) => env[name] && !KNOWN.has(name) && PREFIXES.has(prefixOf(name)),
-  );
-  const { NODE_ENV = '' } = env;
-  return NODE_ENVS.includes(NODE_ENV) ? unknownNames : [...unknownNames, `NODE_ENV=${NODE_ENV}`];
-};
-
-const KNOWN: ReadonlySet<string> = new Set(VARIABLES);
-
-/** For `CACHE_MAX_MB` it is `CACHE`. */
-const prefixOf = (name: string): string => name.split('_')[0] ?? name;
-
-/** Names such as NODE_OPTIONS are Node's. */
-const PREFIXES: ReadonlySet<string> = new Set(VARIABLES.map(prefixOf).filter((prefix) => prefix !== 'NODE'));
-
 /** The values of environment variables, as zod schemas. */
 
 /** An integer in decimal digits from `min` to `max`. */

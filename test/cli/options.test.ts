@@ -271,7 +271,7 @@ test('--check listens nowhere, writes nothing, and contacts neither the service 
     folder.path('.'),
   );
   expect(code).toBe(0);
-  expect(stdout).toContain('UPSTREAM_TIMOUT_MS');
+  expect(stdout).toContain('UPSTREAM_TIMOUT_MS (UPSTREAM_TIMEOUT_MS?)');
   expect(stdout).toContain('no file was written');
   await run(['--check'], {}, folder.path('.'));
   expect(await readdir(folder.path('.'))).toEqual([]);
@@ -322,7 +322,7 @@ describe('why it does not start', () => {
       time: expect.stringMatching(/^\d{4}-.*Z$/),
       msg: 'the configuration has problems',
       problems: [expect.stringMatching(/^PORT: expected /), expect.stringMatching(/^AUTH: expected /)],
-      unknown: ['UPSTREAM_TIMOUT_MS'],
+      unknown: [{ name: 'UPSTREAM_TIMOUT_MS', meant: 'UPSTREAM_TIMEOUT_MS' }],
     });
     // What only the machine shows to be wrong, and what a script of its user's breaks.
     const folder = await run([], { PORT: '0', DATA_DIR: '/dev/null/data' });
@@ -337,7 +337,7 @@ describe('why it does not start', () => {
   test('is text where LOG_FORMAT says so, and on a terminal unless it says json', async (context) => {
     const { stderr } = await run([], { ...mistakes, LOG_FORMAT: 'text' });
     expect(stderr).toMatch(
-      /^The configuration has problems:\n {2}PORT: .*\n {2}AUTH: .*\n.*UPSTREAM_TIMOUT_MS\n$/,
+      /^The configuration has problems:\n {2}PORT: .*\n {2}AUTH: .*\n.*UPSTREAM_TIMOUT_MS \(UPSTREAM_TIMEOUT_MS\?\)\n$/,
     );
     need(context, existsSync(SCRIPT), `${SCRIPT}, which makes a terminal`);
     const onTerminal = (settings: string) =>

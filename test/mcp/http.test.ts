@@ -1,3 +1,11 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestOf } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+} from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectAgent } from '../support/clients/agent.ts';
 import { exchange } from '../support/clients/raw-exchange.ts';
@@ -15,7 +23,7 @@ const NAME = 'query Name { __typename }';
 const WALLET =
   'query Wallet($address: Address!) { wallet(address: $address) { transactions { nodes { hash } } } }';
 
-const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const HEADERS = { 'content-type': 'application/json' };
 
 const send = async (
   { url }: { readonly url: string },
@@ -29,8 +37,7 @@ const send = async (
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const [, json = text] = /^data: (.*)$/m.exec(text) ?? [];
-  const { error, result } = json === '' ? {} : JSON.parse(json);
+  const { error, result } = text === '' ? {} : JSON.parse(text);
   return { status: response.status, headers: response.headers, text, error, result };
 };
 
@@ -40,6 +47,43 @@ const call = (name: string, variables: object = {}, id: unknown = 7) => ({
   method: 'tools/call',
   params: { name, arguments: variables },
 });
+
+/** A POST whose Accept is exactly this one: `fetch` would add its own. */
+const post = async (url: string, body: object, headers: Readonly<Record<string, string>>) => {
+  const request = requestOf(`${url}/mcp`, { method: 'POST', headers });
+  request.end(JSON.stringify(body));
+  const [response]: IncomingMessage[] = await once(request, 'response');
+  if (response === undefined) throw new TypeError('expected a response');
+  return {
+    status: response.statusCode,
+    type: response.headers['content-type'],
+    text: await textOf(response),
+  };
+};
+
+/** A call in the words of 2025. */
+const legacy = { body: call('Name'), headers: { 'content-type': 'application/json' } };
+
+/** The same one in those of 2026-07-28. */
+const modern = {
+  body: {
+    ...call('Name'),
+    params: {
+      ...call('Name').params,
+      _meta: {
+        [PROTOCOL_VERSION_META_KEY]: '2026-07-28',
+        [CLIENT_INFO_META_KEY]: { name: 'test', version: '1' },
+        [CLIENT_CAPABILITIES_META_KEY]: {},
+      },
+    },
+  },
+  headers: {
+    'content-type': 'application/json',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'Name',
+  },
+};
 
 describe('a request that is wrong', () => {
   let gateway: Trusting;
@@ -110,7 +154,6 @@ describe('a request that is wrong', () => {
       /application\/json/,
     ],
     ['a compressed body', 'x', { 'content-encoding': 'gzip' }, 415, -32_000, /not compressed/],
-    ['a client that reads no JSON', call('Name'), { accept: 'text/html' }, 406, -32_000, /accept/i],
     ['a foreign page', call('Name'), { origin: 'https://evil.example.com' }, 403, -32_000, /ALLOWED_ORIGINS/],
     [
       'a page of another site',
@@ -177,6 +220,36 @@ describe('a request that is wrong', () => {
     expect(
       (await send(gateway, undefined, { origin: 'https://evil.example.com', ...asked }, 'OPTIONS')).status,
     ).toBe(403);
+  });
+
+  test.each([
+    ...['*/*', 'application/*', 'application/json', 'application/json, text/event-stream'],
+    ...['text/event-stream, application/json', 'Application/JSON', 'application/json;charset=utf-8'],
+    ...['text/html, */*;q=0.1', 'text/*;q=0.9, application/*; q=0.5', 'application/json;q=0.001', '', null],
+    ...['text/html;q=0, */*', '*/*;q=0, application/json', ', ,*/*', `${'text/html,'.repeat(1_000)}*/*`],
+  ])('a client with Accept: %s is answered in JSON, by each revision', async (accept) => {
+    for (const { body, headers } of [legacy, modern]) {
+      const answer = await post(gateway.url, body, accept === null ? headers : { ...headers, accept });
+      expect(answer).toMatchObject({ status: 200, type: 'application/json' });
+      expect(JSON.parse(JSON.parse(answer.text).result.content[0].text).data).toEqual({
+        __typename: 'Query',
+      });
+    }
+  });
+
+  test.each([
+    ...['text/html', 'text/event-stream', 'text/*, image/png', 'application/xml', 'application/json;q=0'],
+    ...['*/*;q=0', '*/*, application/json;q=0', 'application/*;q=0.0, */*', 'application', 'json'],
+  ])('a client with Accept: %s reads no JSON: 406, by each revision', async (accept) => {
+    for (const { body, headers } of [legacy, modern]) {
+      const answer = await post(gateway.url, body, { ...headers, accept });
+      expect(answer).toMatchObject({ status: 406, type: 'application/json' });
+      const { error } = JSON.parse(answer.text);
+      expect(error).toMatchObject({ code: -32_000, data: { code: 'BAD_USER_INPUT' } });
+      expect(error.message).toBe(
+        `Expected an Accept with application/json, got ${accept.replaceAll(', ', ',')}.`,
+      );
+    }
   });
 
   test('a notification is taken, and not answered', async () => {

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { expect, type TestContext, test } from 'vitest';
-import { need } from '../support/available.ts';
+import { expect, test } from 'vitest';
+import { certificateIn } from '../support/certificate.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { folderOf } from '../support/folder.ts';
 import { deliveryPathOf, everythingStored, headOf, numberOf, store } from '../support/gateway/on-redis.ts';
@@ -12,24 +10,7 @@ import { needRedis, startRedis } from '../support/redis/server.ts';
 
 /** The gateway as it is shipped, over Redis and Sentinels by TLS and over a Cluster. */
 
-const run = promisify(execFile);
 const ENV = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
-
-/** A certificate of this machine, signed by itself. */
-const certificateIn = async (context: TestContext, folder: { path(name: string): string }) => {
-  const hasOpenssl = await run('openssl', ['version']).then(
-    () => true,
-    () => false,
-  );
-  need(context, hasOpenssl, 'openssl');
-  const [cert, key] = [folder.path('cert.pem'), folder.path('key.pem')];
-  await run('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-    ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-days', '2'],
-    ...['-out', cert, '-keyout', key],
-  ]);
-  return { cert, key };
-};
 
 test('rediss:// uses TLS, and refuses a certificate that is not trusted', async (context) => {
   await needRedis(context);

@@ -1,5 +1,6 @@
 import { badUserInput } from '../../graph/errors.ts';
 import type { Clock } from '../../lib/deadlines.ts';
+import { closestMatch } from '../../lib/edits.ts';
 import { isObject } from '../../lib/json/exact-json.ts';
 import type { UpstreamClient } from '../../upstream/client/client.ts';
 import type { RequestScope } from '../../upstream/client/request.ts';
@@ -49,7 +50,7 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
 
   const suggestIds = (chainIds: readonly number[]): string => {
     const near = chainIds.map((id) =>
-      closestMatch(
+      nearest(
         String(id),
         all.map(({ chainId }) => String(chainId)),
       ),
@@ -62,7 +63,7 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
   const suggestTag = (tag: string): string => {
     const chain = byName.get(tag);
     if (chain) return `: that is the name of a chain, which chainIds takes as ${chain.chainId}.`;
-    const near = closestMatch(tag, tags);
+    const near = nearest(tag, tags);
     return near === null ? '.' : `: did you mean ${near}?`;
   };
 
@@ -98,38 +99,9 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
   };
 };
 
-/** Returns the candidate closest to `text`, at most two edits away (one for a text of up to 5 characters); else null. */
-const closestMatch = (text: string, candidates: readonly string[]): string | null => {
-  const allowed = text.length > 5 ? 2 : 1;
-  const [best] = candidates
-    .filter((candidate) => Math.abs(candidate.length - text.length) <= allowed)
-    .map((candidate) => ({ candidate, edits: editsBetween(text, candidate) }))
-    .filter(({ edits }) => edits <= allowed)
-    .sort((one, other) => one.edits - other.edits);
-  return best?.candidate ?? null;
-};
-
-/** The edits between two texts: insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
-const editsBetween = (one: string, other: string): number => {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= one.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= other.length; column += 1) {
-      const isSame = one[row - 1] === other[column - 1];
-      const isSwap = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      current[column] = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
-        isSwap ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-    beforeLast = last;
-    last = current;
-  }
-  return last[other.length] ?? 0;
-};
+/** Two edits are a misspelling, and one in a text of up to 5 characters. */
+const nearest = (text: string, candidates: readonly string[]): string | null =>
+  closestMatch(text, candidates, text.length > 5 ? 2 : 1);
 
 /** For how long the service's list of chains is fresh. */
 const FRESH_MS = 3_600_000;

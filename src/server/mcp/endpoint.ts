@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { INVALID_REQUEST, PARSE_ERROR } from '@modelcontextprotocol/server';
 import { GraphQLError } from 'graphql';
+import Negotiator from 'negotiator';
+import { clientError } from '../../graph/errors.ts';
 import { totalLength } from '../../lib/buffers.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import { type BrowserPolicy, type CorsHeaders, createCsrfCheck } from '../browsers/origin-policy.ts';
@@ -74,6 +76,7 @@ export const createMcpEndpoint = (options: EndpointOptions): AnswerMcp => {
       if (isPreflight) return send(request, response, EMPTY);
       const caller = await authenticate(headers, () => clientAddress(request));
       if (method !== 'POST') return send(request, response, NOT_A_POST, { allow: 'POST' });
+      assertReadsJson(request.headers.accept || '*/*');
       const { message } = await readPost(request, response, caller.billingKey);
       const context = { caller, trace, clientSignal, shutdownSignal };
       send(request, response, await answerMessage(message, request.headers, context, client));
@@ -85,6 +88,21 @@ export const createMcpEndpoint = (options: EndpointOptions): AnswerMcp => {
     }
   };
 };
+
+/** The specification asks clients to read event streams, too. Those that do not, such as curl, read these answers as well. */
+const assertReadsJson = (accept: string): void => {
+  if (accept.length > MAX_CHARACTERS) return;
+  const negotiator = new Negotiator({ headers: { accept } });
+  if (negotiator.mediaTypes(JSON_TYPES).length > 0) return;
+  const message = `Expected an Accept with application/json, got ${accept}.`;
+  throw clientError('BAD_USER_INPUT', message, { http: { status: 406 } });
+};
+
+/** A longer header takes more time than it is worth: its client is answered in JSON. */
+const MAX_CHARACTERS = 1024;
+
+/** A media range with a parameter matches only a type that has it. */
+const JSON_TYPES = ['application/json', 'application/json;charset=utf-8'];
 
 const EMPTY: Answer = { status: 204, contentType: null, body: [] };
 

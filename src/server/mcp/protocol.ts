@@ -96,12 +96,12 @@ export const createProtocol = ({ tools, callTool, version, attribute, writer }: 
     const { fetch } = createMcpHandler(createServer, { onerror: (error) => failures.push(error) });
     const request = toFetchRequest(headers, context.clientSignal);
     const response = await fetch(request, { parsedBody: message });
-    const text = Buffer.from(await response.arrayBuffer());
+    const text = jsonIn(await response.text());
     const { status } = response;
     if (status >= 500) throw failures.at(-1) ?? new Error(`status ${status}`);
     const [answer] = answers;
     const body = answer ? await writer.write(text, answer, context.clientSignal) : [text];
-    return { status, contentType: response.headers.get('content-type'), body };
+    return { status, contentType: text.length === 0 ? null : 'application/json', body };
   };
 };
 
@@ -141,10 +141,14 @@ const refusalOf = (message: unknown): RpcError | null => {
   return null;
 };
 
-/** What the library reads of a request beside its body. */
+/** What the library reads of a request beside its body. It answers no client that does not name both media types. */
 const toFetchRequest = (headers: IncomingHttpHeaders, signal: AbortSignal): Request => {
   const read = Object.entries(headers).flatMap(([name, value]) =>
-    /^(?:accept|content-type|mcp-.*)$/.test(name) ? [[name, String(value)] as const] : [],
+    /^(?:content-type|mcp-.*)$/.test(name) ? [[name, String(value)] as const] : [],
   );
-  return new Request('http://gateway/mcp', { method: 'POST', headers: Object.fromEntries(read), signal });
+  const sent = { ...Object.fromEntries(read), accept: 'application/json, text/event-stream' };
+  return new Request('http://gateway/mcp', { method: 'POST', headers: sent, signal });
 };
+
+/** An answer is one message, which clients of all revisions read as JSON. The library puts some of them in an event stream. */
+const jsonIn = (text: string): Buffer => Buffer.from(/^data: (.*)$/m.exec(text)?.[1] ?? text);

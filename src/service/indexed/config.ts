@@ -93,11 +93,12 @@ export type ServiceConfig = IndexedConfig & {
   readonly signatureSecret: string | null;
 };
 
-type ServiceVariable = 'HOST' | 'PORT' | 'API_KEY' | 'API_KEY_HEADER' | 'SIGNATURE_SECRET';
+/** The variables of the service that runs alone, beside those of the index. */
+export const SERVICE_VARIABLES = ['HOST', 'PORT', 'API_KEY', 'API_KEY_HEADER', 'SIGNATURE_SECRET'] as const;
 
 /** Reads the settings of the service that runs alone. Returns every problem instead if there is one. */
 export const readServiceConfig = (
-  env: Environment & { readonly [name in ServiceVariable]?: string | undefined },
+  env: Environment & { readonly [name in (typeof SERVICE_VARIABLES)[number]]?: string | undefined },
 ): ServiceConfig | readonly string[] => {
   const { config, problems: ofIndex } = readIndexedConfig(env);
   const problems = [...ofIndex];

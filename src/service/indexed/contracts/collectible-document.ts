@@ -3,28 +3,18 @@ import { shownText } from './answers.ts';
 
 /**
  * The metadata documents of NFTs: where they are, and what they say. Contracts and the authors of documents are strangers, so
- * that all of it is bounded, and only URLs of https and ipfs lead anywhere.
+ * that all of it is bounded, and only public URLs of https lead anywhere, beside those of ipfs: see ipfs-gateway.ts.
  */
 
-/** Gateways of ipfs, as their URL without a trailing slash. */
-type Gateway = string;
-
-const MAX_URL = 2_048;
 const MAX_NAME = 256;
 const MAX_DESCRIPTION = 2_000;
 const MAX_ATTRIBUTE = 256;
 const MAX_ATTRIBUTES = 100;
 
-const CONTENT_ID = /^ipfs:\/\/(?:ipfs\/)?([a-z0-9]{20,100}(?:[/?#].*)?)$/is;
-
-/** The https URL of an https or ipfs URL, or of the operator's gateway; null for any other. */
-export const reachableUrl = (text: string, gateway: Gateway): URL | null => {
-  if (text.length > MAX_URL) return null;
-  const [, path] = CONTENT_ID.exec(text) ?? [];
-  const url = URL.parse(path === undefined ? text : `${gateway}/ipfs/${path}`);
-  if (url === null || path === undefined) return url?.protocol === 'https:' ? url : null;
-  // A path that leads out of the content leads to something else of the gateway.
-  return url.href.startsWith(`${new URL(gateway).href.replace(/\/$/, '')}/ipfs/`) ? url : null;
+/** An https URL without credentials; null for any other. No picture or document needs them. */
+export const publicUrl = (text: string): URL | null => {
+  const url = URL.parse(text);
+  return url?.protocol === 'https:' && url.username + url.password === '' ? url : null;
 };
 
 /** The URI of an ERC-1155's token: https://eips.ethereum.org/EIPS/eip-1155#metadata. */

@@ -6,8 +6,9 @@ import type { Hex } from '../../types.ts';
 import { amountBytes, bytesOf } from '../blocks/encoding.ts';
 import { CONTROL } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
-import { type Document, dataOf, parseDocument, reachableUrl, withId } from './collectible-document.ts';
+import { type Document, dataOf, parseDocument, publicUrl, withId } from './collectible-document.ts';
 import { createFetcher, type Fetcher } from './fetch.ts';
+import { createIpfsGateway, type IpfsGateway } from './ipfs-gateway.ts';
 
 type CollectiblesOptions = {
   /** The file of the index. The metadata has a table of its own in it. */
@@ -46,6 +47,8 @@ const DAY_MS = 24 * 3_600_000;
 /** What could not be fetched is tried again after ten minutes, forty, and so on up to a week. */
 const FIRST_PAUSE_MS = 600_000;
 const MAX_PAUSE_MS = 7 * DAY_MS;
+/** What the node failed to say is asked again after this time. */
+const NODE_PAUSE_MS = 10_000;
 /** Documents change, such as when what was bought unseen is revealed. */
 const FRESH_MS = DAY_MS;
 
@@ -79,6 +82,7 @@ const nameOf = ({ chainId, contract, tokenId }: Wanted) => `${chainId}/${contrac
 export class Collectibles {
   readonly #options: Required<CollectiblesOptions>;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #gateway: IpfsGateway;
   readonly #fetcher: Fetcher;
   readonly #waiting = new Map<string, Wanted>();
   /** By their names, so that none is fetched twice at a time. */
@@ -90,11 +94,12 @@ export class Collectibles {
     this.#options = { now: Date.now, ...options };
     options.database.exec(SCHEMA);
     this.#statements = prepare(options.database);
+    this.#gateway = createIpfsGateway(options.ipfsGateway);
     this.#fetcher = createFetcher({
       maxBytes: MAX_DOCUMENT_BYTES,
       timeoutMs: TIMEOUT_MS,
       publicOnly: true,
-      trusted: new URL(options.ipfsGateway).origin,
+      own: this.#gateway,
     });
   }
 
@@ -137,11 +142,9 @@ export class Collectibles {
   /** A URL that clients can load: they may not know an IPFS gateway. */
   #urlOf(image: string | null): string | null {
     if (image === null || isPicture(image)) return image;
-    const { ipfsGateway } = this.#options;
-    const { username, password } = new URL(ipfsGateway);
-    // Credentials are for the service alone.
-    if (/^ipfs:/i.test(image) && (username !== '' || password !== '')) return image;
-    return reachableUrl(image, ipfsGateway)?.href ?? null;
+    // A gateway with credentials is for the service alone.
+    if (/^ipfs:/i.test(image) && this.#gateway.credentials !== null) return image;
+    return (this.#gateway.contentOf(image) ?? publicUrl(image))?.href ?? null;
   }
 
   #want(wanted: Wanted): void {
@@ -185,8 +188,12 @@ export class Collectibles {
       // A contract that the node can't ask, although it answers another call, says nothing.
       const isWell = () => Promise.all(node.calls([CONTROL])).then(() => null);
       const answers = node.calls(batch.map(callOf)).map((answer) => answer.catch(isWell));
-      await Promise.allSettled(
-        batch.map(async (wanted, at) => this.#fetchOne(wanted, (await answers[at]) ?? null, number)),
+      await Promise.all(
+        batch.map(async (wanted, at) => {
+          const answer = await answers[at]?.catch(() => undefined);
+          if (answer === undefined) this.#postpone(wanted, number);
+          else await this.#fetchOne(wanted, answer, number);
+        }),
       );
     } catch {
       // The node's problem, or the disk's, which others report. They are fetched when they are looked up again.
@@ -206,8 +213,19 @@ export class Collectibles {
   async #document(uri: string): Promise<Document | null> {
     const data = dataOf(uri);
     if (data !== null) return parseDocument(data.text);
-    const url = reachableUrl(uri, this.#options.ipfsGateway);
-    return url === null ? null : parseDocument((await this.#fetcher.get(url)).body.toString());
+    if (uri.length > MAX_URI) return null;
+    const content = this.#gateway.contentOf(uri);
+    const url = content ?? publicUrl(uri);
+    if (url === null) return null;
+    return parseDocument((await this.#fetcher.get(url, content !== null)).body.toString());
+  }
+
+  /** The node has not said what the contract answers: nothing is known of it, and it is asked again soon. */
+  #postpone(wanted: Wanted, block: number): void {
+    if (this.#isStopped) return;
+    const key = keyOf(wanted);
+    const failures = Number(this.#statements.find.get(...key)?.failures ?? 0);
+    this.#statements.fail.run(...key, null, block, failures, this.#options.now() + NODE_PAUSE_MS);
   }
 
   /** What was fetched before stays when it can't be fetched again. */

@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns';
+import { lookup as resolveName } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 
@@ -11,22 +11,42 @@ type Fetched = {
 };
 
 export type Fetcher = {
-  /** @throws when there is no answer with status 200 within the limits; the message has no part of the URL but its host. */
-  get(url: URL): Promise<Fetched>;
+  /**
+   * `isOwn` says that the operator's own place is meant, and not what a stranger names there.
+   * @throws when there is no answer with status 200 within the limits; the message has no part of the URL but its host.
+   */
+  get(url: URL, isOwn?: boolean): Promise<Fetched>;
   close(): Promise<void>;
 };
+
+/** A place that the operator names, which may be on a private network. */
+export type OwnPlace = {
+  /** Whether a URL leads to the place, and to nothing else of its origin. */
+  has(url: URL): boolean;
+  /** Sent to the place alone. */
+  readonly credentials: Credentials | null;
+};
+
+type Credentials = { readonly username: string; readonly password: string };
 
 type FetcherOptions = {
   readonly maxBytes: number;
   /** For a whole answer, redirects included. */
   readonly timeoutMs: number;
   /**
-   * Whether strangers name the URLs. Then only `https:` is fetched, from public addresses. Requests to the trusted origin, and
-   * redirects within it, are excepted.
+   * Whether strangers name the URLs. Then only `https:` is fetched, from public addresses and without credentials. Excepted is
+   * the operator's own place, where it is meant, and its redirects that stay in it.
    */
   readonly publicOnly: boolean;
-  /** The origin of a URL that the operator names. */
-  readonly trusted?: string;
+  /** Default: none. */
+  readonly own?: OwnPlace;
+  /** Default: the names of the system's resolver, and the addresses of the internet. */
+  readonly network?: Network;
+};
+
+type Network = {
+  readonly lookup: LookupFunction;
+  readonly isPublic: (address: string) => boolean;
 };
 
 const MAX_REDIRECTS = 3;
@@ -68,17 +88,23 @@ class PrivateAddressError extends Error {
 }
 
 /** Resolves names to public addresses only. The connection uses the returned address, so a second DNS answer can't redirect it. */
-const lookupPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const found = error === null ? addresses.filter(({ address }) => isPublicAddress(address)) : [];
-    const [first] = found;
-    if (first === undefined) callback(error ?? new PrivateAddressError(), []);
-    else if (options.all === true) callback(null, found);
-    else callback(null, first.address, first.family);
-  });
-};
+const lookupPublicIn =
+  ({ lookup, isPublic }: Network): LookupFunction =>
+  (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const listed = Array.isArray(addresses) ? addresses : [];
+      const found = listed.filter(({ address }) => isPublic(address));
+      const [first] = found;
+      if (error !== null || first === undefined) callback(error ?? new PrivateAddressError(), []);
+      else if (options.all === true) callback(null, found);
+      else callback(null, first.address, first.family);
+    });
+  };
 
-export const createFetcher = ({ maxBytes, timeoutMs, publicOnly, trusted }: FetcherOptions): Fetcher => {
+const INTERNET: Network = { lookup: resolveName, isPublic: isPublicAddress };
+
+export const createFetcher = (options: FetcherOptions): Fetcher => {
+  const { maxBytes, timeoutMs, publicOnly, own, network = INTERNET } = options;
   const limits = {
     maxResponseSize: maxBytes,
     maxHeaderSize: 16_384,
@@ -88,25 +114,39 @@ export const createFetcher = ({ maxBytes, timeoutMs, publicOnly, trusted }: Fetc
   };
   const timeout = Math.min(timeoutMs, 5_000);
   const any = new Agent({ ...limits, connect: { timeout } });
-  const checked = new Agent({ ...limits, connect: { timeout, lookup: lookupPublic } });
+  const checked = new Agent({ ...limits, connect: { timeout, lookup: lookupPublicIn(network) } });
 
+  /** The agent for a URL that a stranger names. */
   const agentFor = (url: URL): Agent => {
-    if (!publicOnly || url.origin === trusted) return any;
     if (url.protocol !== 'https:') throw new Error(`expected an https URL, got ${url.protocol}`);
     // The agent resolves names, but a literal address never reaches its lookup.
     const literal = url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(literal) !== 0 && !isPublicAddress(literal)) throw new PrivateAddressError();
+    if (isIP(literal) !== 0 && !network.isPublic(literal)) throw new PrivateAddressError();
     return checked;
   };
 
-  const ask = async (url: URL, redirects: number, signal: AbortSignal): Promise<Fetched> => {
-    const headers = { 'accept-encoding': 'identity', ...authorizationOf(url) };
-    const response = await request(url, { dispatcher: agentFor(url), headers, signal });
+  /** How a URL is asked, and whether it is the operator's. */
+  const judge = (url: URL, isOwn: boolean) => {
+    if (!publicOnly) return { isOwn, dispatcher: any, credentials: url };
+    if (isOwn && own?.has(url)) return { isOwn, dispatcher: any, credentials: own.credentials };
+    return { isOwn: false, dispatcher: agentFor(url), credentials: null };
+  };
+
+  const ask = async (
+    url: URL,
+    mayBeOwn: boolean,
+    redirects: number,
+    signal: AbortSignal,
+  ): Promise<Fetched> => {
+    const { isOwn, dispatcher, credentials } = judge(url, mayBeOwn);
+    const headers = { 'accept-encoding': 'identity', ...authorizationOf(credentials) };
+    const response = await request(url, { dispatcher, headers, signal });
     const { statusCode: status, headers: received, body } = response;
     const { location } = received;
     if (REDIRECTS.has(status) && typeof location === 'string' && redirects < MAX_REDIRECTS) {
       await body.dump({ limit: 16_384, signal });
-      return ask(new URL(location, url), redirects + 1, signal);
+      // Whoever answered names it: what has left the operator's place does not come back to it.
+      return ask(new URL(location, url), isOwn, redirects + 1, signal);
     }
     if (status !== 200) {
       await body.dump({ limit: 16_384, signal });
@@ -120,9 +160,9 @@ export const createFetcher = ({ maxBytes, timeoutMs, publicOnly, trusted }: Fetc
   };
 
   return {
-    async get(url) {
+    async get(url, isOwn = false) {
       try {
-        return await ask(url, 0, AbortSignal.timeout(timeoutMs));
+        return await ask(url, isOwn, 0, AbortSignal.timeout(timeoutMs));
       } catch (problem) {
         const message = problem instanceof Error ? problem.message : String(problem);
         throw new Error(`${url.host}: ${message}`, { cause: problem });
@@ -134,9 +174,9 @@ export const createFetcher = ({ maxBytes, timeoutMs, publicOnly, trusted }: Fetc
   };
 };
 
-/** Otherwise the credentials in a URL would not be sent. */
-const authorizationOf = ({ username, password }: URL): { readonly authorization?: string } => {
-  if (username === '' && password === '') return {};
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+/** Those in a URL would not be sent otherwise. */
+const authorizationOf = (credentials: Credentials | null): { readonly authorization?: string } => {
+  if (credentials === null || credentials.username + credentials.password === '') return {};
+  const pair = [credentials.username, credentials.password].map(decodeURIComponent).join(':');
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 };

@@ -1,31 +1,19 @@
-import { DatabaseSync } from 'node:sqlite';
 import { encode } from 'ox/AbiParameters';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Collectibles } from '../../../../src/service/indexed/contracts/collectibles.ts';
-import { createNode, type EvmNode } from '../../../../src/service/indexed/node/node.ts';
-import type { Hex } from '../../../../src/service/types.ts';
-import { type Anvil, startAnvil } from '../support/anvil.ts';
-import { type Contract, deploy, deployLiar } from '../support/contracts.ts';
+import { CHAIN, CID, type Collections, startCollections } from '../support/collections.ts';
+import { deploy, deployLiar } from '../support/contracts.ts';
 import { endless, serve } from '../support/server.ts';
 
-const CHAIN = 31337;
-const USER: Hex = '0x00000000000000000000000000000000000000aa';
-const CID = 'bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-let anvil: Anvil;
-let node: EvmNode;
+let collections: Collections;
 
 beforeAll(async () => {
-  anvil = await startAnvil();
-  node = createNode({ url: anvil.url, chainId: CHAIN });
+  collections = await startCollections();
 });
 
-afterAll(async () => {
-  await node.close();
-  await anvil[Symbol.asyncDispose]();
-});
+afterAll(() => collections[Symbol.asyncDispose]());
 
 /** A gateway of ipfs that answers with these documents by their names, and whoever asks it. */
 const open = async (documents: Readonly<Record<string, string>> = {}) => {
@@ -40,44 +28,17 @@ const open = async (documents: Readonly<Record<string, string>> = {}) => {
     if (document?.startsWith('to ')) response.writeHead(302, { location: document.slice(3) }).end();
     else response.writeHead(document === null ? 404 : 200).end(document);
   });
-  let time = Date.now();
-  const database = new DatabaseSync(':memory:', { readBigInts: true });
   const ipfsGateway = `http://${server.host}`;
-  const collectibles = new Collectibles({
-    database,
-    nodes: new Map([[CHAIN, node]]),
-    ipfsGateway,
-    now: () => time,
-  });
-  const metadata = ({ address }: Contract, tokenId: bigint, standard: 'erc721' | 'erc1155' = 'erc721') =>
-    collectibles.metadata({ chainId: CHAIN, contract: address, standard, tokenId });
+  const known = collections.open(ipfsGateway);
   return {
-    metadata,
-    collectibles,
+    ...known,
     asked,
     ipfsGateway,
-    connections: server.connections,
-    pass(milliseconds: number) {
-      time += milliseconds;
-    },
-    /** Looks until an NFT that was asked for after all others is known. */
-    async settled() {
-      const last = await artOf({ 1: `data:application/json,${JSON.stringify({ name: 'last' })}` });
-      await expect.poll(() => metadata(last, 1n)).toMatchObject({ name: 'last' });
-    },
     async [Symbol.asyncDispose]() {
-      await collectibles.stop();
-      database.close();
+      await known[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
     },
   };
-};
-
-/** A collection of tokens with these URIs. */
-const artOf = async (uris: Readonly<Record<number, string>>): Promise<Contract> => {
-  const art = await deploy(anvil.url, 'Art', ['Art', 'ART']);
-  for (const [id, uri] of Object.entries(uris)) await art.mine('mint', [USER, BigInt(id), uri]);
-  return art;
 };
 
 const DOCUMENT = {
@@ -97,7 +58,7 @@ const DOCUMENT = {
 
 test('what a document says is known a little after it was first asked for', async () => {
   await using known = await open({ 'one.json': JSON.stringify(DOCUMENT) });
-  const art = await artOf({ 1: `ipfs://${CID}/one.json` });
+  const art = await collections.artOf({ 1: `ipfs://${CID}/one.json` });
   expect(known.metadata(art, 1n)).toBeNull();
   await expect.poll(() => known.metadata(art, 1n)).not.toBeNull();
   expect(known.metadata(art, 1n)).toEqual({
@@ -119,7 +80,7 @@ test('a token of an ERC-1155 has its id in the URI', async () => {
   await using known = await open({
     [path]: '{"name":"Sword","image_url":"https://pictures.test/sword.png"}',
   });
-  const items = await deploy(anvil.url, 'Items', [`ipfs://ipfs/${CID}/{id}.json`]);
+  const items = await deploy(collections.anvil.url, 'Items', [`ipfs://ipfs/${CID}/{id}.json`]);
   await expect
     .poll(() => known.metadata(items, 42n, 'erc1155'))
     .toEqual({
@@ -134,7 +95,7 @@ test('a token of an ERC-1155 has its id in the URI', async () => {
 test('a document may be in the URI itself', async () => {
   await using known = await open();
   const base64 = Buffer.from('{"name":"B","image":"data:image/svg+xml;base64,PHN2Zy8+"}').toString('base64');
-  const art = await artOf({
+  const art = await collections.artOf({
     1: 'data:application/json;utf8,{"name":"100% A"}',
     2: `data:application/json;charset=utf-8;base64,${base64}`,
     3: 'data:,%7B%22name%22%3A%22C%22%7D',
@@ -181,7 +142,7 @@ test('strangers name nothing that hurts: neither an address, nor its answer', as
     ...[`ipfs://${CID}/../../../api/v0/id`, `ipfs://${CID}/%2e%2e/%2e%2e/x`, `ipfs://127.0.0.1:${port}/x`],
     ...['', ' ', 'https://', `https://x.test/${'a'.repeat(5_000)}`, 'data:', 'data:application/json,'],
   ];
-  const art = await artOf(Object.fromEntries(uris.map((uri, at) => [at, uri])));
+  const art = await collections.artOf(Object.fromEntries(uris.map((uri, at) => [at, uri])));
   const look = () => uris.map((_, at) => known.metadata(art, BigInt(at)));
   look();
   await known.settled();
@@ -201,12 +162,12 @@ test('strangers name nothing that hurts: neither an address, nor its answer', as
 test('contracts that answer with no URI have no metadata', async () => {
   await using known = await open();
   const liars = [
-    await deployLiar(anvil.url, {}),
-    await deployLiar(anvil.url, { 'tokenURI(uint256)': 'burns gas' }),
-    await deployLiar(anvil.url, { 'tokenURI(uint256)': { length: 1_000_000 } }),
-    await deployLiar(anvil.url, { 'tokenURI(uint256)': { returns: `0x${'ff'.repeat(64)}` } }),
+    await deployLiar(collections.anvil.url, {}),
+    await deployLiar(collections.anvil.url, { 'tokenURI(uint256)': 'burns gas' }),
+    await deployLiar(collections.anvil.url, { 'tokenURI(uint256)': { length: 1_000_000 } }),
+    await deployLiar(collections.anvil.url, { 'tokenURI(uint256)': { returns: `0x${'ff'.repeat(64)}` } }),
   ];
-  const honest = await deployLiar(anvil.url, {
+  const honest = await deployLiar(collections.anvil.url, {
     'tokenURI(uint256)': { returns: encode([{ type: 'string' }], ['data:,{"name":"honest"}']) },
   });
   const look = () => [...liars, honest].map((contract) => known.metadata(contract, 1n)?.name ?? null);
@@ -216,7 +177,7 @@ test('contracts that answer with no URI have no metadata', async () => {
 test('what failed is tried again later, and ever less often; what was fetched is fetched again after a day', async () => {
   const documents: Record<string, string> = {};
   await using known = await open(documents);
-  const art = await artOf({ 1: `ipfs://${CID}/late.json` });
+  const art = await collections.artOf({ 1: `ipfs://${CID}/late.json` });
   const times = async (): Promise<number> => {
     known.metadata(art, 1n);
     await known.settled();
@@ -244,10 +205,34 @@ test('what failed is tried again later, and ever less often; what was fetched is
   expect(known.metadata(art, 1n)).toMatchObject({ name: 'later' });
 });
 
+test('what the node fails to say of a contract is asked again in seconds, and not as if the contract had failed', async () => {
+  const { node } = collections;
+  let failures = 0;
+  const failing = {
+    head: () => node.head(),
+    calls: (...call: Parameters<typeof node.calls>) => {
+      if (failures === 6) return node.calls(...call);
+      failures += 1;
+      return call[0].map(() => Promise.reject(new Error('the node hangs up')));
+    },
+  };
+  await using known = collections.open('https://ipfs.test', failing);
+  const art = await collections.artOf({ 1: 'data:,{"name":"one"}' });
+  let passed = 0;
+  const look = () => {
+    // Three rounds of two calls fail, and ten seconds after the last one it is known.
+    if (passed < 60_000) known.pass(1_000);
+    passed += 1_000;
+    return known.metadata(art, 1n)?.name;
+  };
+  await expect.poll(look).toBe('one');
+  expect(failures).toBe(6);
+});
+
 test('what a contract said at a block that is gone is forgotten', async () => {
   await using known = await open();
-  const art = await artOf({ 1: 'data:,{"name":"one"}' });
-  const block = await anvil.head();
+  const art = await collections.artOf({ 1: 'data:,{"name":"one"}' });
+  const block = await collections.anvil.head();
   await expect.poll(() => known.metadata(art, 1n)).toMatchObject({ name: 'one' });
   known.collectibles.forget(CHAIN, block + 1);
   expect(known.metadata(art, 1n)).toMatchObject({ name: 'one' });

@@ -1,17 +1,26 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A server on a free port of 127.0.0.1. */
-export const serve = async (listener: RequestListener) => {
+type ServeOptions = {
+  /** Default: 127.0.0.1. */
+  readonly address?: string;
+  /** A certificate in PEM, for TLS. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+};
+
+/** A server on a free port of this machine. */
+export const serve = async (listener: RequestListener, options: ServeOptions = {}) => {
+  const { address = '127.0.0.1', tls } = options;
   let connections = 0;
-  const server = createServer(listener).listen(0, '127.0.0.1');
+  const server = (tls ? createTlsServer(tls, listener) : createServer(listener)).listen(0, address);
   server.on('connection', () => {
     connections += 1;
   });
   await once(server, 'listening');
   return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    host: `${address}:${(server.address() as AddressInfo).port}`,
     /** How many it was asked for. */
     connections: () => connections,
     async [Symbol.asyncDispose]() {
