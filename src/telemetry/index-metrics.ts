@@ -76,12 +76,12 @@ const createChainMetrics = ({ counter, gauge, tallies }: Metrics) => {
     gaugeOf(
       'gateway_index_traces_behind',
       'Indexed blocks that are not traced yet: what calls within their transactions moved is missing.',
-      ({ index }) => index?.traces?.behind ?? null,
+      ({ index }) => index?.traces.behind ?? null,
     ),
     gaugeOf(
       'gateway_index_traces_problem',
       '1 while the node does not trace blocks, or one of them; else 0.',
-      ({ index }) => (index?.traces ? Number(index.traces.problem !== null) : null),
+      ({ index }) => index && Number(index.traces.problem !== null),
     ),
   ];
   const counters = [
@@ -98,7 +98,7 @@ const createChainMetrics = ({ counter, gauge, tallies }: Metrics) => {
   ];
   const calls = counter({
     name: 'gateway_index_node_calls_total',
-    help: 'Attempts at calls of the node, by method and outcome: ok, refused (such as a contract that reverts, or a method that the node does not have), unavailable (no usable answer, or one that asks to wait).',
+    help: 'Attempts at calls of the node, by method and outcome: ok, refused (such as a contract that reverts, or a method that the node does not have), unavailable (no answer of JSON-RPC, or a failure that may pass, such as a rate limit).',
     labelNames: ['chain', 'method', 'outcome'],
   });
   const durations = tallies.histogram({

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { startAnvil } from '../service/indexed/support/anvil.ts';
-import { accountsOf, receiptOf, sendTransaction } from '../service/indexed/support/contracts.ts';
+import { accountsOf, deploy, receiptOf, sendTransaction } from '../service/indexed/support/contracts.ts';
 import { startFaultyNode } from '../service/indexed/support/faulty-node.ts';
 import { spawnIndexed } from '../service/indexed/support/service.ts';
 import { startReceiver } from '../service/webhooks/support/receiver.ts';
@@ -115,6 +115,29 @@ test('a gateway shows of each chain how far it is and what its node answers, and
   expect([of(back, 'head'), of(back, 'problem'), of(back, 'transactions_total')]).toEqual([4, 0, 4]);
   expect(of(back, 'head_seen_timestamp_seconds')).toBeGreaterThan(seenAt ?? Number.NaN);
   await expect.poll(async () => (await readinessOf(gateway))[1]).toMatchObject({ status: 'ready' });
+});
+
+test('blocks that the node does not trace are shown, and their chain goes on', async () => {
+  await using anvil = await startAnvil();
+  const payer = await deploy(anvil.url, 'Payer');
+  const [to = '0x'] = await accountsOf(anvil.url);
+  await using node = await startFaultyNode(anvil.url);
+  node.faults.call = ({ method }, ask) =>
+    method.startsWith('debug_') ? { error: { code: -32603, message: 'out of memory' } } : ask();
+  await using gateway = await startGateway({ CHAINS: `${CHAIN}=${node.url}` });
+  await payer.mine('split', [[to]], { value: 2n });
+  const now = () => scrape(gateway.url);
+  const traces = async () => {
+    const shown = await now();
+    return [of(shown, 'traces_behind'), of(shown, 'traces_problem')];
+  };
+  // The block that deploys the contract, and the one that calls it.
+  await expect.poll(traces).toEqual([2, 1]);
+  await expect.poll(async () => of(await now(), 'blocks_total')).toBe(3);
+  expect(of(await now(), 'problem')).toBe(0);
+  expect((await readinessOf(gateway))[1]).toMatchObject({ status: 'ready' });
+  node.faults.call = undefined;
+  await expect.poll(traces).toEqual([0, 0]);
 });
 
 test('while the index itself does not run, its chains have a problem, nothing is shown of them, and counts stay', async () => {

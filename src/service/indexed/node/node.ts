@@ -95,7 +95,7 @@ export const createNode = ({
     head,
     find: (block) => guard(() => find(rpc, block)),
     async findAnew(block) {
-      const another = createRpc({ url, chainId, timeoutMs });
+      const another = createRpc({ url, chainId, timeoutMs, onCall });
       try {
         return await guard(() => find(another, block));
       } finally {
