@@ -11,6 +11,7 @@ import type { PageKernel } from './kernel/page-kernel.ts';
 import {
   type Details,
   type Fetch,
+  hasFailures,
   maxAgeOf,
   type Page,
   type PageItems,
@@ -162,7 +163,9 @@ export const createListLoader = <List extends AnyList, Value>(
       const { body, bytes } = answer ?? (await parseAbsent(bodyOfAbsent ?? '', parse));
       if (answer) onBilled?.(list, answer.computeUnits);
       const fetched = await parser.toPage(body, { subject: list.address, limit: page.limit, fetchedAt });
-      if (page.offset === null && watchedBy !== null) watched?.onNewest(page.list, list, fetched);
+      // What is missing on a page with failures is not new on the next one.
+      if (page.offset === null && watchedBy !== null && !hasFailures(fetched))
+        watched?.onNewest(page.list, list, fetched);
       return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes), body: chunks };
     },
     async read(bytes, { limit, fetchedAt }) {
