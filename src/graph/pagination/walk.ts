@@ -3,8 +3,10 @@ import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { CursorPosition } from './cursor.ts';
-import { locateAfter, MAX_PAGES, tooManyEmptyPages, type WalkStart } from './locate.ts';
-import { lengthOf, MergedPages, type PageSlice, type PageSlices, type Run } from './merge-pages.ts';
+import { lengthOf, type Run } from './entries.ts';
+import { locateAfter, type WalkStart } from './locate.ts';
+import { MergedPages, type PageSlice, type PageSlices } from './merge-pages.ts';
+import { MAX_PAGES, tooManyEmptyPages } from './page-walk.ts';
 
 /** The items that a walk found. */
 export type WalkResult<Value> = {
@@ -21,6 +23,7 @@ const HEAD: WalkStart = {
   lead: null,
   index: 0,
   returned: [],
+  ofTime: { time: null, digests: [], isWhole: true },
 };
 
 /**

@@ -46,8 +46,8 @@ const hasOddItems = (page: IndexedPage): boolean => {
   return false;
 };
 
-/** Reads an item of a page on its own. `rankBefore` is as in `readItem`. */
-type ReadOne<Value> = (index: number, rankBefore: number | null) => ParsedItem<Value>;
+/** Reads an item of a page on its own. */
+type ReadOne<Value> = (index: number) => ParsedItem<Value>;
 
 /** The items of a page that is kept as its bytes and their index. The plain reader reads an item when its value is asked for. */
 export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
@@ -83,8 +83,8 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
     reader: ItemReader<Value>,
     subject: string,
   ): Promise<IndexedItems<Value>> {
-    const readOne: ReadOne<Value> = (index, rankBefore) =>
-      readItem(reader, subject, parseExactJson(page.json(index)), index, rankBefore);
+    const readOne: ReadOne<Value> = (index) =>
+      readItem(reader, subject, parseExactJson(page.json(index)), index);
     if (!hasOddItems(page)) return new IndexedItems(page, kernel, subject, readOne, NO_ODD_ITEMS);
     const odd = new Map<number, OddItem>();
     const items = new IndexedItems(page, kernel, subject, readOne, odd);
@@ -92,7 +92,7 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
     for (let index = 0; index < page.length; index += 1) {
       if (!page.isOdd(index)) continue;
       if (slices.isOver()) await slices.next();
-      const { identity, rank } = readOne(index, index === 0 ? null : items.rank(index - 1));
+      const { identity, rank } = readOne(index);
       odd.set(index, { identity, rank });
     }
     return items;
@@ -138,11 +138,11 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
   rank(index: number): number | null {
     const odd = this.#odd.get(index);
     if (odd !== undefined) return odd.rank;
-    return this.order === 'descendingBy' ? this.#readOne(index, null).rank : this.#page.time(index);
+    return this.order === 'descendingBy' ? this.#readOne(index).rank : this.#page.time(index);
   }
 
   value(index: number): Value | MalformedFieldError {
-    return this.#readOne(index, null).value;
+    return this.#readOne(index).value;
   }
 
   memoryBytes(): number {
@@ -254,13 +254,12 @@ export type ItemReader<Value> = {
   readonly order: ListOrder<keyof Value>;
 };
 
-/** Reads the item at `index` of a page. `rankBefore` is the rank of the item before it; null for the first one. */
+/** Reads the item at `index` of a page. */
 export const readItem = <Value>(
   reader: ItemReader<Value>,
   subject: string,
   item: unknown,
   index: number,
-  rankBefore: number | null,
 ): ParsedItem<Value> => {
   try {
     if (!isObject(item)) throw malformed('entry', 'an object', item);
@@ -273,9 +272,9 @@ export const readItem = <Value>(
     return { identity: `${identity}:${digested}`, rank, value };
   } catch (error) {
     if (!(error instanceof MalformedFieldError)) throw error;
-    // A malformed item has no identity and perhaps no rank, so its bytes identify it, and it gets its neighbour's rank.
+    // A malformed item has no identity and perhaps no rank, so its bytes identify it, and its place is not known.
     const identity = `?${digest(JSON.stringify(essenceOf(item)))}`;
-    return { identity, rank: rankBefore, value: error.within(`${reader.itemsField}[${index}]`) };
+    return { identity, rank: null, value: error.within(`${reader.itemsField}[${index}]`) };
   }
 };
 

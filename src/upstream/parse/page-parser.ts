@@ -152,7 +152,7 @@ const readItems = async <Value>(
   const read: ParsedItem<Value>[] = [];
   for (const [index, item] of items.entries()) {
     if (slices.isOver()) await slices.next();
-    read.push(readItem(reader, subject, item, index, read.at(-1)?.rank ?? null));
+    read.push(readItem(reader, subject, item, index));
   }
   return read;
 };
