@@ -13,7 +13,7 @@ import { type ContractAnswers, questionsTo, readAnswers } from './answers.ts';
 /** A contract whose logs are those of a token. */
 export type Contract = ContractAnswers & {
   readonly standard: Token['standard'];
-  /** Whether it is not known yet what the contract says of itself, or not all of it that makes a token. */
+  /** Whether it is not known yet what the contract says of itself, or not all of it. */
   readonly isPending: boolean;
 };
 
@@ -102,15 +102,12 @@ const rowOf = (row: Record<string, SQLOutputValue> | undefined): Row | null => {
   if (row === undefined) return null;
   const { standard, name, symbol, decimals, block, failures, attempts, due } = row;
   if (standard !== 'erc20' && standard !== 'erc721' && standard !== 'erc1155') return null;
-  const said = {
+  return {
     standard,
     name: typeof name === 'string' ? name : null,
     symbol: typeof symbol === 'string' ? symbol : null,
     decimals: decimals === null ? null : Number(decimals),
-  } as const;
-  return {
-    ...said,
-    isPending: due !== null && Number(failures) === 0 && !isKnown(said),
+    isPending: due !== null && Number(failures) === 0,
     block: Number(block),
     failures: Number(failures),
     attempts: Number(attempts),

@@ -36,13 +36,25 @@ afterAll(async () => {
   await anvil[Symbol.asyncDispose]();
 });
 
-type Options = { readonly calls?: EvmNode['calls']; readonly path?: string; readonly now?: () => number };
+type Options = {
+  readonly calls?: EvmNode['calls'];
+  readonly path?: string;
+  readonly now?: () => number;
+  readonly report?: (chainId: number, problem: unknown) => void;
+  readonly patienceMs?: number;
+};
 
-const open = ({ calls = node.calls, path, now = Date.now }: Options = {}) => {
+const open = ({
+  calls = node.calls,
+  path,
+  now = Date.now,
+  patienceMs = 120_000,
+  ...options
+}: Options = {}) => {
   const database =
     path === undefined ? new DatabaseSync(':memory:', { readBigInts: true }) : openDatabase(path);
   const nodes = new Map([[CHAIN.id, { calls }]]);
-  const metadata = new Metadata({ database, chains: [CHAIN], nodes, now, patienceMs: 120_000 });
+  const metadata = new Metadata({ database, chains: [CHAIN], nodes, now, patienceMs, ...options });
   metadata.start();
   const token = ({ address }: Contract) => metadata.token(CHAIN.id, address);
   const contract = ({ address }: Contract) => metadata.contract(CHAIN.id, address);
@@ -273,6 +285,87 @@ test('a contract that the node fails on does not keep others from being asked', 
   void known.metadata.learn(await newest(), false);
   await expect.poll(() => known.token(good), { timeout: 60_000 }).toMatchObject({ symbol: 'G' });
   expect(known.token(bad)).toBeNull();
+});
+
+test('a contract that the node can not ask, while it can ask others, is asked again soon, and then says nothing', async () => {
+  let time = Date.now();
+  let asked = 0;
+  const bad = await deploy(anvil.url, 'Coin', ['Bad', 'BAD', 6]);
+  const calls: EvmNode['calls'] = (list, at) => {
+    if (list.some(({ to }) => to === bad.address)) asked += 1;
+    return node.calls(list, at).map(async (answer, index) => {
+      if (list[index]?.to === bad.address) throw new Error('out of gas');
+      return answer;
+    });
+  };
+  await using known = open({ calls, now: () => time });
+  await bad.mine('mint', [USER, 5n]);
+  await known.metadata.learn(await newest(), true);
+  const begin = time;
+  for (const [seconds, count] of [
+    [0.5, 1],
+    [1, 2],
+    [4, 2],
+    [5, 3],
+    [20, 3],
+    [21, 4],
+    [84, 4],
+    [85, 5],
+    [3_600, 5],
+    [3_685, 6],
+  ] as const) {
+    time = begin + seconds * 1000;
+    // What is due is asked together with a new one.
+    const other = await deploy(anvil.url, 'Coin', ['Good', 'GOOD', 6]);
+    await other.mine('mint', [USER, 5n]);
+    await known.metadata.learn(await newest(), true);
+    expect(known.token(other)).toMatchObject({ symbol: 'GOOD' });
+    await expect.poll(() => [seconds, asked]).toEqual([seconds, count]);
+    expect(known.contract(bad)?.isPending).toBe(seconds < 85);
+  }
+});
+
+test('while a node fails nothing is learned of its contracts, and it says so once', async () => {
+  const reports: string[] = [];
+  let isFailing = true;
+  const calls: EvmNode['calls'] = (list, at) =>
+    node.calls(list, at).map(async (answer) => {
+      if (isFailing) throw new Error('Internal error');
+      return answer;
+    });
+  await using known = open({
+    calls,
+    report: (chainId, problem) =>
+      reports.push(`${chainId} ${problem instanceof Error ? problem.message : problem}`),
+    patienceMs: 1,
+  });
+  const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
+  await coin.mine('mint', [USER, 5n]);
+  await known.metadata.learn(await newest(), true);
+  await expect.poll(() => reports).toEqual([`${CHAIN.id} Internal error`]);
+  expect(known.contract(coin)).toMatchObject({ isPending: true, name: null });
+  isFailing = false;
+  await expect.poll(() => known.token(coin)).toMatchObject({ symbol: 'COIN' });
+  expect(known.contract(coin)).toMatchObject({ isPending: false });
+  expect(reports).toEqual([`${CHAIN.id} Internal error`, `${CHAIN.id} null`]);
+});
+
+test('what the release before took for an answer is asked again', async () => {
+  await using files = await folderOf({});
+  const path = files.path('index.sqlite');
+  const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
+  {
+    using database = openDatabase(path);
+    database.exec(`CREATE TABLE contracts (
+      chain INTEGER NOT NULL, address BLOB NOT NULL, standard TEXT NOT NULL, name TEXT, symbol TEXT, decimals INTEGER,
+      block INTEGER NOT NULL, failures INTEGER NOT NULL, due INTEGER, PRIMARY KEY (chain, address)
+    ) STRICT, WITHOUT ROWID`);
+    database
+      .prepare('INSERT INTO contracts VALUES (?, ?, ?, NULL, NULL, NULL, 1, 3, ?)')
+      .run(CHAIN.id, Buffer.from(coin.address.slice(2), 'hex'), 'erc20', Date.now() + 7 * 24 * HOUR);
+  }
+  await using known = open({ path });
+  await expect.poll(() => known.token(coin)).toMatchObject({ symbol: 'COIN' });
 });
 
 test('a contract is forgotten with the block in which it was first seen', async () => {

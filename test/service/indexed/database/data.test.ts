@@ -30,15 +30,26 @@ const ART = address('other');
 /** What nodes say of every balance and supply. */
 const SAID = 9n;
 
-/** Says that every contract is an ERC-20. */
-const METADATA = {
-  contract: () =>
-    ({ standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18, isPending: false }) as const,
+const NOT_SAID = { name: null, symbol: null, decimals: null };
+
+/** Says that every contract is an ERC-20, except those that have not said yet what they are. */
+const metadataOf = (pending: ReadonlySet<Hex>) => ({
+  contract: (_: number, token: Hex) => ({
+    ...({ standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18, isPending: false } as const),
+    ...(pending.has(token) && { ...NOT_SAID, isPending: true }),
+  }),
   token: (chainId: number, token: Hex) => ({
     ...({ address: token, standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 } as const),
     chain: CHAINS.find(({ id }) => id === chainId) ?? CHAIN,
   }),
   tokens: () => [],
+});
+
+type Options = {
+  readonly blocks?: readonly ParsedBlock[];
+  readonly patienceMs?: number;
+  /** Contracts of which it is not known what they say. */
+  readonly pending?: ReadonlySet<Hex>;
 };
 
 /** A node that says of every account that it has this much of all, and counts what it is asked for. */
@@ -46,6 +57,8 @@ class CountingNode implements StateReader {
   readonly asked: string[] = [];
   /** What it fails with. */
   problem: Error | null = null;
+  /** What it fails with for single contracts, or null where they say nothing. */
+  readonly contracts = new Map<Hex, Error | null>();
   readonly #amount: bigint;
 
   constructor(amount: bigint) {
@@ -60,14 +73,16 @@ class CountingNode implements StateReader {
 
   calls(list: readonly { to: Hex; data: Hex }[], block?: number): readonly Promise<Hex | null>[] {
     this.asked.push(`${list.length} calls at ${block}`);
-    return list.map(async (): Promise<Hex> => {
-      if (this.problem && block !== undefined) throw this.problem;
+    return list.map(async ({ to }): Promise<Hex | null> => {
+      const problem = this.contracts.get(to) ?? (block === undefined ? null : this.problem);
+      if (problem) throw problem;
+      if (this.contracts.has(to)) return null;
       return `0x${this.#amount.toString(16).padStart(64, '0')}`;
     });
   }
 }
 
-const open = ({ blocks = [], patienceMs }: { blocks?: readonly ParsedBlock[]; patienceMs?: number } = {}) => {
+const open = ({ blocks = [], patienceMs, pending = new Set() }: Options = {}) => {
   const { database, index } = openIndex();
   const nodes = new Map(CHAINS.map(({ id }) => [id, new CountingNode(SAID)]));
   for (const block of blocks) index.append(block, ignore, NOBODY);
@@ -76,7 +91,7 @@ const open = ({ blocks = [], patienceMs }: { blocks?: readonly ParsedBlock[]; pa
     index,
     chains: CHAINS,
     nodes,
-    metadata: METADATA,
+    metadata: metadataOf(pending),
     ...(patienceMs && { patienceMs }),
   });
   return { index, data, node: nodes.get(CHAIN.id) ?? new CountingNode(SAID) };
@@ -250,5 +265,59 @@ describe('native balances', () => {
     expect((await ask(data, ALICE)).failed).toEqual([]);
     node.balances = () => new Promise(() => {});
     expect((await ask(data, BOB)).failed).toEqual([CHAIN.id]);
+  });
+});
+
+describe('what is not known is not 0, and not missing without a word', () => {
+  const THIRD = address('third');
+  const MANY = buildAll(CHAIN.id, [
+    [0, []],
+    [1, [{ from: BOB, logs: [COIN, ART, THIRD].map((token) => logs.coin(token, BOB, ALICE, 4n)) }]],
+  ]);
+  const ask = async (data: IndexedData) => {
+    const { items, failed } = await data.balances(ALICE, new Set([CHAIN.id]), { after: null, limit: 10 });
+    return { amounts: new Map(items.map(({ token, amount }) => [token, amount])), failed };
+  };
+  const refused = new RpcError(-32_603, 'Internal error');
+
+  test('tokens are listed where the native balance fails', async () => {
+    const { data, node } = open({ blocks: MANY });
+    node.problem = refused;
+    const { amounts, failed } = await ask(data);
+    expect([amounts.has(null), amounts.get(COIN), failed]).toEqual([false, 4n, [CHAIN.id]]);
+  });
+
+  test('a token that the node fails to ask leaves the others, and one that says nothing is left out', async () => {
+    const { data, node } = open({ blocks: MANY.slice(1) });
+    node.contracts.set(COIN, refused);
+    node.contracts.set(ART, null);
+    const missing = await ask(data);
+    expect(missing).toEqual({
+      amounts: new Map([
+        [null, SAID],
+        [THIRD, SAID],
+      ]),
+      failed: [CHAIN.id],
+    });
+    node.contracts.delete(COIN);
+    const { amounts, failed } = await ask(data);
+    expect([amounts.get(COIN), amounts.has(ART), failed]).toEqual([SAID, false, []]);
+    expect(await data.supply(CHAIN.id, ART)).toBeNull();
+    node.contracts.set(THIRD, refused);
+    await expect(data.supply(CHAIN.id, THIRD)).rejects.toMatchObject({ status: 503 });
+  });
+
+  test('a token of which it is not known yet what it is makes the balances of its chain incomplete', async () => {
+    const pending = new Set([COIN]);
+    const { data, node } = open({ blocks: MANY, pending });
+    const { amounts, failed } = await ask(data);
+    expect([amounts.has(COIN), amounts.get(THIRD), failed]).toEqual([false, 4n, [CHAIN.id]]);
+    expect(() => data.holders(CHAIN.id, COIN, { after: null, limit: 10 })).toThrow('could not be read yet');
+    await expect(data.supply(CHAIN.id, COIN)).rejects.toMatchObject({ status: 503 });
+    const { data: late } = open({ blocks: MANY.slice(1), pending });
+    expect((await ask(late)).failed).toEqual([CHAIN.id]);
+    expect(node.asked).toEqual(['balances of 1 at 1']);
+    pending.clear();
+    expect((await ask(data)).failed).toEqual([]);
   });
 });
