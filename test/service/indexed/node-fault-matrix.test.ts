@@ -43,11 +43,17 @@ type Case = {
   readonly when: { readonly times: number } | { readonly lastsMs: number };
   /** Whether the index lacks the first blocks, so that balances are those that contracts say. */
   readonly isLate: boolean;
+  readonly protocol: 'http' | 'ws';
 };
 
 const casesOf = (faults: readonly NodeFault[], when: Case['when']): readonly Case[] =>
   METHODS.flatMap(([method, without]) =>
-    faults.flatMap((fault) => [false, true].map((isLate) => ({ fault, method, without, when, isLate }))),
+    faults.flatMap((fault, at) =>
+      [false, true].map((isLate): Case => {
+        const protocol = (at + Number(isLate)) % 2 === 0 ? 'http' : 'ws';
+        return { fault, method, without, when, isLate, protocol };
+      }),
+    ),
   );
 
 const CASES = [...casesOf(NODE_FAULTS, { times: 1 }), ...casesOf(NODE_FAULTS, { lastsMs: 5_000 })];
@@ -67,8 +73,8 @@ const AT_ONCE = process.env.FC_RUNS === undefined ? 8 : 24;
 /** Takes cases of every method and fault alike. It has no divisor in common with their number. */
 const STRIDE = 997;
 
-const nameOf = ({ fault, method, when, isLate }: Case): string =>
-  `${method.source} ${fault.name} ${JSON.stringify(when)}${isLate ? ', late' : ''}`;
+const nameOf = ({ fault, method, when, isLate, protocol }: Case): string =>
+  `${method.source} over ${protocol}: ${fault.name}, ${JSON.stringify(when)}${isLate ? ', late' : ''}`;
 
 /** A chain with tokens of a wallet, and what it says of them. */
 const startChain = async () => {
@@ -135,9 +141,9 @@ type Chain = Awaited<ReturnType<typeof startChain>>;
 
 /** A service whose node fails. */
 const startCase = async (chain: Chain, folder: string, failing: Case) => {
-  const { fault, method, without, when, isLate } = failing;
+  const { fault, method, without, when, isLate, protocol } = failing;
   await using made = new AsyncDisposableStack();
-  const faulty = made.use(await startFaultyNode(chain.anvil.url));
+  const faulty = made.use(await startFaultyNode(chain.anvil.url, { webSocket: protocol === 'ws' }));
   if (without !== undefined)
     faulty.faults.call = (call, ask) =>
       without.test(call.method) ? { error: { code: -32_601, message: 'Method not found' } } : ask();
@@ -145,7 +151,10 @@ const startCase = async (chain: Chain, folder: string, failing: Case) => {
   const inject = (): Injected => faulty.inject(fault, { ...when, meets: (call) => method.test(call.method) });
   const faults = [inject()];
   const service = made.use(
-    await openIndexed({ chains: [{ id: CHAIN, url: faulty.url, startBlock }], directory: folder }),
+    await openIndexed({
+      chains: [{ id: CHAIN, url: faulty.url.replace('http', protocol), startBlock }],
+      directory: folder,
+    }),
   );
   const progress = async (): Promise<Json> => (await service.progress())[0] ?? {};
   /** Answers that were wrong, and did not say so. */

@@ -85,12 +85,16 @@ const QUESTIONS: Readonly<Record<string, Asked>> = {
 
 /** What comes of a question while a fault lasts: for one call, or for all. */
 const outcome = async (
+  protocol: string,
   { methods, without = [], ask }: Asked,
   fault: NodeFault,
   times = Number.POSITIVE_INFINITY,
 ): Promise<unknown> => {
-  await using faulty = await startFaultyNode(anvil.url);
-  const node = createNode({ url: faulty.url, chainId: CHAIN, timeoutMs: fault === SILENCE ? 1_000 : 30_000 });
+  await using faulty = await startFaultyNode(anvil.url, { webSocket: true });
+  const url = faulty.url.replace('http', protocol);
+  // Over a WebSocket it is only the time that says that an answer is missing.
+  const isWaiting = fault === SILENCE || (protocol === 'ws' && NEVER_ANSWERED.test(fault.name));
+  const node = createNode({ url, chainId: CHAIN, timeoutMs: isWaiting ? 1_000 : 30_000 });
   try {
     faulty.faults.call = (call, right) =>
       without.includes(call.method) ? { error: { code: -32_601, message: 'Method not found' } } : right();
@@ -104,41 +108,57 @@ const outcome = async (
 };
 
 /** The faults of which anything else comes than what may. */
-const surprises = async (asked: Asked, times: number, allowed: readonly unknown[]) => {
+const surprises = async (protocol: string, asked: Asked, times: number, allowed: readonly unknown[]) => {
   const found = await Promise.all(
-    NODE_FAULTS.map(async (fault) => [fault.name, await outcome(asked, fault, times)] as const),
+    NODE_FAULTS.map(async (fault) => [fault.name, await outcome(protocol, asked, fault, times)] as const),
   );
   const isAllowed = (answer: unknown) =>
     allowed.some((each) => JSON.stringify(each) === JSON.stringify(answer));
   return found.filter(([, answer]) => !isAllowed(answer));
 };
 
-/** Faults that the node does not overcome by itself in a moment: whoever asks asks again later. */
+const NEVER_ANSWERED = /wrong id|answer that is missing/;
+/** Faults that a call is not repeated for: whoever asks asks again later. */
 const LASTING = /out of gas|method does not exist|silence/;
 
 const isBlock = ({ methods }: Asked): boolean =>
   methods.some((method) => method.startsWith('eth_getBlockBy'));
 
-describe.each([false, true])('a node that fails, with Multicall3: %s', (deployed) => {
-  beforeAll(async () => {
-    if (deployed) await place(anvil.url, 'Multicall3', MULTICALL);
-  });
+const KINDS = [
+  { protocol: 'http', deployed: false },
+  { protocol: 'ws', deployed: false },
+  { protocol: 'http', deployed: true },
+];
 
-  const questions = Object.entries(QUESTIONS).filter(
-    ([name]) => !deployed || /several|Multicall3/.test(name),
-  );
+describe.each(KINDS)(
+  'a node that fails over $protocol, with Multicall3: $deployed',
+  ({ protocol, deployed }) => {
+    beforeAll(async () => {
+      if (deployed) await place(anvil.url, 'Multicall3', MULTICALL);
+    });
 
-  test.each(questions)('%s: what it says instead is no answer, and is asked for again', async (_, asked) => {
-    const node = createNode({ url: anvil.url, chainId: CHAIN });
-    const right = await asked.ask(node);
-    await node.close();
-    // That there is no such block is an answer, of a node that is behind.
-    const allowed = [right, ...(isBlock(asked) ? [null] : [])];
-    expect(await surprises(asked, Number.POSITIVE_INFINITY, [...allowed, 'failed'])).toEqual([]);
-    const afterOne = await surprises(asked, 1, allowed);
-    expect(afterOne.filter(([name]) => !LASTING.test(name))).toEqual([]);
-  });
-});
+    const questions = Object.entries(QUESTIONS).filter(
+      ([name]) => !deployed || /several|Multicall3/.test(name),
+    );
+
+    test.each(questions)(
+      '%s: what it says instead is no answer, and is asked for again',
+      async (_, asked) => {
+        const node = createNode({ url: anvil.url, chainId: CHAIN });
+        const right = await asked.ask(node);
+        await node.close();
+        // That there is no such block is an answer, of a node that is behind.
+        const allowed = [right, ...(isBlock(asked) ? [null] : [])];
+        const always = await surprises(protocol, asked, Number.POSITIVE_INFINITY, [...allowed, 'failed']);
+        expect(always).toEqual([]);
+        const once = await surprises(protocol, asked, 1, allowed);
+        const isLasting = (name: string) =>
+          LASTING.test(name) || (protocol === 'ws' && NEVER_ANSWERED.test(name));
+        expect(once.filter(([name]) => !isLasting(name))).toEqual([]);
+      },
+    );
+  },
+);
 
 test('a contract says nothing where the EVM itself says so, in the words of any node', async () => {
   const halts: readonly (readonly [code: number, message: string, data?: unknown])[] = [

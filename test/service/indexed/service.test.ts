@@ -9,6 +9,7 @@ import { startReceiver } from '../webhooks/support/receiver.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, deploy, receiptOf, sendTransaction } from './support/contracts.ts';
 import { startFaultyNode } from './support/faulty-node.ts';
+import { SILENCE } from './support/node-faults.ts';
 import { openIndexed as open } from './support/service.ts';
 
 const CHAIN = 31_337;
@@ -173,6 +174,49 @@ test('a chain that can not be followed is named, and the others go on', async ()
   expect(JSON.stringify([service.lines, await service.progress()])).not.toContain('password');
   await anvil.mine(3);
   await service.indexed(3);
+});
+
+test('a node that takes calls and does not answer is a problem that says for how long, and one line', async () => {
+  await using anvil = await startAnvil();
+  await using faulty = await startFaultyNode(anvil.url, { webSocket: true });
+  await using service = await open(chainOf({ url: faulty.url.replace('http', 'ws') }));
+  await service.indexed(0);
+  const silence = faulty.inject(SILENCE);
+  const problems = async () => (await service.ask('/health')).json.problems ?? [];
+  const silentFor = (seconds: string) => [
+    expect.stringMatching(
+      `^chain ${CHAIN}: node ws://${faulty.host}: the node does not answer, for ${seconds} seconds$`,
+    ),
+  ];
+  await expect.poll(problems).toEqual(silentFor('\\d+'));
+  await expect.poll(problems).toEqual(silentFor('1\\d'));
+  expect(service.lines.filter(({ message }) => message === 'chain not followed')).toHaveLength(1);
+  await anvil.mine(2);
+  silence.end();
+  await service.indexed(2);
+  await expect.poll(problems).toEqual([]);
+});
+
+test.each([
+  ['times in milliseconds', { timestamp: '0x199999999ff' }, 'the time of a block in seconds'],
+  ['block numbers from 2^36 on', { number: '0x1000000000' }, 'the number of a block below 2^36'],
+])('%s are refused in words, and nothing of them is stored', async (_, change, problem) => {
+  await using anvil = await startAnvil();
+  await using faulty = await startFaultyNode(anvil.url);
+  await using service = await open(chainOf(faulty));
+  await service.indexed(0);
+  faulty.faults.call = async (call, ask) => {
+    const { result, ...answer } = await ask();
+    const isBlock = call.method === 'eth_getBlockByNumber' && result !== null;
+    return { ...answer, result: isBlock ? { ...Object(result), ...change } : result };
+  };
+  await anvil.mine(2);
+  await expect
+    .poll(async () => (await service.ask('/health')).json.problems)
+    .toEqual([expect.stringContaining(`expected ${problem}`)]);
+  expect(await service.progress()).toMatchObject([{ head: 0, indexedTo: 0 }]);
+  faulty.faults.call = undefined;
+  await service.indexed(2);
 });
 
 test('an index is used by one process at a time, and goes on where it was', async () => {

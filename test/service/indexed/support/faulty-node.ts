@@ -142,26 +142,25 @@ const serveSockets = (
 ): WebSocketServer => {
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (client) => {
-    // It subscribes for the client, and passes on what is announced.
-    const subscription = new WebSocket(target.replace('http', 'ws'));
-    client.on('close', () => subscription.terminate());
     client.on('error', () => client.terminate());
-    subscription.on('error', () => client.terminate());
-    subscription.on('close', () => client.terminate());
-    subscription.on('message', (data) => {
-      const message = JSON.parse(String(data)) as Call;
-      if (message.method === 'eth_subscription' && node.faultOf(message) !== undefined) return;
-      client.send(String(data));
-    });
-    const opened = once(subscription, 'open');
+    /** Subscribes for the client, and passes on what is announced. */
+    const subscribe = (sent: string): void => {
+      const subscription = new WebSocket(target.replace('http', 'ws'));
+      subscription.on('open', () => subscription.send(sent));
+      subscription.on('error', () => client.terminate());
+      subscription.on('close', () => client.terminate());
+      subscription.on('message', (data) => {
+        const message = JSON.parse(String(data)) as Call;
+        if (message.method === 'eth_subscription' && node.faultOf(message) !== undefined) return;
+        client.send(String(data));
+      });
+      client.on('close', () => subscription.terminate());
+    };
     const receive = async (sent: string): Promise<void> => {
       const call = JSON.parse(sent) as Call;
       node.requests.push([call]);
       const fault = node.faultOf(call);
-      if (fault === undefined && call.method === 'eth_subscribe') {
-        await opened;
-        return subscription.send(sent);
-      }
+      if (fault === undefined && call.method === 'eth_subscribe') return subscribe(sent);
       const message = fault?.message?.(call) ?? JSON.stringify(await node.answer(call, fault));
       if (message === 'closes') client.terminate();
       else if (message !== 'silence') client.send(message);
