@@ -175,6 +175,7 @@ test('a contract says nothing where the EVM itself says so, in the words of any 
     [-32_000, 'write protection'],
     [-32_003, 'EVM error: InvalidFEOpcode'],
     [-32_603, 'EVM error StackUnderflow'],
+    [-32_603, 'evm error: InvalidCode(Opcode(254))'],
     [-32_015, 'VM execution error.', 'Reverted 0x7a933234'],
     [-32_015, 'VM execution error.', 'revert'],
     [-32_015, 'VM execution error.', 'Bad instruction fe'],

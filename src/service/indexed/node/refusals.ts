@@ -31,9 +31,9 @@ const HALTED = new RegExp(
   'i',
 );
 
-/** The same of Reth and Anvil, which name what the EVM halted at. */
-const REVM_HALTED =
-  /^EVM error:? (?:OpcodeNotFound|InvalidFEOpcode|NotActivated|InvalidJump|StackUnderflow|StackOverflow|OutOfOffset|CreateCollision|PrecompileError|CallNotAllowedInsideStatic|StateChangeDuringStaticCall|CallTooDeep|CreateContract\w+)\b/;
+/** The same of Reth, Anvil and Frontier, which name what the EVM halted at. */
+const EVM_ERROR =
+  /^EVM error:? (?:OpcodeNotFound|InvalidFEOpcode|DesignatedInvalid|InvalidCode|NotActivated|InvalidJump|InvalidRange|StackUnderflow|StackOverflow|OutOfOffset|CreateCollision|PrecompileError|CallNotAllowedInsideStatic|StateChangeDuringStaticCall|CallTooDeep|CreateContract\w+)\b/i;
 
 /** Besu says why in parentheses. */
 const BESU_HALTED = /^Transaction processing could not be completed due to an exception \((.+)\)$/i;
@@ -47,7 +47,7 @@ export const isSilence = ({ code, message, data }: RpcError): boolean => {
   if (code === 3 && (/^0x[0-9a-f]*$/i.test(data) || /\brevert/i.test(message))) return true;
   if (code === VM_EXECUTION_ERROR && (/^revert(?:ed)?\b/i.test(data) || HALTED.test(data))) return true;
   const halted = BESU_HALTED.exec(message)?.[1] ?? message;
-  return HALTED.test(halted) || REVM_HALTED.test(message);
+  return HALTED.test(halted) || EVM_ERROR.test(message);
 };
 
 /**
@@ -55,11 +55,11 @@ export const isSilence = ({ code, message, data }: RpcError): boolean => {
  * little.
  */
 const isOutOfGas = ({ message, data }: RpcError): boolean =>
-  /out of gas|OutOfGas|\w+OOG\b|(?:ran|run) out of gas|gas required exceeds/i.test(`${message} ${data}`);
+  /out ?of ?gas|\w+OOG\b|gas required exceeds/i.test(`${message} ${data}`);
 
 const STATE_GONE =
   /missing ?trie ?node|state .*(?:not available|unavailable)|historical state|pruned|pruning|archive (?:node|state|data)|data before .* not available/i;
-const ABOUT_LIMITS = /rate|limit|quota|capacity|too many/i;
+const ABOUT_LIMITS = /\brate\b|limit|quota|capacity|too many/i;
 
 /** Whether the node no longer has the state of the block. Of a block that it does not have yet, it says something else. */
 export const isStateMissing = (refusal: RpcError): boolean =>
