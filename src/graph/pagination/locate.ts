@@ -1,9 +1,10 @@
 import type { PageRef, ReadPage } from '../../upstream/list-loader.ts';
 import type { PageItems } from '../../upstream/page.ts';
 import type { CursorPosition } from './cursor.ts';
-import { digestOf, findPlace, isUnchanged, type Place } from './neighbours.ts';
+import { digestOf, isUnchanged } from './neighbours.ts';
 import {
   cursorExpired,
+  HEAD,
   MAX_PAGES,
   type PageStart,
   PageWalk,
@@ -11,6 +12,7 @@ import {
   type VisitedPage,
 } from './page-walk.ts';
 import { indexInPlace, isInOrder, placeOfTime, type Ranked, type ReturnedOfTime } from './same-time.ts';
+import { candidateOn, isAgreed, searchByNeighbours } from './search-neighbours.ts';
 
 /** Where a walk over items starts: a page, and the index on it of the first item. */
 export type WalkStart = PageStart & {
@@ -19,12 +21,6 @@ export type WalkStart = PageStart & {
   readonly returned: readonly string[];
   /** What it has returned, before the page, of the time at which it starts. */
   readonly ofTime: ReturnedOfTime;
-};
-
-const HEAD: PageStart = {
-  at: { offset: null, follows: null, freshness: 'tail' },
-  recentOffsets: [],
-  lead: null,
 };
 
 const isRanked = (position: CursorPosition): position is Ranked => position.rank !== null;
@@ -151,9 +147,6 @@ const locateWithoutOrder = async <Value>(
   return startAt(found.visit, found.place.index, returnedUpTo(after));
 };
 
-/** A place recognised by its neighbours, on one of the pages that were searched. */
-type Candidate<Value> = { readonly visit: VisitedPage<Value>; readonly place: Place };
-
 const locateByNeighbours = async <Value>(
   read: ReadPage<Value>,
   after: CursorPosition,
@@ -168,71 +161,6 @@ const locateByNeighbours = async <Value>(
   if (found) return startAt(found.visit, found.place.index, returnedUpTo(after));
   if (!isRanked(after)) throw cursorExpired();
   return await searchByRank(read, after, start);
-};
-
-/**
- * Searches near the old place, then from the head down to it, because removals move items up. There, an item that is the
- * only one left of several does not count: it has moved.
- */
-const searchByNeighbours = async <Value>(
-  read: ReadPage<Value>,
-  after: CursorPosition,
-  start: PageStart,
-): Promise<Candidate<Value> | null> => {
-  let best: Candidate<Value> | null = null;
-  const nearby = new PageWalk(read, start, NEARBY_PAGES);
-  for (let visit = await nearby.next(); visit; visit = await nearby.next()) {
-    const candidate = candidateOn(visit, after);
-    if (isAgreed(candidate)) return candidate;
-    best ??= candidate;
-  }
-  best ??= await behindPage(read, after, start);
-  if (best) return best;
-  const isHead = start.at.offset === null;
-  const { before, after: behind, nextOffset } = after.neighbours;
-  const isOnly = before.length === 0 && behind.length === 0 && nextOffset === null;
-  const head: PageStart = { ...HEAD, at: { ...HEAD.at, freshness: 'bypass' } };
-  const pages = new PageWalk(read, isHead ? start : head, MAX_PAGES);
-  for (let visit = await pages.next(); visit; visit = await pages.next()) {
-    if (!isHead && visit.at.offset === start.at.offset) return null;
-    const candidate = candidateOn(visit, after);
-    if (candidate && (isOnly || isAgreed(candidate))) return candidate;
-  }
-  return null;
-};
-
-/** New items push an item from its page to the next one. */
-const NEARBY_PAGES = 2;
-
-/**
- * Everything that was remembered of the end of a page is gone, for example because a client removes what it is shown. The
- * next page still follows if its offset names an item instead of counting items. The previous page shows that: it has been
- * filled up with what begins the next one.
- */
-const behindPage = async <Value>(
-  read: ReadPage<Value>,
-  { neighbours: { nextOffset } }: CursorPosition,
-  { at, recentOffsets, lead }: PageStart,
-): Promise<Candidate<Value> | null> => {
-  if (nextOffset === null) return null;
-  const next: PageRef = { offset: nextOffset, follows: null, freshness: 'bypass' };
-  const [before, page] = await Promise.all([read(at), read(next)]);
-  const follows = page.items.length > 0 && before.items.indexOf(page.items.identity(0)) >= 0;
-  return follows
-    ? { visit: { page, at: next, recentOffsets, lead }, place: { index: 0, agreement: 0 } }
-    : null;
-};
-
-/** Whether two of the remembered items agree on a place. One alone may have moved there. */
-const isAgreed = (candidate: Candidate<unknown> | null): boolean =>
-  candidate !== null && candidate.place.agreement >= 2;
-
-const candidateOn = <Value>(
-  visit: VisitedPage<Value>,
-  { identity, neighbours }: CursorPosition,
-): Candidate<Value> | null => {
-  const place = findPlace(visit.page.items, identity, neighbours);
-  return place && { visit, place };
 };
 
 const startAt = (

@@ -19,7 +19,7 @@ export type PageSlices<Value> = {
  * Merges the pages from `start` on into one list: each page with the items that it adds. Items arrive or move meanwhile, so a
  * page may repeat items of the pages before: each item is added once. In a list by time, what has arrived at the head since
  * is left out as well, see `findSeam`. A page that does not show where it continues waits for the next one, for at most
- * MAX_PAGES pages.
+ * MAX_PAGES pages. If nothing shows it, the pages end there, or `next` rejects with CURSOR_EXPIRED if they have added nothing.
  */
 export class MergedPages<Value> implements PageSlices<Value> {
   readonly #read: ReadPage<Value>;
@@ -28,9 +28,13 @@ export class MergedPages<Value> implements PageSlices<Value> {
   readonly #seen: SeenItems<Value>;
   /** The last page that is merged. In a list by time, not one that ends ahead of it. */
   #last: MergedPage<Value> | null = null;
+  /** What the walk has of that page: its own items, and the one that it was continued after. */
+  #lastRuns: readonly Pick<Run<Value>, 'from' | 'to'>[] = [];
   #pending: NotedPage<Value>[] = [];
   /** Whether a list by time has been in order so far, as its pages show together. */
   #keepsOrder = true;
+  #hasItems = false;
+  #hasEnded = false;
   /** What is merged, and not yet taken. */
   readonly #merged: PageSlice<Value>[] = [];
 
@@ -42,7 +46,7 @@ export class MergedPages<Value> implements PageSlices<Value> {
   }
 
   async next(): Promise<PageSlice<Value> | null> {
-    while (this.#merged.length === 0) {
+    while (this.#merged.length === 0 && !this.#hasEnded) {
       const visit = await this.#walk.next();
       if (visit === null) return null;
       const merging = this.#add(visit);
@@ -59,17 +63,23 @@ export class MergedPages<Value> implements PageSlices<Value> {
     if (last === null) return undefined;
     const isLastPage = visit.page.nextOffset === null || this.#pending.length === MAX_PAGES;
     const seam = this.#keepsOrder ? findSeam(last, this.#pending, isLastPage) : ADDS_ALL;
-    if (seam?.isDoubtful) return this.#mergeDoubtful(last);
-    if (seam !== null) this.#merge(0, seam);
+    if (seam?.doubt === 'newer') return this.#mergeNewer(last);
+    if (seam?.doubt === 'same') this.#end();
+    else if (seam !== null) this.#merge(0, seam);
     return undefined;
   }
 
   /** Merges newer items if the last page shows that they are behind it: the service does not keep to its order. */
-  async #mergeDoubtful(last: MergedPage<Value>): Promise<void> {
-    const start = 'page' in last.behind ? 0 : Math.max(0, this.#start.index - 1);
-    if (!(await isStillThere(this.#read, last, start))) throw cursorExpired();
-    this.#keepsOrder = false;
-    this.#merge(0, ADDS_ALL);
+  async #mergeNewer(last: MergedPage<Value>): Promise<void> {
+    this.#keepsOrder = !(await isStillThere(this.#read, last, this.#lastRuns));
+    if (this.#keepsOrder) this.#end();
+    else this.#merge(0, ADDS_ALL);
+  }
+
+  /** Ends where nothing shows how the list goes on: the cursor of the last item may find it. */
+  #end(): void {
+    if (!this.#hasItems) throw cursorExpired();
+    this.#hasEnded = true;
   }
 
   #merge(start: number, { adds, time }: Seam): void {
@@ -80,8 +90,13 @@ export class MergedPages<Value> implements PageSlices<Value> {
       const isByTime = page.items.order === 'newestFirst';
       const behind = (isByTime ? this.#last : null) ?? this.#start.ofTime;
       const merged: MergedPage<Value> = { ...visit, returned, behind, hasShifted: time !== null };
-      this.#merged.push({ page, runs: runsOf(merged, isNew, start, adds, place) });
-      if (time === null || (lastRank(page.items) ?? time) <= time) this.#last = merged;
+      const runs = runsOf(merged, isNew, start, adds, place);
+      this.#merged.push({ page, runs });
+      this.#hasItems ||= runs.length > 0;
+      if (time === null || (lastRank(page.items) ?? time) <= time) {
+        this.#last = merged;
+        this.#lastRuns = start > 0 ? [{ from: start - 1, to: start }, ...runs] : runs;
+      }
       place += page.items.length;
     }
     this.#pending = [];

@@ -13,6 +13,13 @@ export type PageStart = {
   readonly lead: Lead | null;
 };
 
+/** The newest page of a list, as it is now. */
+export const HEAD: PageStart = {
+  at: { offset: null, follows: null, freshness: 'bypass' },
+  recentOffsets: [],
+  lead: null,
+};
+
 /** A page of the walk, with its place: a later walk can start there. */
 export type VisitedPage<Value> = PageStart & { readonly page: Page<Value> };
 

@@ -1,8 +1,8 @@
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { PageItems } from '../../upstream/page.ts';
-import type { MergedPage } from './entries.ts';
+import type { MergedPage, Run } from './entries.ts';
 import type { Returned } from './neighbours.ts';
-import { cursorExpired, pageBehind, type VisitedPage } from './page-walk.ts';
+import { pageBehind, type VisitedPage } from './page-walk.ts';
 import { isInOrder, knowsWhole, mayHaveTime } from './same-time.ts';
 
 /** A page of a walk, and what the walk knows of its items. */
@@ -19,15 +19,18 @@ export type NotedPage<Value> = {
 export type Seam = {
   /** Whether the walk adds a new item: by its place among all items of the pages. */
   readonly adds: (place: number) => boolean;
-  /** Whether it adds newer items than the last one, which are right only where a service does not keep to its order. */
-  readonly isDoubtful: boolean;
+  /**
+   * What it can't be sure of: whether `newer` items than the last one, which it adds, are behind it, as where a service does
+   * not keep to its order; whether items of the `same` time were returned before the walk was continued. Null for nothing.
+   */
+  readonly doubt: 'newer' | 'same' | null;
   /** The time of the last item, where the pages may have shifted; otherwise null. */
   readonly time: number | null;
 };
 
 /**
  * Joins the next pages of a walk to those before them, the last of which is `last`. Null when only the page after them can
- * show where they continue. Throws CURSOR_EXPIRED if nothing shows it.
+ * show where they continue.
  *
  * Only items that arrive at the head of a list by time shift its pages as a whole. A page that has shifted begins with items
  * from before the last one: the new ones among them have arrived since, and are left out, except those of the last one's
@@ -46,17 +49,17 @@ export const findSeam = <Value>(
   if (!keepsOrder(last, pages)) return ADDS_ALL;
   const all = pages.flatMap(placedItems);
   const passed = all.findLastIndex(({ isPassed, rank }) => isPassed && rank !== null && rank >= time);
-  const isDoubtful = all.some(({ isNew, rank }, place) => place > passed && isNew && (rank ?? time) > time);
+  const hasNewer = all.some(({ isNew, rank }, place) => place > passed && isNew && (rank ?? time) > time);
   const isDecided = isLastPage || all.some(({ rank }) => (rank ?? time) < time);
-  if (!isDecided && (isWhole ? isDoubtful : !hasInPlace(pages, last, time))) return null;
+  if (!isDecided && (isWhole ? hasNewer : !hasInPlace(pages, last, time))) return null;
   const isOfTime = (place: number) => mayHaveTime(all[place]?.rank ?? null, time);
   // Either the last item has moved behind these, or the walk had returned them before it was continued here.
-  const isAmbiguous = !isWhole && all.some(({ isNew }, place) => place < passed && isNew && isOfTime(place));
-  if (isAmbiguous) throw cursorExpired();
-  return { adds: (place) => place > passed || isOfTime(place), isDoubtful, time };
+  const hasUnknown = !isWhole && all.some(({ isNew }, place) => place < passed && isNew && isOfTime(place));
+  const doubt = hasUnknown ? 'same' : hasNewer ? 'newer' : null;
+  return { adds: (place) => place > passed || isOfTime(place), doubt, time };
 };
 
-export const ADDS_ALL: Seam = { adds: () => true, isDoubtful: false, time: null };
+export const ADDS_ALL: Seam = { adds: () => true, doubt: null, time: null };
 
 type PlacedItem = { readonly rank: number | null; readonly isNew: boolean; readonly isPassed: boolean };
 
@@ -93,22 +96,25 @@ const hasInPlace = <Value>(
 };
 
 /**
- * Whether the last page of a walk still has one of its items from `start` on, with its time. If so, what the next page shows is
- * behind it.
+ * Whether the last page of a walk still has one of the items of `runs`, with its time. If so, what the next page shows is behind
+ * it.
  */
 export const isStillThere = async <Value>(
   read: ReadPage<Value>,
-  last: MergedPage<Value>,
-  start: number,
+  { at, lead, page: { items } }: MergedPage<Value>,
+  runs: readonly Pick<Run<Value>, 'from' | 'to'>[],
 ): Promise<boolean> => {
-  const { at, lead, page } = last;
-  const { items } = page;
-  const now = pageBehind(await read({ ...at, freshness: 'bypass' }), lead).items;
-  for (let index = start; index < items.length; index += 1) {
-    const found = now.indexOf(items.identity(index));
-    if (found >= 0 && now.rank(found) === items.rank(index)) return true;
-  }
-  return false;
+  if (runs.length === 0) return false;
+  // An operation that reads what it has read before gets the same page: this one is read as what follows the last item.
+  const follows = items.identity(items.length - 1);
+  const now = pageBehind(await read({ offset: at.offset, follows, freshness: 'bypass' }), lead).items;
+  return runs.some(({ from, to }) => {
+    for (let index = from; index < to; index += 1) {
+      const found = now.indexOf(items.identity(index));
+      if (found >= 0 && now.rank(found) === items.rank(index)) return true;
+    }
+    return false;
+  });
 };
 
 const keepsOrder = <Value>(last: MergedPage<Value>, pages: readonly NotedPage<Value>[]): boolean =>

@@ -89,8 +89,9 @@ export class MovingList {
   reader(): ReadPage<{ name: string }> {
     const pages = new Map<string, Promise<Page<{ name: string }>>>();
     return (at) => {
-      const page = pages.get(JSON.stringify(at)) ?? this.#read(at);
-      pages.set(JSON.stringify(at), page);
+      const key = JSON.stringify([at.offset, at.follows]);
+      const page = pages.get(key) ?? this.#read(at);
+      pages.set(key, page);
       return page;
     };
   }
