@@ -50,7 +50,7 @@ describe('a delivery', () => {
     await service.webhooks.settled();
     expect(service.receiver.received).toHaveLength(1);
     const body = JSON.parse(service.receiver.received[0]?.body ?? '');
-    expect(Object.keys(body)).toEqual([key]);
+    expect(Object.keys(body)).toEqual([key, 'delivery_id']);
     expect(body[key]).toHaveLength(2);
   });
 

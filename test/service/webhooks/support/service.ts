@@ -79,13 +79,17 @@ export const startDelivering = async (
   };
 };
 
+/** The items of a body, whatever their type. */
+export const itemsIn = (body: string): readonly Json[] => {
+  const [items = []] = Object.values(JSON.parse(body) as Record<string, Json[]>);
+  return items;
+};
+
 /** The items that one webhook receives of the blocks, over a real socket. */
 export const itemsFor = async (fields: Json, ...blocks: readonly Block[]): Promise<readonly Json[]> => {
   await using service = await startDelivering();
   service.create(fields);
   for (const each of blocks) service.webhooks.handleBlock(each);
   await service.webhooks.settled();
-  return service.receiver.received.flatMap(({ body }) =>
-    Object.values(JSON.parse(body) as Record<string, Json[]>).flat(),
-  );
+  return service.receiver.received.flatMap(({ body }) => itemsIn(body));
 };
