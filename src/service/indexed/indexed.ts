@@ -39,6 +39,8 @@ export const startIndexed = async ({
     const { host, port, apiKey, keyHeader } = config;
     const service = await startService(source, {
       ...{ host, port, apiKey, keyHeader, store, log },
+      // A gateway that this service is a part of listens only when it says to follow.
+      isPaused: true,
       signatureSecret: config.signatureSecret ?? undefined,
     }).catch(async (problem: unknown) => {
       await source.stop();
@@ -49,7 +51,10 @@ export const startIndexed = async ({
     opened.defer(() => source.stop());
     return {
       url: service.url,
-      follow: () => void source.start(),
+      follow() {
+        service.webhooks.start();
+        void source.start();
+      },
       stop: () => opened.disposeAsync(),
     };
   } catch (problem) {

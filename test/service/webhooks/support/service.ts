@@ -29,6 +29,7 @@ export const startService = (options: Partial<WebhooksOptions> = {}): Service =>
     store: createMemoryStore(now),
     now,
     retries: { firstMs: 1, factor: 2 },
+    probes: { firstMs: 1, maxMs: 4 },
     headerPrefix: 'x-sandbox',
     maxPending: 1_000,
     ...options,
