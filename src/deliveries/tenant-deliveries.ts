@@ -31,6 +31,8 @@ export type TenantDeliveries = {
   get(cursor: string): Promise<StoredDelivery | null>;
   /** Parses the body. Each call after the first counts as reading it again. Rejects with BudgetExceededError. */
   payload(delivery: StoredDelivery): Promise<unknown>;
+  /** The names of what the body's event lacks, as it would have been too large. Counts and rejects like `payload`. */
+  omitted(delivery: StoredDelivery): Promise<readonly string[]>;
   /** The events of the body that concern `address`, or all when it is null. Counts and rejects like `payload`. */
   events(delivery: StoredDelivery, address: string | null): Promise<readonly ReadEvent[]>;
   /**
@@ -90,6 +92,7 @@ export const createTenantDeliveries = ({
     read,
     get,
     payload: (delivery) => bodyReader.payload(delivery),
+    omitted: (delivery) => bodyReader.omitted(delivery),
     events: (delivery, address) => bodyReader.events(delivery, address),
     subscribe: (after, filter, mapError) =>
       createDeliverySource({

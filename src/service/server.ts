@@ -20,7 +20,7 @@ import { Cursors } from './http/query.ts';
 import { createOperations, indexOf } from './lookups/registry.ts';
 import type { ChainStatus, Source } from './source.ts';
 import type { Awaitable } from './types.ts';
-import type { Log } from './webhooks/dispatcher.ts';
+import type { Log } from './webhooks/log.ts';
 import { createWebhooks, type Webhooks, type WebhooksOptions, webhookPath } from './webhooks/webhooks.ts';
 
 type ServiceOptions = Omit<WebhooksOptions, 'data' | 'now'> & {

@@ -8,7 +8,7 @@ import { createKeyedQueue, Semaphore } from '../../lib/tasks.ts';
 import { BudgetExceededError } from '../log/errors.ts';
 import type { StoredDelivery } from '../log/log.ts';
 import type { ByteBudget } from '../log/read-limits.ts';
-import { eventCountIn, eventsIn, type ReadEvent } from './events.ts';
+import { eventCountIn, eventsIn, omittedIn, type ReadEvent } from './events.ts';
 
 /** More levels than any real body has, and fewer than would overflow a recursive reader's stack. */
 const MAX_DEPTH = 200;
@@ -113,8 +113,8 @@ export const parseStored = async (bytes: Uint8Array, size: JsonSize): Promise<un
   return parsed === null ? text : parsed.value;
 };
 
-/** The fields that show a body. */
-type View = 'payload' | 'events';
+/** The fields that show a body, or what it says of itself. */
+type View = 'payload' | 'events' | 'omitted';
 
 /**
  * The least that a JSON value, and an event, count for. In real bodies both have more bytes. In a body that is made of as
@@ -135,7 +135,7 @@ type ParsedBody = {
 
 /**
  * Parses the bodies of one operation, each at most once. The bytes that were read from the log are already charged to the
- * budget. This charges the parsed size above that, and the full size again for every further selection. Both methods reject
+ * budget. This charges the parsed size above that, and the full size again for every further selection. All methods reject
  * with BudgetExceededError when the budget has less left.
  */
 export class BodyReader {
@@ -153,6 +153,15 @@ export class BodyReader {
       const parsed = this.#parse(delivery);
       this.#charge(delivery, parsed, 'payload', parsed.bytes);
       return parsed.payload;
+    });
+  }
+
+  /** What the body says was left out of its event; see `omittedIn`. */
+  omitted(delivery: StoredDelivery): Promise<readonly string[]> {
+    return this.#inOrder(async () => {
+      const parsed = this.#parse(delivery);
+      this.#charge(delivery, parsed, 'omitted', parsed.bytes);
+      return omittedIn(await parsed.payload);
     });
   }
 

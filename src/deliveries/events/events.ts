@@ -262,6 +262,14 @@ export const earliestTime = (body: unknown): number | null => {
   );
 };
 
+/** The names that a body says were left out of its event, as it would have been too large; none in most bodies. */
+export const omittedIn = (body: unknown): readonly string[] => {
+  const omitted = isObject(body) && Array.isArray(body.omitted) ? body.omitted.slice(0, MAX_OMITTED) : [];
+  return omitted.filter((name) => typeof name === 'string');
+};
+
+const MAX_OMITTED = 20;
+
 /** Reads one event of a body. */
 export type ReadEvent = () => DeliveryEvent;
 

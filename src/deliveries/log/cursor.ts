@@ -96,7 +96,7 @@ export const identityPrefix = (webhookId: string | null): string => `${webhookId
 
 /**
  * Returns the identity of a delivery, from its prefix and its body in one. Deliveries of a tenant with the same identity
- * are duplicates.
+ * and the same chain are duplicates: of balances, only a header says the chain.
  */
 export const identityOf = (prefixAndBody: Uint8Array): Buffer =>
   hash('sha256', prefixAndBody, 'buffer').subarray(0, IDENTITY_BYTES);

@@ -38,7 +38,7 @@ export type StoredDelivery = NewDelivery & {
   readonly cursor: string;
 };
 
-/** A stored delivery's position. A duplicate (same tenant, webhook and body) gets the position of the first one. */
+/** A stored delivery's position. A duplicate (same tenant, webhook, chain and body) gets the position of the first one. */
 export type AppendResult = {
   readonly cursor: string;
   readonly sequence: number;

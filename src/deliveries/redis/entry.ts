@@ -44,7 +44,7 @@ const DICTIONARY = Buffer.from(BALANCE_CHANGES + TRANSACTIONS + ACTIVITIES);
 
 /**
  * A delivery as an entry of the stream: its header, which is everything but the body, in about 80 bytes, and its body.
- * Numbers are big-endian, so that the scripts can read the first three fields, which have fixed places:
+ * Numbers are big-endian. The scripts read the first four fields, which have fixed places, and the chain:
  *
  *     0  identity, 16 bytes
  *    16  receivedAt, a double

@@ -78,6 +78,13 @@ builder.node(WebhookDelivery, {
       resolve: async (delivery, { address }, { deliveries, answer }) =>
         answer.list(await mapErrorsAsync(deliveries.events(delivery, address ?? null)), shapeOf) as never,
     }),
+    omitted: t.stringList({
+      description:
+        'What the service left out of an event that would have been too large to deliver: names of fields of its item in payload, such as data, decoded and logs. Such an event is the only one of its delivery, and a lookup has what is missing. Empty where everything is there.',
+      resolve: async (delivery, _args, { deliveries }) => [
+        ...(await mapErrorsAsync(deliveries.omitted(delivery))),
+      ],
+    }),
     payload: t.field({
       type: 'JSON',
       description: `The body as the service sent it. An integer beyond 2^53 is a string. A body of more than 200 levels, 250,000 JSON values or 50,000 shapes of objects is its text, a string, and has no events. ${RESELECTION}`,

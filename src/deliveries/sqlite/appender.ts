@@ -89,7 +89,7 @@ class Appender {
     const identity = identityOf(delivery.identity);
     try {
       const tenant = this.#stateOf(delivery.tenant, tenants);
-      const original = this.#indexer.find(tenant.id, identity);
+      const original = this.#indexer.find({ tenant: tenant.id, identity, chainId: delivery.chainId });
       if (original !== null) {
         const fingerprint = this.#fingerprints.at(tenant.id, original);
         return { sequence: original, fingerprint, duplicate: true };
@@ -144,6 +144,7 @@ class Appender {
       tenant: tenant.id,
       sequence,
       identity,
+      chainId,
       unsegmented: sequence - tenant.segmented,
       terms: maxTermsOf(addresses),
     });

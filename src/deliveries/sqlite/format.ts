@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
  * The format of the log's file: its tables, and the number in `user_version` that names them. A change of the tables is a
  * higher number and a step in UPGRADES, so that a gateway opens the files of those before it.
  */
-const FORMAT = 4;
+const FORMAT = 5;
 
 /** Formats before this one were those of previews. */
 const OLDEST_FORMAT = 3;
@@ -20,9 +20,28 @@ const OF_COPIES = `
     at INTEGER NOT NULL
   ) STRICT;`;
 
+/** What a repeat is found by. The chain is -1 where it is unknown. */
+const IDENTITIES = `
+  CREATE TABLE identity (
+    tenant INTEGER NOT NULL,
+    identity BLOB NOT NULL,
+    chain INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    PRIMARY KEY (tenant, identity, chain)
+  ) STRICT, WITHOUT ROWID;`;
+
 /** What leads from each format to the next one. */
 const UPGRADES: ReadonlyMap<number, string> = new Map([
   [3, `ALTER TABLE log ADD COLUMN fence TEXT; ${OF_COPIES}`],
+  [
+    4,
+    // In the order of the new table, from one pass over the deliveries.
+    `DROP TABLE identity; ${IDENTITIES}
+     INSERT OR REPLACE INTO identity
+     SELECT delivery.tenant, identity, ifnull(chain, -1) AS chain, sequence
+     FROM delivery JOIN tenant ON tenant.id = delivery.tenant
+     WHERE sequence <= identified ORDER BY 1, 2, 3, 4;`,
+  ],
 ]);
 
 /**
@@ -32,7 +51,7 @@ const UPGRADES: ReadonlyMap<number, string> = new Map([
  * none. See SqliteTrimmer.
  *
  * Table `delivery`: `id` is the tenant and the sequence in one, so the table is in their order without an index. Deliveries
- * of a tenant with the same `identity` are duplicates. The body comes last, so that the other columns are read without
+ * of a tenant with the same `identity` and `chain` are duplicates. The body comes last, so that the other columns are read without
  * its overflow pages.
  *
  * A segment is consecutive deliveries of one tenant. `posting` has one row for each term of a segment's deliveries: the
@@ -72,12 +91,7 @@ const SCHEMA = `
     addresses TEXT NOT NULL,
     body BLOB NOT NULL
   ) STRICT;
-  CREATE TABLE identity (
-    tenant INTEGER NOT NULL,
-    identity BLOB NOT NULL,
-    sequence INTEGER NOT NULL,
-    PRIMARY KEY (tenant, identity)
-  ) STRICT, WITHOUT ROWID;
+  ${IDENTITIES}
   CREATE TABLE segment (
     tenant INTEGER NOT NULL,
     first INTEGER NOT NULL,

@@ -1,12 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { IDENTITY_BYTES } from '../log/cursor.ts';
+import { numberOrNull } from './rows.ts';
 import { SegmentBuilder } from './segment-builder.ts';
 
-/** A delivery that was just inserted. */
-export type Added = {
+/** What a delivery's repeat is found by. */
+export type Identified = {
   readonly tenant: number;
-  readonly sequence: number;
   readonly identity: Buffer;
+  readonly chainId: number | null;
+};
+
+/** A delivery that was just inserted. */
+export type Added = Identified & {
+  readonly sequence: number;
   /** How many of the tenant's deliveries are in no segment. */
   readonly unsegmented: number;
   /** An upper bound of the number of its terms. */
@@ -33,14 +39,15 @@ export class Indexer {
     this.#segmentBuilder = new SegmentBuilder(database);
   }
 
-  /** Returns the sequence of the tenant's delivery that has this identity. */
-  find(tenant: number, identity: Buffer): number | null {
-    return this.#identities.find(tenant, identity);
+  /** Returns the sequence of the tenant's delivery that has this identity and chain. */
+  find(wanted: Identified): number | null {
+    return this.#identities.find(wanted);
   }
 
   /** Each sequence is one above the tenant's last. */
-  add({ tenant, sequence, identity, unsegmented, terms }: Added): void {
-    this.#identities.add(tenant, sequence, identity);
+  add(added: Added): void {
+    const { tenant, unsegmented, terms } = added;
+    this.#identities.add(added);
     this.#segmentBuilder.added(tenant, unsegmented, terms);
     this.#owedIdentities += 1;
     // One step more than there are terms, since the builder reads the delivery.
@@ -48,8 +55,8 @@ export class Indexer {
   }
 
   /** Removes an identity. Must run in a transaction. */
-  drop(tenant: number, identity: Buffer): void {
-    this.#identities.drop(tenant, identity);
+  drop(dropped: Identified): void {
+    this.#identities.drop(dropped);
   }
 
   /** Writes about as many entries as were added since the last step. Must run in the transaction that added them. */
@@ -73,10 +80,8 @@ export class Indexer {
 }
 
 /** A delivery whose identity is in memory. */
-type IdentityEntry = {
-  readonly tenant: number;
+type IdentityEntry = Identified & {
   readonly sequence: number;
-  readonly identity: Buffer;
   /** The first 6 bytes of the identity, which are quick to compare. */
   readonly order: number;
   isDropped: boolean;
@@ -90,7 +95,7 @@ const MERGE_ENTRIES = 8192;
 
 /** The deliveries whose identities are not in the table. */
 const MISSING = `
-  SELECT tenant.id AS tenant, sequence, identity FROM tenant CROSS JOIN delivery
+  SELECT tenant.id AS tenant, sequence, identity, chain FROM tenant CROSS JOIN delivery
   WHERE head > identified AND delivery.id > (tenant.id << 40 | identified) AND delivery.id <= (tenant.id << 40 | head)
   ORDER BY tenant.id, delivery.id`;
 
@@ -114,25 +119,26 @@ class IdentityIndex {
   #merge: Iterator<void> | null = null;
 
   constructor(database: DatabaseSync) {
-    this.#find = database.prepare('SELECT sequence FROM identity WHERE tenant = ? AND identity = ?');
-    this.#insert = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?, ?)');
-    this.#drop = database.prepare('DELETE FROM identity WHERE tenant = ? AND identity = ?');
+    const one = 'tenant = ? AND identity = ? AND chain = ?';
+    this.#find = database.prepare(`SELECT sequence FROM identity WHERE ${one}`);
+    this.#insert = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?, ?, ?)');
+    this.#drop = database.prepare(`DELETE FROM identity WHERE ${one}`);
     this.#raiseIdentified = database.prepare('UPDATE tenant SET identified = ? WHERE id = ?');
     this.#load(database);
   }
 
-  /** Returns the sequence of the tenant's delivery that has this identity. */
-  find(tenant: number, identity: Buffer): number | null {
-    const recent = this.#inMemory(tenant, identity);
+  /** Returns the sequence of the tenant's delivery that has this identity and chain. */
+  find(wanted: Identified): number | null {
+    const recent = this.#inMemory(wanted);
     if (recent !== undefined) return recent.sequence;
-    const row = this.#find.get(tenant, identity);
+    const row = this.#find.get(...keyOf(wanted));
     return row === undefined ? null : Number(row.sequence);
   }
 
   /** Each sequence is above the tenant's last. */
-  add(tenant: number, sequence: number, identity: Buffer): void {
+  add({ tenant, sequence, identity, chainId }: Identified & { readonly sequence: number }): void {
     const order = identity.readUIntBE(0, 6);
-    const entry = { tenant, sequence, identity, order, isDropped: false };
+    const entry = { tenant, sequence, identity, chainId, order, isDropped: false };
     this.#added.push(entry);
     const key = hashKey(tenant, identity);
     const sameKey = this.#memtable.get(key);
@@ -141,14 +147,14 @@ class IdentityIndex {
   }
 
   /** Removes an identity from memory and from the table. One that is malformed is in neither. Must run in a transaction. */
-  drop(tenant: number, identity: Buffer): void {
-    if (identity.length !== IDENTITY_BYTES) return;
-    const recent = this.#inMemory(tenant, identity);
+  drop(dropped: Identified): void {
+    if (dropped.identity.length !== IDENTITY_BYTES) return;
+    const recent = this.#inMemory(dropped);
     if (recent !== undefined) {
       recent.isDropped = true;
       this.#remove(recent);
     }
-    this.#drop.run(tenant, identity);
+    this.#drop.run(...keyOf(dropped));
   }
 
   /** Merges at most `count` identities, once MERGE_ENTRIES wait. Must run in a transaction. */
@@ -166,7 +172,7 @@ class IdentityIndex {
       const entries = byTenant.get(tenant) ?? [];
       for (const entry of inOrder(entries)) {
         if (!entry.isDropped) {
-          this.#insert.run(tenant, entry.identity, entry.sequence);
+          this.#insert.run(...keyOf(entry), entry.sequence);
           this.#remove(entry);
         }
         yield;
@@ -175,9 +181,11 @@ class IdentityIndex {
     }
   }
 
-  #inMemory(tenant: number, identity: Buffer): IdentityEntry | undefined {
+  #inMemory({ tenant, identity, chainId }: Identified): IdentityEntry | undefined {
     const sameKey = this.#memtable.get(hashKey(tenant, identity));
-    return sameKey?.find((entry) => entry.tenant === tenant && entry.identity.equals(identity));
+    return sameKey?.find(
+      (entry) => entry.tenant === tenant && entry.chainId === chainId && entry.identity.equals(identity),
+    );
   }
 
   #remove(entry: IdentityEntry): void {
@@ -192,11 +200,25 @@ class IdentityIndex {
    * a failed commit, since only the file says what was committed.
    */
   #load(database: DatabaseSync): void {
-    for (const { tenant, sequence, identity } of database.prepare(MISSING).iterate())
+    for (const { tenant, sequence, identity, chain } of database.prepare(MISSING).iterate())
       if (identity instanceof Uint8Array && identity.length === IDENTITY_BYTES)
-        this.add(Number(tenant), Number(sequence), Buffer.from(identity));
+        this.add({
+          tenant: Number(tenant),
+          sequence: Number(sequence),
+          identity: Buffer.from(identity),
+          chainId: numberOrNull(chain),
+        });
   }
 }
+
+/** The key of the table. */
+const keyOf = ({ tenant, identity, chainId }: Identified): [number, Buffer, number] => [
+  tenant,
+  identity,
+  chainId ?? UNKNOWN_CHAIN,
+];
+
+const UNKNOWN_CHAIN = -1;
 
 /**
  * Yields a tenant's entries in the order of their identities. It sorts those with the same first byte when their turn comes:

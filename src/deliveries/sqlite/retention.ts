@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Extent, fingerprintOf } from '../log/cursor.ts';
 import { fairShare, isNear, isTimeDue, type KeptTime, type Retention } from '../log/retention.ts';
 import type { Indexer } from './indexer.ts';
+import { numberOrNull } from './rows.ts';
 
 export type Trim = {
   readonly retention: Retention;
@@ -30,6 +31,7 @@ type Oldest = {
   /** The time by the clock of Redis, of a delivery that came from there while the two clocks were apart. */
   readonly stored: number | null;
   readonly identity: Buffer;
+  readonly chainId: number | null;
 };
 
 /** When a delivery was stored: the later time, unless that has not come yet. One of the two clocks was wrong. */
@@ -71,7 +73,7 @@ export class SqliteTrimmer {
     );
     this.#extent = database.prepare('SELECT head, floor FROM tenant WHERE id = ?');
     this.#oldest = database.prepare(
-      `SELECT sequence, received, identity, (SELECT at FROM stored WHERE stored.id = delivery.id) AS stored FROM delivery
+      `SELECT sequence, received, identity, chain, (SELECT at FROM stored WHERE stored.id = delivery.id) AS stored FROM delivery
        WHERE id > (?1 << 40 | ?2) AND id <= (?1 << 40 | ?3) ORDER BY id LIMIT ${DELIVERIES_AT_ONCE}`,
     );
     this.#dropDelivery = database.prepare('DELETE FROM delivery WHERE id = (? << 40 | ?)');
@@ -156,8 +158,8 @@ export class SqliteTrimmer {
       (row) => row.sequence > extent.head - maxCount && ageOf(row, now) >= now - retention.maxAgeMs,
     );
     const dropped = firstKept === -1 ? rows : rows.slice(0, firstKept);
-    for (const { sequence, identity, stored } of dropped) {
-      this.#indexer.drop(tenant, identity);
+    for (const { sequence, identity, chainId, stored } of dropped) {
+      this.#indexer.drop({ tenant, identity, chainId });
       this.#dropDelivery.run(tenant, sequence);
       if (stored !== null) this.#dropStored.run(tenant, sequence);
     }
@@ -175,11 +177,12 @@ export class SqliteTrimmer {
 
   #oldestOf(tenant: number, { head, floor }: Extent): Oldest[] {
     return this.#oldest.all(tenant, floor, head).map(
-      ({ sequence, received, stored, identity }): Oldest => ({
+      ({ sequence, received, stored, identity, chain }): Oldest => ({
         sequence: Number(sequence),
         received: Number(received),
-        stored: stored === null || stored === undefined ? null : Number(stored),
+        stored: numberOrNull(stored),
         identity: identity instanceof Uint8Array ? Buffer.from(identity) : Buffer.alloc(0),
+        chainId: numberOrNull(chain),
       }),
     );
   }

@@ -60,7 +60,7 @@ export const readAddresses = (text: string): Addresses => {
 const bytesOf = (value: SQLOutputValue | undefined): Uint8Array =>
   value instanceof Uint8Array ? value : new Uint8Array();
 
-const numberOrNull = (value: SQLOutputValue | undefined): number | null =>
+export const numberOrNull = (value: SQLOutputValue | undefined): number | null =>
   value === null || value === undefined ? null : Number(value);
 
 /** Reads the fingerprints of stored deliveries. */

@@ -58,6 +58,8 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
       { ...source, operations },
       {
         ...{ host, port, apiKey, keyHeader, store, log },
+        // A gateway that this service is a part of listens only when it says to follow.
+        isPaused: true,
         signatureSecret: config.signatureSecret ?? undefined,
         onDeliveryEnd(end) {
           ended[end] += 1;
@@ -72,7 +74,10 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
     opened.defer(() => source.stop());
     return {
       url: service.url,
-      follow: () => void source.start(),
+      follow() {
+        service.webhooks.start();
+        void source.start();
+      },
       figures,
       stop: () => opened.disposeAsync(),
     };

@@ -1,17 +1,20 @@
-import { createHmac } from 'node:crypto';
-import { Agent, request } from 'undici';
-import type { Delivery, DeliveryQueue, Outcome, PendingDelivery } from './store.ts';
+import { Destinations, originOf, type ProbePauses } from './destinations.ts';
+import { InFlight } from './in-flight.ts';
+import type { Log } from './log.ts';
+import { Refusals } from './refusals.ts';
+import type { Answer, Sender } from './sender.ts';
+import type { Delivery, DeliveryQueue, Held, Outcome, PendingDelivery } from './store.ts';
 
 /** The number of retries after the first attempt. */
 const MAX_RETRIES = 5;
-/** The number of concurrent requests to one url. */
+/** The number of concurrent requests to one url, each of another webhook. */
 const POSTS_PER_URL = 8;
 /** Milliseconds until a queue that failed, such as on a full disk, is used again. */
 const FAILED_QUEUE_MS = 1_000;
 /** Further ahead than a timer can be set there is nothing to wait for. */
 const LONGEST_WAIT_MS = 3_600_000;
-
-export type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;
+/** Statuses of a body that is refused, whatever else the url takes. Others say that the url itself is wrong. */
+const ABOUT_THE_BODY: ReadonlySet<number> = new Set([400, 413, 415, 422, 500]);
 
 /** When a delivery is tried again: after up to `firstMs`, and then after up to `factor` times as long as before. */
 export type RetrySchedule = { readonly firstMs: number; readonly factor: number };
@@ -22,6 +25,7 @@ type DispatcherParts = {
   /** The webhook's current url; null when it delivers nothing. */
   readonly urlOf: (webhookId: string) => string | null;
   readonly retries: RetrySchedule;
+  readonly probes: ProbePauses;
   /** The number of a webhook's pending deliveries beyond which new ones are dropped, and logged. */
   readonly maxPending: number;
   /** Is told how each attempt at a delivery ends, and of each that is dropped before one. */
@@ -33,16 +37,22 @@ type DispatcherParts = {
 export type DeliveryEnd = 'accepted' | 'retried' | 'abandoned' | 'dropped';
 
 /**
- * Sends the deliveries of a queue to their webhooks' urls, in any order. A url gets each delivery at least once, unless the
- * delivery is abandoned or dropped.
+ * Sends the deliveries of a queue to their webhooks' urls: those of a webhook one after another, in their order. A url gets each
+ * delivery at least once, unless the delivery is abandoned or dropped.
+ *
+ * A delivery that is not accepted is tried again by its schedule. While a url can't be reached or takes nothing, its deliveries
+ * wait, and one of them is sent every few seconds beside its schedule: see `Destinations`. Such a probe that fails does not count
+ * as one of the five retries. Once the url answers, everything that waits for it follows at once.
  */
 export type Dispatcher = {
+  /** Begins to send. Until then, deliveries are queued. */
+  start(): void;
   /**
    * Queues a delivery. It is read back and sent in a later turn of the event loop: where the queue is in a database, and the
    * transaction of this turn is rolled back, nothing is sent.
    */
   deliver(delivery: Delivery): void;
-  /** Aborts requests in flight of a webhook, whose deliveries were dropped. */
+  /** Aborts the request in flight of a webhook, whose deliveries were dropped. */
   abort(webhookId: string): void;
   /** Resolves when every delivery was accepted, abandoned or dropped. */
   settled(): Promise<void>;
@@ -52,14 +62,24 @@ export type Dispatcher = {
 
 export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   const { queue, sender, urlOf, retries, maxPending, onEnd, log } = parts;
+  const retriesMs = lengthOf(retries);
   /** When each webhook may have a delivery to send. What it really has is read from the queue. */
   const wakeAt = new Map(queue.webhookIds().map((id) => [id, 0]));
+  const destinations = new Destinations(parts.probes, log);
   const inFlight = new InFlight();
+  const refusals = new Refusals(log);
+  /** The urls for which no delivery is held until it accepts another. */
+  const released = new Set<string>();
   /** What is to be recorded. Until then these deliveries are in flight. */
   let outcomes: Outcome[] = [];
+  /** The urls and origins for which what is held until one accepts a delivery is to be let go. */
+  const toRelease = new Set<string>();
+  /** Whether a url was found closed since the last record. */
+  let hasFailed = false;
   let waiting: (() => void)[] = [];
   let isPlanned = false;
   let timer: NodeJS.Timeout | undefined;
+  let isRunning = false;
   let stopped = false;
 
   const plan = (): void => {
@@ -68,16 +88,12 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     setImmediate(work);
   };
 
-  const wake = (webhookId: string, time: number): void => {
-    wakeAt.set(webhookId, Math.min(time, wakeAt.get(webhookId) ?? time));
-  };
-
   const work = (): void => {
     isPlanned = false;
     clearTimeout(timer);
     try {
       record();
-      if (!stopped) sendDue(Date.now());
+      if (isRunning) sendDue(Date.now());
     } catch (problem) {
       log('deliveries could not be read or stored', { problem: String(problem) });
       if (!stopped) {
@@ -94,52 +110,62 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
 
   const record = (): void => {
     queue.record(outcomes);
-    for (const { delivery, retryAt } of outcomes) {
-      inFlight.end(delivery);
-      if (retryAt !== null) wake(delivery.webhookId, retryAt);
-    }
+    for (const { delivery } of outcomes) inFlight.end(delivery);
     outcomes = [];
+    if (toRelease.size > 0) release();
+    if (hasFailed) dropOld(Date.now());
+    hasFailed = false;
+  };
+
+  const release = (): void => {
+    for (const webhookId of [...wakeAt.keys()]) {
+      const url = urlOf(webhookId);
+      if (url === null || !(toRelease.has(url) || toRelease.has(originOf(url)))) continue;
+      queue.release(webhookId);
+      wakeAt.set(webhookId, 0);
+    }
+    toRelease.clear();
   };
 
   const sendDue = (now: number): void => {
-    for (const [webhookId, time] of [...wakeAt]) if (time <= now) sendOf(webhookId, now);
-    const next = wakeAt
-      .values()
-      .reduce((least, time) => (time > now ? Math.min(least, time) : least), Infinity);
-    if (next < Infinity) timer = setTimeout(plan, Math.min(next - now, LONGEST_WAIT_MS));
+    let next = Number.POSITIVE_INFINITY;
+    for (const [webhookId, time] of [...wakeAt]) {
+      const again = time > now ? time : sendOf(webhookId, now);
+      next = Math.min(next, again);
+    }
+    if (next < Number.POSITIVE_INFINITY) timer = setTimeout(plan, Math.min(next - now, LONGEST_WAIT_MS));
   };
 
-  /** Sends what is due of a webhook, as far as its url has room. */
-  const sendOf = (webhookId: string, now: number): void => {
+  /** Sends the next delivery of a webhook, if there is room. Returns when to look again, if nothing else happens before. */
+  const sendOf = (webhookId: string, now: number): number => {
     const url = urlOf(webhookId);
     if (url === null) {
       wakeAt.delete(webhookId);
-      return;
+      return Number.POSITIVE_INFINITY;
     }
-    const room = POSTS_PER_URL - inFlight.countTo(url);
-    if (room <= 0) return;
-    const due = queue.due(webhookId, now, room + inFlight.countOf(webhookId));
-    const found = due.filter((delivery) => !inFlight.has(delivery)).slice(0, room);
-    // The next one may have to wait for room, behind other webhooks of the url.
-    const next = found.length === room ? now : queue.nextAfter(webhookId, now);
+    if (inFlight.has(webhookId) || inFlight.countTo(url) >= POSTS_PER_URL) return Number.POSITIVE_INFINITY;
+    const opensAt = destinations.opensAt(url);
+    if (opensAt > now) return opensAt;
+    const delivery = queue.next(webhookId, now);
+    // The webhooks of a url take turns.
     wakeAt.delete(webhookId);
-    if (next !== null) wakeAt.set(webhookId, next);
-    for (const delivery of found) attempt(url, delivery);
+    const time = delivery === null ? queue.heldUntil(webhookId) : now;
+    if (time !== null) wakeAt.set(webhookId, time);
+    if (delivery !== null) attempt(url, delivery, now);
+    return delivery === null && time !== null ? time : Number.POSITIVE_INFINITY;
   };
 
-  const attempt = (url: string, delivery: PendingDelivery): void => {
+  const attempt = (url: string, delivery: PendingDelivery, now: number): void => {
     const signal = inFlight.begin(url, delivery);
+    destinations.began(url);
     sender
       .send(url, delivery, signal)
       .then(
-        (isAccepted) => {
-          const retryAt = isAccepted ? null : retryOf(delivery);
-          outcomes.push({ delivery, retryAt });
-          onEnd(isAccepted ? 'accepted' : retryAt === null ? 'abandoned' : 'retried');
-        },
+        (answer) => answered(url, delivery, answer, delivery.due <= now),
         (problem: unknown) => {
           if (!signal.aborted)
             log('delivery failed', { webhookId: delivery.webhookId, problem: String(problem) });
+          destinations.aborted(url);
           inFlight.end(delivery);
         },
       )
@@ -149,18 +175,73 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       });
   };
 
-  /** When to try again a delivery that was not accepted; null when it is abandoned. */
-  const retryOf = ({ webhookId, chainId, retry }: PendingDelivery): number | null => {
-    if (retry >= MAX_RETRIES) {
-      log('delivery abandoned', { webhookId, chainId, retries: MAX_RETRIES });
-      return null;
-    }
-    const jitter = 0.5 + Math.random() / 2;
-    return Date.now() + retries.firstMs * retries.factor ** retry * jitter;
+  /** `isDue`: the attempt was one of the delivery's schedule. */
+  const answered = (url: string, delivery: PendingDelivery, answer: Answer, isDue: boolean): void => {
+    const held = learn(url, delivery, answer);
+    if (held === null) {
+      outcomes.push({ delivery, next: null });
+      onEnd('accepted');
+    } else tryLater(url, delivery, held, isDue);
   };
 
-  if (wakeAt.size > 0) plan();
+  /** Learns from an answer what the url takes. Returns what the delivery waits for; null when it is accepted. */
+  const learn = (url: string, delivery: PendingDelivery, answer: Answer): Held | null => {
+    switch (answer.kind) {
+      case 'accepted':
+        if (destinations.answered(url) || !released.has(url)) toRelease.add(url);
+        released.add(url);
+        return null;
+      case 'refused':
+        destinations.answered(url);
+        refusals.tell(delivery, answer.status);
+        return ABOUT_THE_BODY.has(answer.status) ? 'until due' : 'until accepted';
+      case 'unavailable':
+        hasFailed = true;
+        destinations.unavailable(url, Date.now(), answer.problem);
+        // The next probe is another delivery: it may be this one that the url can't take.
+        return 'until accepted';
+      case 'unreachable':
+        hasFailed = true;
+        // What failed just before failed for the same reason: it gets its place back.
+        if (destinations.unreachable(url, Date.now(), answer.problem)) toRelease.add(originOf(url));
+        return 'no';
+    }
+  };
+
+  const tryLater = (url: string, delivery: PendingDelivery, held: Held, isDue: boolean): void => {
+    const { webhookId, chainId, retry, due } = delivery;
+    if (isDue && retry >= MAX_RETRIES) {
+      log('delivery abandoned', { webhookId, chainId, retries: MAX_RETRIES });
+      outcomes.push({ delivery, next: null });
+      onEnd('abandoned');
+    } else if (isDue) {
+      onEnd('retried');
+      if (held === 'until accepted') released.delete(url);
+      const jitter = 0.5 + Math.random() / 2;
+      const waitMs = retries.firstMs * retries.factor ** retry * jitter;
+      outcomes.push({ delivery, next: { retry: retry + 1, due: Date.now() + waitMs, held } });
+    } else if (held === 'no') inFlight.end(delivery);
+    // It was sent beside its schedule because others are accepted, so the url can't take this one.
+    else outcomes.push({ delivery, next: { retry, due, held: 'until due' } });
+  };
+
+  /** Drops what has waited for longer than retries go on, for a url that has been closed all the time. */
+  const dropOld = (now: number): void => {
+    for (const webhookId of wakeAt.keys()) {
+      const url = urlOf(webhookId);
+      const since = url === null ? null : destinations.closedSince(url);
+      if (since === null || now - since < retriesMs) continue;
+      const dropped = queue.dropDue(webhookId, now - retriesMs);
+      if (dropped > 0) log('deliveries abandoned', { webhookId, deliveries: dropped });
+      for (let count = 0; count < dropped; count += 1) onEnd('abandoned');
+    }
+  };
+
   return {
+    start() {
+      isRunning = !stopped;
+      if (wakeAt.size > 0) plan();
+    },
     deliver(delivery) {
       const { webhookId } = delivery;
       const pending = queue.count(webhookId);
@@ -171,7 +252,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       }
       const now = Date.now();
       queue.add(delivery, now);
-      wake(webhookId, now);
+      wakeAt.set(webhookId, Math.min(now, wakeAt.get(webhookId) ?? now));
       plan();
     },
     abort: (webhookId) => inFlight.abort(webhookId),
@@ -181,6 +262,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     },
     async stop() {
       stopped = true;
+      isRunning = false;
       inFlight.abortAll();
       plan();
       await new Promise<void>((resolve) => waiting.push(resolve));
@@ -190,114 +272,9 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   };
 };
 
-/** The deliveries that are being sent, or whose outcome is not recorded yet. */
-class InFlight {
-  readonly #byWebhook = new Map<string, Map<number, AbortController>>();
-  readonly #byUrl = new Map<string, number>();
-
-  begin(url: string, { webhookId, id }: PendingDelivery): AbortSignal {
-    const others = this.#byWebhook.get(webhookId);
-    const controller = new AbortController();
-    if (others === undefined) this.#byWebhook.set(webhookId, new Map([[id, controller]]));
-    else others.set(id, controller);
-    this.#byUrl.set(url, this.countTo(url) + 1);
-    return controller.signal;
-  }
-
-  /** A request to the url has ended. */
-  free(url: string): void {
-    const left = this.countTo(url) - 1;
-    if (left > 0) this.#byUrl.set(url, left);
-    else this.#byUrl.delete(url);
-  }
-
-  end({ webhookId, id }: PendingDelivery): void {
-    const others = this.#byWebhook.get(webhookId);
-    others?.delete(id);
-    if (others?.size === 0) this.#byWebhook.delete(webhookId);
-  }
-
-  has({ webhookId, id }: PendingDelivery): boolean {
-    return this.#byWebhook.get(webhookId)?.has(id) ?? false;
-  }
-
-  countOf(webhookId: string): number {
-    return this.#byWebhook.get(webhookId)?.size ?? 0;
-  }
-
-  countTo(url: string): number {
-    return this.#byUrl.get(url) ?? 0;
-  }
-
-  get isEmpty(): boolean {
-    return this.#byWebhook.size === 0;
-  }
-
-  abort(webhookId: string): void {
-    for (const controller of this.#byWebhook.get(webhookId)?.values() ?? []) controller.abort();
-  }
-
-  abortAll(): void {
-    for (const webhookId of [...this.#byWebhook.keys()]) this.abort(webhookId);
-  }
-}
-
-type Sender = {
-  /**
-   * Posts the delivery. Resolves with true when the url answers 2xx in time, and with false when it is unreachable,
-   * answers another status or does not answer in time. Rejects only when the signal aborts.
-   */
-  send(url: string, delivery: PendingDelivery, signal: AbortSignal): Promise<boolean>;
-  close(): Promise<void>;
-};
-
-export type SenderOptions = {
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  readonly timeoutMs: number;
-  /** What the names of a delivery's headers begin with, such as `x-service`. */
-  readonly headerPrefix: string;
-  /** The secret of the HMAC-SHA256 over the raw body. Default: deliveries are unsigned. */
-  readonly signatureSecret?: string | undefined;
-};
-
-export const createSender = ({ now, timeoutMs, headerPrefix, signatureSecret }: SenderOptions): Sender => {
-  const agent = new Agent();
-
-  const headers = ({ webhookId, type, chainId, body, retry }: PendingDelivery) => ({
-    'content-type': 'application/json',
-    [`${headerPrefix}-webhook-id`]: webhookId,
-    [`${headerPrefix}-webhook-type`]: type,
-    [`${headerPrefix}-webhook-chain-id`]: String(chainId),
-    [`${headerPrefix}-webhook-dispatch-timestamp`]: new Date(now()).toISOString(),
-    [`${headerPrefix}-webhook-retry-index`]: String(retry),
-    ...(signatureSecret === undefined
-      ? {}
-      : {
-          [`${headerPrefix}-webhook-signature`]: createHmac('sha256', signatureSecret)
-            .update(body)
-            .digest('hex'),
-        }),
-  });
-
-  return {
-    async send(url, delivery, signal) {
-      try {
-        const response = await request(url, {
-          method: 'POST',
-          headers: headers(delivery),
-          body: delivery.body,
-          dispatcher: agent,
-          signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-        });
-        // Only the status counts. The body is read so that the connection can be reused.
-        await response.body.dump().catch(() => undefined);
-        return response.statusCode >= 200 && response.statusCode < 300;
-      } catch {
-        signal.throwIfAborted();
-        return false;
-      }
-    },
-    close: () => agent.destroy(),
-  };
-};
+/** How long it takes at most until a delivery's last retry is due. */
+const lengthOf = ({ firstMs, factor }: RetrySchedule): number =>
+  Array.from({ length: MAX_RETRIES }, (_, retry) => firstMs * factor ** retry).reduce(
+    (sum, ms) => sum + ms,
+    0,
+  );

@@ -4,8 +4,9 @@ import { type Activity, activitiesOf } from '../lookups/activity-items.ts';
 import { type EventAsset, isoSeconds, knownAsset, NATIVE, usdValue } from '../lookups/assets.ts';
 import type { ChainReader } from '../source.ts';
 import type { BalanceChange, Block, Chain, Hex, Transaction, Transfer } from '../types.ts';
+import { Bodies, type WrittenItem, writeItem } from './bodies.ts';
 import type { Delivery, Store } from './store.ts';
-import { delivers, type Filters, type Side, type Webhook, type WebhookType } from './webhook.ts';
+import { delivers, type Filters, NO_FILTERS, type Side, type Webhook } from './webhook.ts';
 
 type EventBase = {
   /** The address that the event concerns. It goes to the webhooks subscribed to that address. */
@@ -168,12 +169,6 @@ function* balanceEvents(data: ChainReader, transaction: Transaction): Generator<
   }
 }
 
-const BODY_KEY = {
-  transactions: 'transactions',
-  activities: 'activities',
-  balances: 'balance_changes',
-} as const satisfies Record<WebhookType, string>;
-
 function* eventsOf(data: ChainReader, transaction: Transaction): Generator<OnchainEvent> {
   yield* transactionEvents(data, transaction);
   const view = { as: 'delivery', time: transaction.blockTime } as const;
@@ -196,34 +191,35 @@ const keyOf = ({ type, address, item }: OnchainEvent): string =>
   `${type} ${address} ${JSON.stringify(item())}`;
 
 /**
- * The deliveries of a block: one for each webhook with matching events, in the block's order. `before` are its transactions as
- * they were told before: then only what has been added to them is told.
+ * The deliveries of a block. Each webhook gets the matching events in the block's order, in as many deliveries as they need.
+ * `before` are its transactions as they were told before: then only what has been added to them is told.
  */
-export const deliveriesOf = (
+export function* deliveriesOf(
   block: Block,
   data: ChainReader,
   store: Pick<Store, 'subscribers'>,
-  before: readonly Transaction[] = [],
-): readonly Delivery[] => {
-  const items = new Map<Webhook, unknown[]>();
-  const news = block.transactions.flatMap((transaction, at) => newsOf(data, transaction, before[at]));
-  for (const { event, was } of news) {
-    for (const webhook of store.subscribers(event.address)) {
-      if (!matches(webhook, block.chain.id, event)) continue;
-      if (was !== null && matches(webhook, block.chain.id, was)) continue;
-      const received = items.get(webhook);
-      if (received === undefined) items.set(webhook, [event.item()]);
-      else received.push(event.item());
+  before: readonly Transaction[] | null = null,
+): Generator<Delivery> {
+  const { chain, number, hash } = block;
+  const bodies = new Map<Webhook, Bodies>();
+  const deliver = ({ id, type }: Webhook, body: string): Delivery => ({
+    ...{ webhookId: id, type, chainId: chain.id, blockNumber: number, body },
+  });
+  const part = before === null ? hash : `${hash} traces`;
+  for (const [at, transaction] of block.transactions.entries())
+    for (const { event, was } of newsOf(data, transaction, before?.[at])) {
+      let item: WrittenItem | null = null;
+      for (const webhook of store.subscribers(event.address)) {
+        if (!matches(webhook, chain.id, event) || (was !== null && matches(webhook, chain.id, was))) continue;
+        item ??= writeItem(event.item());
+        const known = bodies.get(webhook);
+        const its = known ?? new Bodies(webhook, chain.id, part);
+        if (known === undefined) bodies.set(webhook, its);
+        for (const body of its.add(transaction.hash, item)) yield deliver(webhook, body);
+      }
     }
-  }
-  return [...items].map(([{ id, type }, received]) => ({
-    webhookId: id,
-    type,
-    chainId: block.chain.id,
-    blockNumber: block.number,
-    body: JSON.stringify({ [BODY_KEY[type]]: received }),
-  }));
-};
+  for (const [webhook, its] of bodies) yield deliver(webhook, its.end());
+}
 
 /** `test` in ASCII begins the hash of a test event's transaction, and its token's address. */
 const TEST = '0x74657374';
@@ -258,25 +254,17 @@ const testTransaction = (chain: Chain, address: Hex, time: number): Transaction 
 });
 
 /** A delivery of one event of the webhook's type, on its first chain. Its filters by asset, side or counterparty do not count. */
-export const testDelivery = (
-  { id, type, chain_ids }: Webhook,
-  address: Hex,
-  data: ChainReader,
-  time: number,
-): Delivery => {
+export const testDelivery = (webhook: Webhook, address: Hex, data: ChainReader, time: number): Delivery => {
   const chains = data.chains.filter(({ webhooks }) => webhooks);
-  const chain = chains.find(({ id: chainId }) => chain_ids?.includes(chainId)) ?? chains[0];
+  const chain = chains.find(({ id }) => webhook.chain_ids?.includes(id)) ?? chains[0];
   if (chain === undefined) throw new Error('Expected a chain that webhooks support, got none.');
-  const event = eventsOf(data, testTransaction(chain, address, time)).find(
-    (each) => each.type === type && each.address === address,
-  );
-  return {
-    webhookId: id,
-    type,
-    chainId: chain.id,
-    blockNumber: 0,
-    body: JSON.stringify({ [BODY_KEY[type]]: [event?.item()] }),
-  };
+  const transaction = testTransaction(chain, address, time);
+  const block = { chain, number: 0, hash: transaction.blockHash, time, transactions: [transaction] };
+  const unfiltered = { ...webhook, ...NO_FILTERS };
+  const subscribers = (each: Hex) => (each === address ? [unfiltered] : []);
+  const [delivery] = deliveriesOf(block, data, { subscribers });
+  if (delivery === undefined) throw new Error(`Expected an event of type ${webhook.type}, got none.`);
+  return delivery;
 };
 
 /** Whether an event passes all filters of a webhook that is subscribed to the event's address. */

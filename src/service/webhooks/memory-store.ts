@@ -1,5 +1,5 @@
 import type { Hex } from '../types.ts';
-import type { DeliveryQueue, Listed, PendingDelivery, Store } from './store.ts';
+import type { DeliveryQueue, Held, Listed, PendingDelivery, Store } from './store.ts';
 import { uuidV7 } from './uuid.ts';
 import { changed, delivers, newWebhook, type Webhook } from './webhook.ts';
 
@@ -131,7 +131,7 @@ const createAddressList = (): AddressList => {
   };
 };
 
-type Queued = PendingDelivery & { readonly due: number; readonly addedAt: number };
+type Queued = PendingDelivery & { readonly held: Held; readonly addedAt: number };
 
 const createDeliveryQueue = (): DeliveryQueue & { dropAll(webhookId: string): void } => {
   const pending = new Map<string, Map<number, Queued>>();
@@ -143,18 +143,23 @@ const createDeliveryQueue = (): DeliveryQueue & { dropAll(webhookId: string): vo
     if (queued?.size === 0) pending.delete(webhookId);
   };
 
-  const find = (webhookId: string, passes: (queued: Queued) => boolean): readonly Queued[] =>
-    pending
-      .get(webhookId)
-      ?.values()
-      .filter(passes)
-      .toArray()
-      .sort((one, other) => one.due - other.due || one.id - other.id) ?? [];
+  const of = (webhookId: string): Iterable<Queued> => pending.get(webhookId)?.values() ?? [];
+
+  const drop = (isDropped: (queued: Queued) => boolean, webhookIds: Iterable<string>): number => {
+    let dropped = 0;
+    for (const webhookId of [...webhookIds])
+      for (const queued of [...of(webhookId)]) {
+        if (!isDropped(queued)) continue;
+        remove(webhookId, queued.id);
+        dropped += 1;
+      }
+    return dropped;
+  };
 
   return {
     add(delivery, due) {
       const id = ++last;
-      const queued = { ...delivery, id, retry: 0, due, addedAt: due };
+      const queued: Queued = { ...delivery, id, retry: 0, due, held: 'no', addedAt: due };
       const others = pending.get(delivery.webhookId);
       if (others === undefined) pending.set(delivery.webhookId, new Map([[id, queued]]));
       else others.set(id, queued);
@@ -166,20 +171,30 @@ const createDeliveryQueue = (): DeliveryQueue & { dropAll(webhookId: string): vo
       return { count: all.length, oldestAt: first?.addedAt ?? null };
     },
     webhookIds: () => [...pending.keys()],
-    due: (webhookId, time, limit) => find(webhookId, ({ due }) => due <= time).slice(0, limit),
-    nextAfter: (webhookId, time) => find(webhookId, ({ due }) => due > time)[0]?.due ?? null,
+    next: (webhookId, time) =>
+      Iterator.from(of(webhookId)).find(({ held, due }) => held === 'no' || due <= time) ?? null,
+    heldUntil(webhookId) {
+      const times = [...of(webhookId)].filter(({ held }) => held !== 'no').map(({ due }) => due);
+      return times.length === 0 ? null : Math.min(...times);
+    },
     record(outcomes) {
-      for (const { delivery, retryAt } of outcomes) {
-        const { id, webhookId, retry } = delivery;
+      for (const { delivery, next } of outcomes) {
+        const { id, webhookId } = delivery;
         const queued = pending.get(webhookId)?.get(id);
         if (queued === undefined) continue;
-        if (retryAt === null) remove(webhookId, id);
-        else pending.get(webhookId)?.set(id, { ...queued, retry: retry + 1, due: retryAt });
+        if (next === null) remove(webhookId, id);
+        else pending.get(webhookId)?.set(id, { ...queued, ...next });
       }
     },
+    release(webhookId) {
+      for (const queued of [...of(webhookId)])
+        if (queued.held === 'until accepted')
+          pending.get(webhookId)?.set(queued.id, { ...queued, held: 'no' });
+    },
+    dropDue: (webhookId, time) => drop(({ due }) => due <= time, [webhookId]),
     dropBlocks(chainId, fromNumber) {
-      for (const { webhookId, id, ...block } of [...pending.values()].flatMap((each) => [...each.values()]))
-        if (block.chainId === chainId && block.blockNumber >= fromNumber) remove(webhookId, id);
+      const isIts = (queued: Queued) => queued.chainId === chainId && queued.blockNumber >= fromNumber;
+      drop(isIts, pending.keys());
     },
     dropAll: (webhookId) => void pending.delete(webhookId),
   };

@@ -12,35 +12,50 @@ export type Delivery = {
   readonly body: string;
 };
 
+/** What a delivery waits for before it is sent in its turn. */
+export type Held =
+  /** Nothing. */
+  | 'no'
+  /** Its time: it alone was refused. */
+  | 'until due'
+  /** Its time, or that the url accepts another one. */
+  | 'until accepted';
+
 /** A delivery that its webhook's url has not accepted yet. */
 export type PendingDelivery = Delivery & {
-  /** Never reused. */
+  /** Never reused. Those of a webhook are in the order in which they were added. */
   readonly id: number;
-  /** The number of failed attempts. */
+  /** The number of failed attempts of its schedule. */
   readonly retry: number;
+  /** When its next attempt is due by its schedule, in milliseconds since 1970. */
+  readonly due: number;
 };
 
-/** What became of an attempt. */
+/** What became of an attempt: how the delivery waits for the next one, or null when it is done with. */
 export type Outcome = {
   readonly delivery: PendingDelivery;
-  /** When to try again, in milliseconds since 1970; null when the delivery is done with. */
-  readonly retryAt: number | null;
+  readonly next: { readonly retry: number; readonly due: number; readonly held: Held } | null;
 };
 
 /** The deliveries that are pending. Times are in milliseconds since 1970. */
 export type DeliveryQueue = {
+  /** Adds a delivery, whose first attempt is due. */
   add(delivery: Delivery, due: number): void;
   count(webhookId: string): number;
   /** Of all webhooks: how many are pending, and since when the one that was added first is; null without any. */
   pending(): { readonly count: number; readonly oldestAt: number | null };
   /** The webhooks that have pending deliveries. */
   webhookIds(): readonly string[];
-  /** At most `limit` deliveries of a webhook that are due at a time, those that were due first. */
-  due(webhookId: string, time: number, limit: number): readonly PendingDelivery[];
-  /** When the first delivery of a webhook is due after a time; null when none is. */
-  nextAfter(webhookId: string, time: number): number | null;
+  /** The first delivery of a webhook that is not held, or whose time has come. */
+  next(webhookId: string, time: number): PendingDelivery | null;
+  /** When the time of the first delivery of a webhook comes that is held; null where none is. */
+  heldUntil(webhookId: string): number | null;
   /** Outcomes of deliveries that are not pending any more have no effect. */
   record(outcomes: readonly Outcome[]): void;
+  /** Lets go those of a webhook that are held until the url accepts another. */
+  release(webhookId: string): void;
+  /** Drops those of a webhook that were due at a time or before. Returns how many these were. */
+  dropDue(webhookId: string, time: number): number;
   /** Drops the deliveries of a chain's blocks from this number on. */
   dropBlocks(chainId: number, fromNumber: number): void;
 };

@@ -1,14 +1,10 @@
 import { json, type Route, type ServiceRequest, type ServiceResponse, text } from '../http/http.ts';
 import type { ChainReader } from '../source.ts';
 import type { Block, Chain, Hex, Transaction } from '../types.ts';
-import {
-  createDispatcher,
-  createSender,
-  type DeliveryEnd,
-  type Log,
-  type RetrySchedule,
-} from './dispatcher.ts';
+import type { ProbePauses } from './destinations.ts';
+import { createDispatcher, type DeliveryEnd, type RetrySchedule } from './dispatcher.ts';
 import { deliveriesOf, testDelivery } from './events.ts';
+import type { Log } from './log.ts';
 import {
   checkChains,
   checkFiltersFit,
@@ -23,12 +19,15 @@ import {
   withNext,
   writeOffset,
 } from './requests.ts';
+import { createSender } from './sender.ts';
 import type { Store } from './store.ts';
 import { canonicalUuid, uuidProblem } from './uuid.ts';
 import { delivers, resource, type Webhook } from './webhook.ts';
 
 /** After at most 55 seconds, and then 6 times as long each: the fifth retry is at most 24 hours after the first attempt. */
 const OVER_A_DAY: RetrySchedule = { firstMs: 55_000, factor: 6 };
+/** A receiver that is back has what is pending within a few seconds. */
+const EACH_FEW_SECONDS: ProbePauses = { firstMs: 250, maxMs: 5_000 };
 
 export type WebhooksOptions = {
   readonly data: ChainReader;
@@ -38,17 +37,21 @@ export type WebhooksOptions = {
   readonly now: () => number;
   /** The schedule of the five retries. Default: they are spread over a day. */
   readonly retries?: RetrySchedule | undefined;
+  /** The pauses between two probes of a url that takes nothing. Default: they double from 250 ms up to 5 s. */
+  readonly probes?: ProbePauses | undefined;
   /** The number of a webhook's pending deliveries beyond which new ones are dropped. Default: 100,000. */
   readonly maxPending?: number | undefined;
   /** What the names of a delivery's headers begin with. Default: `x-service`. */
   readonly headerPrefix?: string | undefined;
-  /** Milliseconds that a url has to answer a delivery. Default: 100,000. */
+  /** Milliseconds that a url has to answer a delivery. Default: 10,000. */
   readonly deliveryTimeoutMs?: number | undefined;
   /** The secret that signs deliveries with an HMAC-SHA256 of their raw body. Default: deliveries are unsigned. */
   readonly signatureSecret?: string | undefined;
   /** Is told how each attempt at a delivery ends, and of each that is dropped before one. */
   readonly onDeliveryEnd?: ((end: DeliveryEnd) => void) | undefined;
   readonly log?: Log | undefined;
+  /** Whether deliveries are sent only from `start` on. Default: they are sent at once. */
+  readonly isPaused?: boolean | undefined;
 };
 
 /** The service's webhooks: their management API and their deliveries. */
@@ -60,6 +63,8 @@ export type Webhooks = {
    * transactions as they were told `before`, only what has been added to them is queued.
    */
   handleBlock(block: Block, before?: readonly Transaction[]): void;
+  /** Begins to send, where that did not begin at once. */
+  start(): void;
   /** Drops the pending deliveries of a chain's blocks from this number on, which have been unwound. */
   dropBlocks(chainId: number, fromNumber: number): void;
   /** Resolves when no delivery is pending: each was accepted, abandoned or dropped. */
@@ -74,6 +79,7 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     now,
     store,
     retries = OVER_A_DAY,
+    probes = EACH_FEW_SECONDS,
     maxPending = 100_000,
     headerPrefix = 'x-service',
     deliveryTimeoutMs = 10_000,
@@ -93,11 +99,9 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
       const webhook = store.find(webhookId);
       return webhook !== null && delivers(webhook) ? webhook.url : null;
     },
-    retries,
-    maxPending,
-    onEnd: onDeliveryEnd,
-    log,
+    ...{ retries, probes, maxPending, onEnd: onDeliveryEnd, log },
   });
+  if (options.isPaused !== true) dispatcher.start();
 
   return {
     route: createRoutes({
@@ -110,6 +114,7 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
       if (!block.chain.webhooks) return;
       for (const delivery of deliveriesOf(block, data, store, before)) dispatcher.deliver(delivery);
     },
+    start: dispatcher.start,
     dropBlocks: store.deliveries.dropBlocks,
     settled: dispatcher.settled,
     stop: dispatcher.stop,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseStored, scanJson } from '../../../src/deliveries/events/body.ts';
-import { eventsIn, summarize } from '../../../src/deliveries/events/events.ts';
+import { eventsIn, omittedIn, summarize } from '../../../src/deliveries/events/events.ts';
 import { JsonSize } from '../../../src/lib/json/size.ts';
 import { address } from '../support/builders.ts';
 
@@ -205,4 +205,11 @@ test('the summary names each address that events concern, once, and a chain only
   const many = [...Array(9999).fill({}), one, { from: address(3) }];
   expect(summarize({ activities: many }).addresses).toEqual([address(1), address(2)]);
   expect(summarize({ balance_changes: [change] }).addresses).toEqual([address(1), address(2), address(3)]);
+});
+
+test('what a body says that its event lacks is read as far as it is names', () => {
+  expect(omittedIn({ transactions: [], omitted: ['data', 7, null, 'logs'] })).toEqual(['data', 'logs']);
+  expect(omittedIn({ omitted: Array.from({ length: 99 }, (_, at) => String(at)) })).toHaveLength(20);
+  for (const body of [{}, [], 'text', { omitted: 'data' }, { omitted: null }])
+    expect(omittedIn(body)).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { LogUnavailableError } from '../../../src/deliveries/log/errors.ts';
 import type { AppendResult, DeliveryLog, StoredDelivery } from '../../../src/deliveries/log/log.ts';
+import { balanceChange } from '../../support/clients/deliver.ts';
 import { address, openLog, readAll, TENANT, WEBHOOK } from '../support/builders.ts';
 import { post, seen, startIngress } from '../support/ingress-server.ts';
 
@@ -102,6 +103,23 @@ test('a retry gets 200 as the first attempt did, and is stored once', async () =
   const retry = await post(url, BODY, { 'x-webhook-retry-index': '1' });
   expect(await seen(retry)).toMatchObject({ status: 200, body: '{"duplicate":true}' });
   expect((await sole(log)).attempt).toBe(0);
+});
+
+test('one body on two chains, of which only the headers say, is two deliveries, each of which may be repeated', async () => {
+  const { url, log } = await startIngress();
+  const body = JSON.stringify(balanceChange(address(1), address(2), '5'));
+  const postOn = async (chainId: number, attempt: number) => {
+    const headers = {
+      'x-webhook-id': WEBHOOK,
+      'x-webhook-chain-id': String(chainId),
+      'x-webhook-retry-index': String(attempt),
+    };
+    return (await seen(await post(url, body, headers))).body;
+  };
+  const [isNew, isRepeat] = ['{"duplicate":false}', '{"duplicate":true}'];
+  expect([await postOn(1, 0), await postOn(8453, 0)]).toEqual([isNew, isNew]);
+  expect([await postOn(8453, 1), await postOn(1, 1)]).toEqual([isRepeat, isRepeat]);
+  expect((await readAll(log)).map(({ chainId }) => chainId)).toEqual([1, 8453]);
 });
 
 test('every wrong URL gets the same 404, with any method', async () => {

@@ -85,6 +85,27 @@ describeEachStore(({ newPlace, openLog }) => {
     expect((await log.append([delivery(1, { webhookId: null })]))[0]?.duplicate).toBe(true);
   });
 
+  test('the same body on another chain is another delivery, and each is found by its repeat, also without the first', async () => {
+    const place = await newPlace();
+    const log = await openLog({ place });
+    const each = [1, 8453, null].map((chainId) => delivery(1, { chainId }));
+    const stored = await log.append(each);
+    expect(stored.map(({ sequence, duplicate }) => [sequence, duplicate])).toEqual([
+      [1, false],
+      [2, false],
+      [3, false],
+    ]);
+    const repeated = stored.map((one) => ({ ...one, duplicate: true }));
+    expect(await log.append(each)).toEqual(repeated);
+    await log.close();
+
+    const trimming = await openLog({ place, retentionCount: 2 });
+    await trimming.trim();
+    expect(await trimming.append(each.slice(1))).toEqual(repeated.slice(1));
+    // The first is gone, so its repeat is a new one.
+    expect(await trimming.append(each.slice(0, 1))).toMatchObject([{ sequence: 4, duplicate: false }]);
+  });
+
   test('each tenant has its own sequence, and reads no delivery of another', async () => {
     const log = await openLog();
     await log.append([delivery(1), delivery(2, { tenant: 'other' }), delivery(3)]);

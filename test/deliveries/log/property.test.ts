@@ -123,7 +123,9 @@ class LogModel {
   async #resend(back: number): Promise<void> {
     const number = this.chainOf.length - 1 - back;
     if (number < this.trimmed) return;
-    const [resent] = await this.log.append([delivery(number, { attempt: 1 })]);
+    const [resent] = await this.log.append([
+      delivery(number, { chainId: this.chainOf[number] ?? null, attempt: 1 }),
+    ]);
     expect(resent).toMatchObject({ duplicate: true, sequence: number + 1 });
   }
 

@@ -7,6 +7,7 @@ import { LogOpenError, LogUnavailableError } from '../../../src/deliveries/log/e
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
 import {
   appendNumbers,
+  delivery,
   numberOf,
   openLog,
   range,
@@ -14,7 +15,7 @@ import {
   TENANT,
   temporaryDirectory,
 } from '../support/builders.ts';
-import { changeFile, openFile } from '../support/stored.ts';
+import { changeFile, openFile, storeMany } from '../support/stored.ts';
 
 const expiry = (reason: string) => expect.objectContaining({ name: 'CursorExpiredError', reason });
 
@@ -88,8 +89,8 @@ test('refuses a log that lacks deliveries of its sequence', async () => {
 });
 
 test.each([
-  [2, 'expected a log in format 3 to 4, got format 2, which has no upgrade: move the file away'],
-  [99, 'expected a log in format 4 or earlier, got format 99: a later version of the gateway has written it'],
+  [2, 'expected a log in format 3 to 5, got format 2, which has no upgrade: move the file away'],
+  [99, 'expected a log in format 5 or earlier, got format 99: a later version of the gateway has written it'],
 ])('refuses a log in format %i, says what to do, and leaves it unchanged', async (format, said) => {
   const dataDir = await temporaryDirectory();
   await (await openLog({ dataDir })).close();
@@ -114,7 +115,36 @@ test('upgrades a log in format 3: its cursors and deliveries stay, and the next 
   expect((await readAll(upgraded, first)).map(numberOf)).toEqual([2, 3]);
   await upgraded.close();
   using database = openFile(dataDir);
-  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 4 });
+  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 5 });
+});
+
+test('upgrades a log in format 4: what was stored is found by its repeat, and its body of another chain is new', async () => {
+  const dataDir = await temporaryDirectory();
+  // Those of t1 are in the index of identities, those of t2 are not yet.
+  storeMany(dataDir, { tenants: 2, each: 100, receivedAt: 1_000_000 }).close();
+  changeFile(
+    dataDir,
+    `CREATE TABLE former (
+       tenant INTEGER NOT NULL, identity BLOB NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (tenant, identity)
+     ) STRICT, WITHOUT ROWID;
+     INSERT INTO former SELECT tenant, identity, sequence FROM identity WHERE tenant = 1;
+     UPDATE tenant SET identified = 0 WHERE id = 2;
+     DROP TABLE identity; ALTER TABLE former RENAME TO identity; PRAGMA user_version = 4`,
+  );
+  const log = await openLog({ dataDir });
+  for (const tenant of ['t1', 't2']) {
+    const sent = { tenant, webhookId: null };
+    const repeats = range(1, 100).map((number) => delivery(number, { ...sent, chainId: (number % 8) + 1 }));
+    expect((await log.append(repeats)).map(({ sequence, duplicate }) => duplicate && sequence)).toEqual(
+      range(1, 100),
+    );
+    expect(await log.append([delivery(7, { ...sent, chainId: 8453 })])).toMatchObject([
+      { sequence: 101, duplicate: false },
+    ]);
+  }
+  await log.close();
+  using database = openFile(dataDir);
+  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 5 });
 });
 
 test('creates the directory, and leaves two files in it', async () => {

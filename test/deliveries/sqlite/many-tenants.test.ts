@@ -27,16 +27,16 @@ test('a log with thousands of tenants opens in little memory, and works', async 
     numbersIn(await ask(`{ deliveries(filter: { address: "${address(7)}" }) { nodes { payload } } }`)),
   ).toEqual([7]);
   const { deliveryUrl } = await ask<{ deliveryUrl: string }>('{ deliveryUrl }');
-  const post = async (sent: string) =>
+  const post = async (sent: string, chain: number) =>
     (
       await fetch(deliveryUrl, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', 'x-webhook-chain-id': String(chain) },
         body: sent,
       })
     ).json();
-  expect(await post('{"number":3}')).toEqual({ duplicate: true });
-  expect(await post('{"number":81}')).toEqual({ duplicate: false });
+  expect(await post('{"number":3}', 4)).toEqual({ duplicate: true });
+  expect(await post('{"number":81}', 2)).toEqual({ duplicate: false });
   expect(numbersIn(await ask('{ deliveries(last: 2) { nodes { payload } } }'))).toEqual([80, 81]);
 });
 

@@ -31,7 +31,7 @@ export const storeMany = (
       SELECT tenant.id << 40 | n, NULL, iif(n % 2, 'activities', 'balances'), n % 8 + 1, ${receivedAt}, NULL, 0,
         identity, printf('0x%040x', n), CAST(body AS BLOB)
       FROM tenant CROSS JOIN identified;
-    INSERT INTO identity SELECT tenant, identity, sequence FROM delivery ORDER BY tenant, identity;
+    INSERT INTO identity SELECT tenant, identity, chain, sequence FROM delivery ORDER BY tenant, identity;
     COMMIT`);
   return database;
 };

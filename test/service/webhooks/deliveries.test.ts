@@ -50,7 +50,7 @@ describe('a delivery', () => {
     await service.webhooks.settled();
     expect(service.receiver.received).toHaveLength(1);
     const body = JSON.parse(service.receiver.received[0]?.body ?? '');
-    expect(Object.keys(body)).toEqual([key]);
+    expect(Object.keys(body)).toEqual([key, 'delivery_id']);
     expect(body[key]).toHaveLength(2);
   });
 
@@ -129,12 +129,12 @@ test('a queued delivery goes to the new url when that has changed', async () => 
   await using elsewhere = await startReceiver();
   await using service = await startDelivering(() => 'never', { deliveryTimeoutMs: 1_000 });
   const id = service.create();
-  for (let count = 0; count < 9; count++) service.webhooks.handleBlock(BLOCK);
-  await service.receiver.until(8);
+  for (let count = 0; count < 3; count++) service.webhooks.handleBlock(BLOCK);
+  await service.receiver.until(1);
   service.json('PATCH', `/${id}`, { url: elsewhere.url });
   await service.webhooks.settled();
-  expect(service.receiver.received).toHaveLength(8);
-  expect(retryIndexes(elsewhere.received).sort()).toEqual(['0', ...Array.from({ length: 8 }, () => '1')]);
+  expect(service.receiver.received).toHaveLength(1);
+  expect(retryIndexes(elsewhere.received).sort()).toEqual(['0', '0', '1']);
 });
 
 describe('pausing', () => {
@@ -169,11 +169,11 @@ describe('pausing', () => {
     await using service = await startDelivering(() => 'never', { deliveryTimeoutMs: 600_000 });
     const id = service.create();
     for (let count = 0; count < 20; count++) service.webhooks.handleBlock(BLOCK);
-    await service.receiver.until(8);
+    await service.receiver.until(1);
     service.ask(method, `/${id}`, { active: false });
     await service.webhooks.settled();
     await eventually(() => service.receiver.open() === 0);
-    expect(service.receiver.received).toHaveLength(8);
+    expect(service.receiver.received).toHaveLength(1);
   });
 
   test('and resuming at once lets new deliveries through while the old ones are being aborted', async () => {
@@ -201,14 +201,16 @@ describe('pausing', () => {
 });
 
 describe('bounds', () => {
-  test('at most eight concurrent requests go to one url, whichever webhooks they are of', async () => {
+  test('at most eight concurrent requests go to one url, each of another webhook', async () => {
     await using service = await startDelivering(() => 'never');
-    for (let count = 0; count < 5; count++) service.create();
+    for (let count = 0; count < 12; count++) service.create();
     for (let count = 0; count < 4; count++) service.webhooks.handleBlock(BLOCK);
     await service.receiver.until(8);
     // A ninth request would have been sent with the others: wait for it.
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(service.receiver.open()).toBe(8);
+    const webhooks = service.receiver.received.map(({ headers }) => headers['x-sandbox-webhook-id']);
+    expect(new Set(webhooks).size).toBe(8);
   });
 
   test('a url that hangs does not hold up another', async () => {
@@ -216,7 +218,7 @@ describe('bounds', () => {
     await using service = await startDelivering();
     service.create({ url: hanging.url });
     for (let count = 0; count < 20; count++) service.webhooks.handleBlock(BLOCK);
-    await hanging.until(8);
+    await hanging.until(1);
     service.create();
     service.webhooks.handleBlock(BLOCK);
     await service.receiver.until(1);
@@ -244,10 +246,10 @@ describe('a queue that fails for a while, as on a full disk', () => {
     return { store, fail };
   };
 
-  test.each(['record', 'due', 'nextAfter'] as const)('(%s) makes a pause, and is named', async (part) => {
+  test.each(['record', 'next', 'heldUntil'] as const)('(%s) makes a pause, and is named', async (part) => {
     const { store, fail } = failing(1);
-    const { record, due, nextAfter } = store.deliveries;
-    const failed = { record: fail(record), due: fail(due), nextAfter: fail(nextAfter) };
+    const { record, next, heldUntil } = store.deliveries;
+    const failed = { record: fail(record), next: fail(next), heldUntil: fail(heldUntil) };
     const lines: unknown[] = [];
     await using service = await startDelivering(undefined, {
       store: { ...store, deliveries: { ...store.deliveries, [part]: failed[part] } },

@@ -3,7 +3,7 @@ import { openDatabase } from '../../../src/service/indexed/database/database.ts'
 import { createWebhookStore } from '../../../src/service/indexed/database/webhook-store.ts';
 import type { Hex } from '../../../src/service/types.ts';
 import { createMemoryStore } from '../../../src/service/webhooks/memory-store.ts';
-import type { Delivery, Store } from '../../../src/service/webhooks/store.ts';
+import type { Delivery, PendingDelivery, Store } from '../../../src/service/webhooks/store.ts';
 import { type Creation, NO_FILTERS, type Settings } from '../../../src/service/webhooks/webhook.ts';
 import { ALICE, BOB, CAROL } from './support/builders.ts';
 
@@ -117,45 +117,58 @@ describe.each(Object.keys(STORES))('a store in %s', (name) => {
         ...{ webhookId: id, type: 'activities', chainId, blockNumber },
         body: `{"block":${blockNumber},"text":"\u00e9\u{1F98A}"}`,
       });
-      const blocksAt = (time: number, limit = 99) =>
-        store.deliveries.due(id, time, limit).map(({ blockNumber }) => blockNumber);
-      return { store, queue: store.deliveries, id, delivery, blocksAt };
+      /** The numbers of the blocks in the order in which the queue gives their deliveries at a time. It has none afterwards. */
+      const blocksAt = (time: number): readonly number[] => {
+        const delivery = store.deliveries.next(id, time);
+        if (delivery === null) return [];
+        store.deliveries.record([{ delivery, next: null }]);
+        return [delivery.blockNumber, ...blocksAt(time)];
+      };
+      const nextAt = (time: number): PendingDelivery => {
+        const delivery = store.deliveries.next(id, time);
+        if (delivery === null) throw new Error('expected a delivery');
+        return delivery;
+      };
+      return { store, queue: store.deliveries, id, delivery, blocksAt, nextAt };
     };
 
-    test('gives what is due, first what was due first, byte for byte', () => {
-      const { queue, id, delivery, blocksAt } = queued();
-      for (const [block, due] of [
-        [1, NOON + 2],
-        [2, NOON],
-        [3, NOON + 1],
-        [4, NOON + 5],
-      ] as const)
-        queue.add(delivery(block), due);
-      expect([blocksAt(NOON - 1), blocksAt(NOON + 2), blocksAt(NOON + 9, 2)]).toEqual([
-        [],
-        [2, 3, 1],
-        [2, 3],
-      ]);
-      expect(queue.due(id, NOON, 1)).toMatchObject([{ ...delivery(2), id: expect.any(Number), retry: 0 }]);
-      expect([queue.count(id), queue.webhookIds()]).toEqual([4, [id]]);
-      expect([queue.nextAfter(id, NOON + 2), queue.nextAfter(id, NOON + 5)]).toEqual([NOON + 5, null]);
+    test('gives what is not held in the order in which it was added, byte for byte', () => {
+      const { queue, id, delivery, blocksAt, nextAt } = queued();
+      for (const block of [3, 1, 2]) queue.add(delivery(block), NOON + block);
+      expect(nextAt(NOON)).toMatchObject({ ...delivery(3), id: expect.any(Number), retry: 0, due: NOON + 3 });
+      expect([queue.count(id), queue.webhookIds(), queue.heldUntil(id)]).toEqual([3, [id], null]);
+      expect(blocksAt(NOON)).toEqual([3, 1, 2]);
+      expect([queue.count(id), queue.webhookIds(), queue.next(id, NOON)]).toEqual([0, [], null]);
     });
 
-    test('forgets what is done with, and gives the rest again at its time, with one more failure', () => {
-      const { queue, id, delivery, blocksAt } = queued();
-      for (const block of [1, 2]) queue.add(delivery(block), NOON);
-      const [one, other] = queue.due(id, NOON, 2);
-      if (one === undefined || other === undefined) throw new Error('expected two deliveries');
-      queue.record([
-        { delivery: one, retryAt: null },
-        { delivery: other, retryAt: NOON + 1_000.25 },
+    test('gives what is held at its time, in its place', () => {
+      const { queue, id, delivery, blocksAt, nextAt } = queued();
+      for (const block of [1, 2, 3]) queue.add(delivery(block), NOON);
+      const first = nextAt(NOON);
+      queue.record([{ delivery: first, next: { retry: 1, due: NOON + 1_000, held: 'until due' } }]);
+      const second = nextAt(NOON);
+      queue.record([{ delivery: second, next: { retry: 3, due: NOON + 2_000, held: 'until accepted' } }]);
+      expect([queue.heldUntil(id), nextAt(NOON + 999).blockNumber]).toEqual([NOON + 1_000, 3]);
+      expect(nextAt(NOON + 1_000)).toMatchObject({ id: first.id, retry: 1, due: NOON + 1_000 });
+      expect(nextAt(NOON + 9_000).id).toBe(first.id);
+      queue.release(id);
+      expect(nextAt(NOON)).toMatchObject({ id: second.id, retry: 3, due: NOON + 2_000 });
+      expect(blocksAt(NOON)).toEqual([2, 3]);
+      expect([queue.count(id), queue.heldUntil(id)]).toEqual([1, NOON + 1_000]);
+      // What is not pending any more does not come back.
+      queue.record([{ delivery: second, next: { retry: 1, due: NOON, held: 'no' } }]);
+      expect(blocksAt(NOON + 1_000)).toEqual([1]);
+    });
+
+    test('drops what was due at a time, and no others', () => {
+      const { store, queue, id, delivery, blocksAt } = queued();
+      const other = store.create(creation()).id;
+      queue.add({ ...delivery(1), webhookId: other }, NOON);
+      for (const block of [1, 2, 3]) queue.add(delivery(block), NOON + block);
+      expect([queue.dropDue(id, NOON + 2), queue.dropDue(id, NOON + 2), queue.count(other)]).toEqual([
+        2, 0, 1,
       ]);
-      expect([blocksAt(NOON + 1_000), blocksAt(NOON + 1_001)]).toEqual([[], [2]]);
-      expect(queue.due(id, NOON + 1_001, 1)).toMatchObject([{ id: other.id, body: other.body, retry: 1 }]);
-      queue.record([{ delivery: one, retryAt: NOON }]);
-      expect(queue.count(id)).toBe(1);
-      queue.record([{ delivery: other, retryAt: null }]);
-      expect([queue.count(id), queue.webhookIds()]).toEqual([0, []]);
+      expect(blocksAt(NOON)).toEqual([3]);
     });
 
     test('says how many are pending, and since when the first of them is, also after a retry', () => {
@@ -164,11 +177,11 @@ describe.each(Object.keys(STORES))('a store in %s', (name) => {
       expect(queue.pending()).toEqual({ count: 0, oldestAt: null });
       queue.add(delivery(1), NOON);
       queue.add({ ...delivery(1), webhookId: other }, NOON + 1);
-      const [first] = queue.due(id, NOON, 1);
-      if (first === undefined) throw new Error('expected a delivery');
-      queue.record([{ delivery: first, retryAt: NOON + 9_000 }]);
+      const first = queue.next(id, NOON);
+      if (first === null) throw new Error('expected a delivery');
+      queue.record([{ delivery: first, next: { retry: 1, due: NOON + 9_000, held: 'until due' } }]);
       expect(queue.pending()).toEqual({ count: 2, oldestAt: NOON });
-      queue.record([{ delivery: first, retryAt: null }]);
+      queue.record([{ delivery: first, next: null }]);
       expect(queue.pending()).toEqual({ count: 1, oldestAt: NOON + 1 });
     });
 
@@ -176,7 +189,7 @@ describe.each(Object.keys(STORES))('a store in %s', (name) => {
       const { queue, id, delivery } = queued();
       const ids = [1, 2, 3].map((block) => {
         queue.add(delivery(block), NOON);
-        const [added] = queue.due(id, NOON, 1);
+        const added = queue.next(id, NOON);
         queue.dropBlocks(1, 0);
         return added?.id;
       });
@@ -204,7 +217,7 @@ describe.each(Object.keys(STORES))('a store in %s', (name) => {
       change(store, id);
       store.update(id, { active: true, url: 'https://example.com/' });
       expect([queue.count(id), queue.count(other)]).toEqual([0, 1]);
-      expect(queue.due(id, NOON, 9)).toEqual([]);
+      expect(queue.next(id, NOON)).toBeNull();
     });
   });
 });

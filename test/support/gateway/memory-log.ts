@@ -107,12 +107,12 @@ export const openMemoryLog: typeof openSqliteLog = async (options): Promise<Deli
   };
   const logOf = (tenant: string) => tenants.get(tenant) ?? new TenantLog();
   const store = (delivery: NewDelivery): AppendResult => {
-    const { tenant, webhookId, receivedAt } = delivery;
+    const { tenant, webhookId, chainId, receivedAt } = delivery;
     const log = logOf(tenant);
     tenants.set(tenant, log);
     const body = Buffer.from(delivery.body);
     const identity = identityOf(Buffer.concat([Buffer.from(identityPrefix(webhookId)), body]));
-    const key = identity.toString('hex');
+    const key = `${identity.toString('hex')} ${chainId}`;
     const original = log.at(log.sequences.get(key) ?? 0);
     if (original) return { ...resultOf(original), duplicate: true };
     const place = { sequence: log.head.sequence + 1, fingerprint: fingerprintOf(identity, receivedAt) };

@@ -44,6 +44,16 @@ local function replacing(command, key, ...)
   return redis.call(command, key, ...)
 end
 
+-- Returns the delivery at a place that has the same body and chain; else nil, and whether one of another chain is there. The
+-- identities of a log that was lost name other deliveries.
+local function storedWith(place, header)
+  local entry = place and tonumber(place) and entryAt(stream, tonumber(place))
+  local found = entry and entry[2][2]
+  if not found or string.sub(found, 1, 16) ~= string.sub(header, 1, 16) then return nil, false end
+  if chainOf(found) == chainOf(header) then return entry, false end
+  return nil, true
+end
+
 local function addPostings(terms)
   local segment = segmentOf(head)
   local buckets = segments[segment]
@@ -71,24 +81,17 @@ while at <= #batch do
   local terms = body + bodyBytes
   at = terms + termsBytes
 
-  local identity = string.sub(header, 1, 16)
-  local b1, b2 = string.byte(identity, 1, 2)
-  local identities = prefix .. 'identity:' .. (b1 * 16 + math.floor(b2 / 16))
-  local sequence = string.format('%.0f', head + 1)
-  local original
-  if replacing('HSETNX', identities, identity, sequence) == 0 then
-    local place = tonumber(redis.call('HGET', identities, identity))
-    original = place and entryAt(stream, place)
-    -- The identities of a log that was lost name other deliveries.
-    if original and string.sub(original[2][2], 1, 16) == identity and not copiedAfter then
-      for _, item in ipairs({ index, place, markOf(original[2][2]) }) do reply[#reply + 1] = item end
-    else
-      original = nil
-      redis.call('HSET', identities, identity, sequence)
-    end
-  end
-  if not original then
+  local identities, short, long = identityOf(prefix, header)
+  local known = replacing('HMGET', identities, short, long)
+  local own, isTaken = storedWith(known[1], header)
+  local original = own or storedWith(known[2], header)
+  if original and not copiedAfter then
+    local place = sequenceOf(original)
+    for _, item in ipairs({ index, place, markOf(original[2][2]) }) do reply[#reply + 1] = item end
+  else
     head = head + 1
+    local sequence = string.format('%.0f', head)
+    redis.call('HSET', identities, isTaken and long or short, sequence)
     local entry = { 'h', header, 'b', string.sub(batch, body, terms - 1) }
     -- One of the two clocks is wrong: trim.lua decides which one retention goes by.
     if now and math.abs(struct.unpack('>d', header, 17) - now) > MAX_APART then

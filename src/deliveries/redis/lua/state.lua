@@ -19,6 +19,22 @@ local function sequenceOf(entry) return tonumber(string.match(entry[1], '^%d+'))
 -- The identity and the time, from which the fingerprint of a cursor is made; '' of a malformed header.
 local function markOf(header) return #header < 24 and '' or string.sub(header, 1, 24) end
 
+-- The chain of a delivery as its header has it, 8 bytes; '' where it is unknown: see entry.ts.
+local function chainOf(header)
+  local flags = string.byte(header, 29) or 0
+  if flags % 4 < 2 then return '' end
+  local at = flags % 2 == 1 and 46 or 30
+  return string.sub(header, at, at + 7)
+end
+
+-- Where a delivery is found by its repeat: the key, and two fields of it. The first body of its kind is in the short field,
+-- where it was before identities had chains, and the same body of other chains in the long ones.
+local function identityOf(prefix, header)
+  local identity = string.sub(header, 1, 16)
+  local b1, b2 = string.byte(identity, 1, 2)
+  return prefix .. 'identity:' .. (b1 * 16 + math.floor(b2 / 16)), identity, identity .. ':' .. chainOf(header)
+end
+
 -- The size of the body before it was compressed: see entry.ts.
 local function sizeOf(header) return #header < 28 and 0 or struct.unpack('>I4', header, 25) end
 

@@ -35,9 +35,9 @@ while floor - first < limit and bytes < MAX_BYTES do
   end
   local header, body = entry[2][2], entry[2][4] or ''
   if #header >= 16 then
-    local identity = string.sub(header, 1, 16)
-    local b1, b2 = string.byte(identity, 1, 2)
-    try('HDEL', prefix .. 'identity:' .. (b1 * 16 + math.floor(b2 / 16)), identity)
+    local identities, short, long = identityOf(prefix, header)
+    local isShort = try('HGET', identities, short) == string.format('%.0f', sequence)
+    try('HDEL', identities, isShort and short or long)
   end
   floor, last = sequence, markOf(header)
   from = '(' .. entry[1]

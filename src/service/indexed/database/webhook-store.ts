@@ -1,13 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Hex } from '../../types.ts';
 import type { Change } from '../../webhooks/requests.ts';
-import type { DeliveryQueue, Store } from '../../webhooks/store.ts';
+import type { DeliveryQueue, Held, Store } from '../../webhooks/store.ts';
 import { uuidV7 } from '../../webhooks/uuid.ts';
 import { changed, delivers, newWebhook, type Webhook } from '../../webhooks/webhook.ts';
 import { bytesOf, hexOf } from '../blocks/encoding.ts';
 import { inDurableTransaction, inTransaction } from './database.ts';
 
-/** AUTOINCREMENT: positions and ids are never reused. */
+/**
+ * AUTOINCREMENT: positions and ids are never reused.
+ *
+ * Table `deliveries`: `retry` is the number of failed attempts, and `due` when the next one is due, in milliseconds since 1970.
+ * `held` is the place in HELD of what a delivery waits for beside its turn.
+ */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS webhooks (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -28,16 +33,32 @@ const SCHEMA = `
     block INTEGER NOT NULL,
     due INTEGER NOT NULL,
     retry INTEGER NOT NULL DEFAULT 0,
+    held INTEGER NOT NULL DEFAULT 0,
     body TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS deliveries_by_due ON deliveries (webhook, due);
 `;
 
-/** Files of earlier versions don't say since when a delivery is pending: those in them count from their first opening on. */
-const addTimes = (database: DatabaseSync, now: number): void => {
+/** The index of all has the ids of a webhook's in their order. */
+const INDEXES = `
+  DROP INDEX IF EXISTS deliveries_by_due;
+  CREATE INDEX IF NOT EXISTS deliveries_of_webhook ON deliveries (webhook, held);
+  CREATE INDEX IF NOT EXISTS deliveries_held ON deliveries (webhook, due) WHERE held > 0;
+`;
+
+const HELD: readonly Held[] = ['no', 'until due', 'until accepted'];
+
+/**
+ * Makes the tables, and adds to those of earlier versions what these lack. They don't say since when a delivery is pending: those
+ * in them count from their first opening on.
+ */
+const createTables = (database: DatabaseSync, now: number): void => {
+  database.exec(SCHEMA);
   const columns = database.prepare("SELECT name FROM pragma_table_info('deliveries')").all();
-  if (!columns.some(({ name }) => name === 'added'))
+  const lacks = (column: string) => !columns.some(({ name }) => name === column);
+  if (lacks('added'))
     database.exec(`ALTER TABLE deliveries ADD COLUMN added INTEGER NOT NULL DEFAULT ${Math.ceil(now)}`);
+  if (lacks('held')) database.exec('ALTER TABLE deliveries ADD COLUMN held INTEGER NOT NULL DEFAULT 0');
+  database.exec(INDEXES);
 };
 
 type Known = { readonly position: number; readonly webhook: Webhook };
@@ -80,8 +101,7 @@ class KnownWebhooks {
  * or falls with it; every other change is a transaction of its own.
  */
 export const createWebhookStore = (database: DatabaseSync, now: () => number): Store => {
-  database.exec(SCHEMA);
-  addTimes(database, now());
+  createTables(database, now());
   const known = new KnownWebhooks();
   for (const { position, webhook } of database
     .prepare('SELECT position, webhook FROM webhooks ORDER BY position')
@@ -188,12 +208,21 @@ const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): Deli
   const all = database.prepare('SELECT count(*) AS count FROM deliveries');
   const first = database.prepare('SELECT added FROM deliveries ORDER BY id LIMIT 1');
   const webhooks = database.prepare('SELECT DISTINCT webhook FROM deliveries');
-  const due = database.prepare(
-    'SELECT id, chain, block, retry, body FROM deliveries WHERE webhook = ? AND due <= ? ORDER BY due, id LIMIT ?',
+  const next = database.prepare(
+    `SELECT id, chain, block, retry, due, body FROM deliveries WHERE id = (
+       SELECT min(id) FROM (
+         SELECT min(id) AS id FROM deliveries WHERE webhook = ?1 AND held = 0
+         UNION ALL SELECT min(id) FROM deliveries WHERE webhook = ?1 AND held > 0 AND due <= ?2
+       )
+     )`,
   );
-  const next = database.prepare('SELECT min(due) AS due FROM deliveries WHERE webhook = ? AND due > ?');
+  const heldUntil = database.prepare('SELECT min(due) AS due FROM deliveries WHERE webhook = ? AND held > 0');
   const remove = database.prepare('DELETE FROM deliveries WHERE id = ?');
-  const retryLater = database.prepare('UPDATE deliveries SET retry = retry + 1, due = ? WHERE id = ?');
+  const tryLater = database.prepare('UPDATE deliveries SET retry = ?, due = ?, held = ? WHERE id = ?');
+  const release = database.prepare(
+    `UPDATE deliveries SET held = 0 WHERE webhook = ? AND held = ${HELD.indexOf('until accepted')}`,
+  );
+  const dropDue = database.prepare('DELETE FROM deliveries WHERE webhook = ? AND due <= ?');
   const drop = database.prepare('DELETE FROM deliveries WHERE chain = ? AND block >= ?');
   const positionOf = (id: string): number => known.get(id)?.position ?? 0;
 
@@ -207,33 +236,36 @@ const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): Deli
       return { count: Number(all.get()?.count), oldestAt: oldest === null ? null : Number(oldest) };
     },
     webhookIds: () => webhooks.all().flatMap(({ webhook }) => known.at(webhook)?.id ?? []),
-    due(webhookId, time, limit) {
+    next(webhookId, time) {
       const found = known.get(webhookId);
-      if (found === undefined) return [];
-      const { type } = found.webhook;
-      return due.all(found.position, Math.floor(time), limit).map(({ id, chain, block, retry, body }) => ({
-        id: Number(id),
+      const row = found && next.get(found.position, Math.floor(time));
+      if (found === undefined || row === undefined) return null;
+      return {
+        id: Number(row.id),
         webhookId,
-        type,
-        chainId: Number(chain),
-        blockNumber: Number(block),
-        retry: Number(retry),
-        body: String(body),
-      }));
+        type: found.webhook.type,
+        chainId: Number(row.chain),
+        blockNumber: Number(row.block),
+        retry: Number(row.retry),
+        due: Number(row.due),
+        body: String(row.body),
+      };
     },
-    nextAfter(webhookId, time) {
-      const first = next.get(positionOf(webhookId), Math.floor(time))?.due ?? null;
+    heldUntil(webhookId) {
+      const first = heldUntil.get(positionOf(webhookId))?.due ?? null;
       return first === null ? null : Number(first);
     },
     record(outcomes) {
       if (outcomes.length === 0) return;
       inTransaction(database, () => {
-        for (const { delivery, retryAt } of outcomes) {
-          if (retryAt === null) remove.run(delivery.id);
-          else retryLater.run(Math.ceil(retryAt), delivery.id);
+        for (const { delivery, next } of outcomes) {
+          if (next === null) remove.run(delivery.id);
+          else tryLater.run(next.retry, Math.ceil(next.due), HELD.indexOf(next.held), delivery.id);
         }
       });
     },
+    release: (webhookId) => void release.run(positionOf(webhookId)),
+    dropDue: (webhookId, time) => Number(dropDue.run(positionOf(webhookId), Math.floor(time)).changes),
     dropBlocks: (chainId, fromNumber) => void drop.run(chainId, fromNumber),
   };
 };

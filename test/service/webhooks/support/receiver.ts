@@ -20,15 +20,18 @@ export type Receiver = AsyncDisposable & {
   until(count: number): Promise<readonly Received[]>;
 };
 
-const listen = async (server: Server): Promise<string> => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return `http://127.0.0.1:${port}`;
+const listen = async (server: Server, port: number): Promise<string> => {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-/** A webhook's destination on a real socket. Its answer depends on the request's number, from 0. */
+/** A webhook's destination on a real socket, by default on a free port. Its answer depends on the request's number, from 0. */
 export const startReceiver = async (
   answer: (index: number, received: Received) => Answer = () => 200,
+  port = 0,
 ): Promise<Receiver> => {
   const received: Received[] = [];
   const open = new Set<unknown>();
@@ -49,7 +52,7 @@ export const startReceiver = async (
       else if (status !== 'never') response.writeHead(status).end('ok');
     });
   });
-  const url = await listen(server);
+  const url = await listen(server, port);
   return {
     url,
     received,

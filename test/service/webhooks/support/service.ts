@@ -29,6 +29,7 @@ export const startService = (options: Partial<WebhooksOptions> = {}): Service =>
     store: createMemoryStore(now),
     now,
     retries: { firstMs: 1, factor: 2 },
+    probes: { firstMs: 1, maxMs: 4 },
     headerPrefix: 'x-sandbox',
     maxPending: 1_000,
     ...options,
@@ -79,13 +80,17 @@ export const startDelivering = async (
   };
 };
 
+/** The items of a body, whatever their type. */
+export const itemsIn = (body: string): readonly Json[] => {
+  const [items = []] = Object.values(JSON.parse(body) as Record<string, Json[]>);
+  return items;
+};
+
 /** The items that one webhook receives of the blocks, over a real socket. */
 export const itemsFor = async (fields: Json, ...blocks: readonly Block[]): Promise<readonly Json[]> => {
   await using service = await startDelivering();
   service.create(fields);
   for (const each of blocks) service.webhooks.handleBlock(each);
   await service.webhooks.settled();
-  return service.receiver.received.flatMap(({ body }) =>
-    Object.values(JSON.parse(body) as Record<string, Json[]>).flat(),
-  );
+  return service.receiver.received.flatMap(({ body }) => itemsIn(body));
 };

@@ -1,0 +1,31 @@
+import type { Log } from './log.ts';
+import type { PendingDelivery } from './store.ts';
+
+/** A url that refuses everything has a line of each status at this interval. */
+const TELL_AGAIN_MS = 60_000;
+
+/** Tells of refused deliveries: of the first of a webhook with each status, and again after a while, with how many there were. */
+export class Refusals {
+  readonly #log: Log;
+  readonly #told = new Map<string, { readonly at: number; untold: number }>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  tell({ webhookId, chainId, retry, body }: PendingDelivery, status: number): void {
+    const now = Date.now();
+    const key = `${webhookId} ${status}`;
+    const last = this.#told.get(key);
+    if (last !== undefined && now - last.at < TELL_AGAIN_MS) {
+      last.untold += 1;
+      return;
+    }
+    this.#told.set(key, { at: now, untold: 0 });
+    this.#log('delivery refused', {
+      ...{ webhookId, chainId, status, bytes: Buffer.byteLength(body), retry },
+      ...(last !== undefined && last.untold > 0 && { othersSince: last.untold }),
+      problem: `its url answered ${status}`,
+    });
+  }
+}

@@ -1,0 +1,93 @@
+import { createHmac } from 'node:crypto';
+import { Agent, request } from 'undici';
+import type { PendingDelivery } from './store.ts';
+
+/** What became of a request. `problem` names no url: a url may be a secret. */
+export type Answer =
+  /** The url answered 2xx. */
+  | { readonly kind: 'accepted' }
+  /** The url answered another status. */
+  | { readonly kind: 'refused'; readonly status: number }
+  /** The url did not answer, or answered that it can't take anything now. Another request may fare better, or the same one later. */
+  | { readonly kind: 'unavailable'; readonly problem: string }
+  /** There was no connection, so nothing of the delivery was sent. */
+  | { readonly kind: 'unreachable'; readonly problem: string };
+
+export type Sender = {
+  /** Posts the delivery. Rejects only when the signal aborts. */
+  send(url: string, delivery: PendingDelivery, signal: AbortSignal): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+export type SenderOptions = {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly timeoutMs: number;
+  /** What the names of a delivery's headers begin with, such as `x-service`. */
+  readonly headerPrefix: string;
+  /** The secret of the HMAC-SHA256 over the raw body. Default: deliveries are unsigned. */
+  readonly signatureSecret?: string | undefined;
+};
+
+/** A proxy says 502 to 504 of a receiver that restarts, and a receiver 408, 429 or 503 of having too much to do. */
+const NOT_NOW: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+
+export const createSender = ({ now, timeoutMs, headerPrefix, signatureSecret }: SenderOptions): Sender => {
+  // Shorter than the whole request, so that the two can be told apart.
+  const agent = new Agent({ connect: { timeout: Math.ceil(timeoutMs / 2) } });
+
+  const headers = ({ webhookId, type, chainId, body, retry }: PendingDelivery) => ({
+    'content-type': 'application/json',
+    [`${headerPrefix}-webhook-id`]: webhookId,
+    [`${headerPrefix}-webhook-type`]: type,
+    [`${headerPrefix}-webhook-chain-id`]: String(chainId),
+    [`${headerPrefix}-webhook-dispatch-timestamp`]: new Date(now()).toISOString(),
+    [`${headerPrefix}-webhook-retry-index`]: String(retry),
+    ...(signatureSecret === undefined
+      ? {}
+      : {
+          [`${headerPrefix}-webhook-signature`]: createHmac('sha256', signatureSecret)
+            .update(body)
+            .digest('hex'),
+        }),
+  });
+
+  return {
+    async send(url, delivery, signal) {
+      try {
+        const response = await request(url, {
+          method: 'POST',
+          headers: headers(delivery),
+          body: delivery.body,
+          dispatcher: agent,
+          signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        });
+        // Only the status counts. The body is read so that the connection can be reused.
+        await response.body.dump().catch(() => undefined);
+        return answerOf(response.statusCode);
+      } catch (problem) {
+        signal.throwIfAborted();
+        return failureOf(problem);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+};
+
+const answerOf = (status: number): Answer => {
+  if (status >= 200 && status < 300) return { kind: 'accepted' };
+  return NOT_NOW.has(status)
+    ? { kind: 'unavailable', problem: `it answered ${status}` }
+    : { kind: 'refused', status };
+};
+
+/** The calls of the system by which a connection begins. */
+const CONNECTING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
+
+const failureOf = (error: unknown): Answer => {
+  const { code, syscall, message }: { code?: unknown; syscall?: unknown; message?: unknown } = Object(error);
+  const isConnecting =
+    CONNECTING.has(syscall) || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ECONNREFUSED';
+  const [problem = ''] = String(message).split('\n');
+  return { kind: isConnecting ? 'unreachable' : 'unavailable', problem };
+};
