@@ -190,6 +190,9 @@ const newsOf = (data: ChainReader, after: Transaction, before: Transaction | und
 const keyOf = ({ type, address, item }: OnchainEvent): string =>
   `${type} ${address} ${JSON.stringify(item())}`;
 
+const isNews = (webhook: Webhook, chainId: number, { event, was }: Told): boolean =>
+  matches(webhook, chainId, event) && !(was !== null && matches(webhook, chainId, was));
+
 /**
  * The deliveries of a block. Each webhook gets the matching events in the block's order, in as many deliveries as they need.
  * `before` are its transactions as they were told before: then only what has been added to them is told.
@@ -201,19 +204,20 @@ export function* deliveriesOf(
   before: readonly Transaction[] | null = null,
 ): Generator<Delivery> {
   const { chain, number, hash } = block;
+  const occasion = before === null ? hash : `${hash} traces`;
   const bodies = new Map<Webhook, Bodies>();
   const deliver = ({ id, type }: Webhook, body: string): Delivery => ({
     ...{ webhookId: id, type, chainId: chain.id, blockNumber: number, body },
   });
-  const part = before === null ? hash : `${hash} traces`;
   for (const [at, transaction] of block.transactions.entries())
-    for (const { event, was } of newsOf(data, transaction, before?.[at])) {
+    for (const told of newsOf(data, transaction, before?.[at])) {
+      const { event } = told;
       let item: WrittenItem | null = null;
       for (const webhook of store.subscribers(event.address)) {
-        if (!matches(webhook, chain.id, event) || (was !== null && matches(webhook, chain.id, was))) continue;
+        if (!isNews(webhook, chain.id, told)) continue;
         item ??= writeItem(event.item());
         const known = bodies.get(webhook);
-        const its = known ?? new Bodies(webhook, chain.id, part);
+        const its = known ?? new Bodies(webhook, chain.id, occasion);
         if (known === undefined) bodies.set(webhook, its);
         for (const body of its.add(transaction.hash, item)) yield deliver(webhook, body);
       }
