@@ -4,6 +4,7 @@ import {
   digestAt,
   NEIGHBOURS,
   type Neighbours,
+  NOTHING_RETURNED,
   neighboursOf,
   type Returned,
   returnedBehind,
@@ -70,10 +71,11 @@ const MAX_OF_TIME = 16;
 
 const neighboursOfTime = (visit: MergedPage<unknown>, index: number, time: number): Neighbours => {
   const { items } = visit.page;
-  const returned = returnedBehind(items, index, visit.returned);
   const last = index > 0 ? items.rank(index - 1) : null;
   const isFirst = last !== null && last !== time && !visit.hasShifted;
-  const before = isFirst ? NONE : returnedOfTime(visit, index, time);
+  if (isFirst && visit.returned === NOTHING_RETURNED) return FIRST_OF_TIME;
+  const returned = returnedBehind(items, index, visit.returned);
+  const before = returnedOfTime(visit, index, time);
   const after: string[] = [];
   for (let next = index + 1; !before.isWhole && next < items.length && after.length < NEIGHBOURS; next += 1) {
     if (!mayHaveTime(items.rank(next), time)) break;
@@ -85,7 +87,13 @@ const neighboursOfTime = (visit: MergedPage<unknown>, index: number, time: numbe
 
 type OfTime = Pick<ReturnedOfTime, 'digests' | 'isWhole'>;
 
-const NONE: OfTime = { digests: [], isWhole: true };
+const FIRST_OF_TIME: Neighbours = {
+  before: [],
+  after: [],
+  returned: [],
+  nextOffset: null,
+  ofTime: 'whole',
+};
 
 /** The last items of a time that a walk returned before one, also on the pages before. */
 const returnedOfTime = (visit: MergedPage<unknown>, index: number, time: number): OfTime => {

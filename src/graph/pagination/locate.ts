@@ -172,9 +172,9 @@ const startAt = (
 
 const NOT_KNOWN: ReturnedOfTime = { time: null, digests: [], isWhole: false };
 
-const ofTime = ({ rank, identity, neighbours: { before, ofTime: known } }: Ranked): ReturnedOfTime => ({
+const ofTime = ({ rank, neighbours: { before, ofTime: known } }: Ranked): ReturnedOfTime => ({
   time: rank,
-  digests: [...before, digestOf(identity)],
+  digests: before,
   isWhole: known === 'whole',
 });
 

@@ -20,7 +20,7 @@ export type ReturnedOfTime = {
   readonly isWhole: boolean;
 };
 
-/** Whether it is known what a walk has returned of this time, if it has returned `before` and then came to the time. */
+/** Whether it is known all that a walk has returned of the time `next`, to which it comes behind these. */
 export const knowsWhole = ({ time, isWhole }: ReturnedOfTime, next: number): boolean =>
   isWhole || (time !== null && time !== next);
 
