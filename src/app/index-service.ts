@@ -73,7 +73,6 @@ const describe = ({ id }: Chain, node: NodeAbilities): readonly string[] => {
 };
 
 const describeTraces = (traces: NodeAbilities['traces']): string => {
-  if (traces === null) return 'not known: no recent block has a transaction to trace';
   if (traces === 'block') return 'traced, those of a block at once';
   if (traces === 'one by one') return 'traced one by one, which is slower';
   return `not indexed until the node can trace: ${traces.problem}`;

@@ -72,6 +72,14 @@ export const startUpstream = async (
     watchedMs === 0 || key === null
       ? null
       : createDeliveredAddresses(startup, deliveries, client, invalidation, key);
+  const chains = createChainSource({
+    builtIn: config.indexed?.chains.map(chainOf),
+    extra: config.extraChains,
+    read: readsChains
+      ? readChainsOf(client, () => createBackgroundScope(NO_KEY, LISTS_TIMEOUT_MS, now))
+      : null,
+    now,
+  });
   return {
     ...embedded,
     gatewayKey,
@@ -91,14 +99,8 @@ export const startUpstream = async (
     }),
     delivered,
     watched: delivered && watchedLists(delivered, watchedMs),
-    chains: createChainSource({
-      builtIn: config.indexed?.chains.map(chainOf),
-      extra: config.extraChains,
-      read: readsChains
-        ? readChainsOf(client, () => createBackgroundScope(NO_KEY, LISTS_TIMEOUT_MS, now))
-        : null,
-      now,
-    }),
+    chains,
+    chainIdOf: (name) => chains.current().idOf(name),
     now,
   };
 };

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { readScript } from '../redis/client.ts';
-import type { PageLease } from '../upstream/cache/single-flight.ts';
+import type { FetchedPage, PageLease } from '../upstream/cache/single-flight.ts';
 import type { Details, PageRequest } from '../upstream/page.ts';
 import { encodeBody, type PageNames } from './names.ts';
 import type { RunShared } from './run.ts';
@@ -42,24 +42,22 @@ export class HeldLease implements PageLease {
     void run('store', END_LEASE, names.keys, [token, generation, names.page]);
   }
 
-  store(body: readonly Buffer[], page: { readonly limit: number; readonly fetchedAt: number }): void {
+  store(body: readonly Buffer[], page: FetchedPage): void {
     this.#store(body, page).catch(() => this.release());
   }
 
-  async #store(
-    chunks: readonly Buffer[],
-    { limit, fetchedAt }: { readonly limit: number; readonly fetchedAt: number },
-  ): Promise<void> {
+  async #store(chunks: readonly Buffer[], { limit, fetchedAt, hasFailures }: FetchedPage): Promise<void> {
     const { run, stored, names, request, token, generation, ttlMs, generationMs, isOutdated } = this.#parts;
     const body = await encodeBody(chunks);
-    if (isOutdated() || body === null || !stored.add(names.keys[1], body.bytes.length)) return this.release();
+    const key = names.keys[hasFailures ? 4 : 1];
+    if (isOutdated() || body === null || !stored.add(key, body.bytes.length)) return this.release();
     clearInterval(this.#renewal);
     const detailsMs = request.details === '' ? 0 : detailsMsOf(request);
     await run('store', END_LEASE, names.keys, [
       ...[token, generation, names.page],
       ...[Math.ceil(performance.now() - this.#startedAt), limit, this.details],
       ...[followsOf(request), fetchedAt, detailsMs, ttlMs, generationMs],
-      ...[body.encoding, body.bytes],
+      ...[body.encoding, body.bytes, hasFailures ? 1 : 0],
     ]);
   }
 

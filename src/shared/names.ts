@@ -9,8 +9,11 @@ import type { PageRequest } from '../upstream/page.ts';
 export type PageNames = {
   /** Identifies the page to the gateways that wait for it. */
   readonly page: string;
-  /** The keys of the address's generation, of the page, of its lease, and of the channels that wait. */
-  readonly keys: readonly [generation: string, page: string, lease: string, waiting: string];
+  /**
+   * The keys of the address's generation, of the page, of its lease, of the channels that wait, and of a newer page with
+   * failures.
+   */
+  readonly keys: readonly [generation: string, page: string, lease: string, waiting: string, failed: string];
 };
 
 /** Names what gateways share. Equal names mean equal secrets, base URLs and upstream keys, but reveal none of them. */
@@ -46,10 +49,10 @@ export const createNames = (secret: string, upstreamUrl: string, gatewayKey: str
     pageOf({ cachePartition, address, list, offset }) {
       const prefix = prefixOf(cachePartition, address);
       const page = hashOf('page', list, offset);
-      const keys = ['generation', `page:${page}`, `lease:${page}`, `waiting:${page}`] as const;
+      const named = (name: string) => `${prefix}${name}:${page}`;
       return {
         page,
-        keys: [prefix + keys[0], prefix + keys[1], prefix + keys[2], prefix + keys[3]],
+        keys: [`${prefix}generation`, named('page'), named('lease'), named('waiting'), named('failed')],
       };
     },
   };

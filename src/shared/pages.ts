@@ -4,7 +4,7 @@ import type { RedisReply } from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
 import type { SharedPage, SharedPages, SharedResult } from '../upstream/cache/single-flight.ts';
 import { clientGone } from '../upstream/client/errors.ts';
-import { type PageRequest, unionWithin } from '../upstream/page.ts';
+import { FAILURES_MS, type PageRequest, unionWithin } from '../upstream/page.ts';
 import type { Invalidations } from './invalidations.ts';
 import { detailsMsOf, FIND, FIND_STALE, followsOf, HeldLease, StoredPages } from './lease.ts';
 import { decodeBody, type Names, type PageNames } from './names.ts';
@@ -85,9 +85,9 @@ class RedisPages implements SharedPages {
   }
 
   async getStale(request: PageRequest): Promise<SharedPage | null> {
-    const [generation, page] = this.#options.names.pageOf(request).keys;
+    const [generation, page, , , failed] = this.#options.names.pageOf(request).keys;
     const args = [request.staleIfErrorMs, request.limit, request.details, followsOf(request)];
-    return pageIn(await this.#run('find', FIND_STALE, [generation, page], args));
+    return pageIn(await this.#run('find', FIND_STALE, [generation, page, failed], args));
   }
 
   async #find(
@@ -101,6 +101,7 @@ class RedisPages implements SharedPages {
     const reply = await this.#run('find', FIND, names.keys, [
       ...[maxAgeMs, request.limit, request.details, followsOf(request)],
       ...[awaited, token, leaseMs, this.#generationMs, this.#channel, detailsMsOf(request)],
+      Math.min(request.maxAgeMs, FAILURES_MS),
     ]);
     if (!Array.isArray(reply)) return null;
     const kind = String(reply[0]);

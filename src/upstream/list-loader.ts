@@ -11,6 +11,7 @@ import type { PageKernel } from './kernel/page-kernel.ts';
 import {
   type Details,
   type Fetch,
+  hasFailures,
   maxAgeOf,
   type Page,
   type PageItems,
@@ -18,6 +19,8 @@ import {
   requestsFor,
   unionOf,
 } from './page.ts';
+import { askedChains, type ChainIdOf } from './parse/asked-chains.ts';
+import type { Listed } from './parse/items.ts';
 import type { PageParser } from './parse/page-parser.ts';
 
 /** Which page of a list. */
@@ -77,6 +80,7 @@ type LoaderParts<Value> = {
   readonly watched: WatchedLists | null;
   /** The type of webhook whose deliveries report every change of the resource; null for none. */
   readonly watchedBy: string | null;
+  readonly chainIdOf: ChainIdOf;
 };
 
 /** The lists all of whose changes are delivered here. */
@@ -139,9 +143,13 @@ export const createListLoader = <List extends AnyList, Value>(
   resource: ListResource<List, Value>,
   { scope, onRead, cachePartition }: Reader<List, Value>,
 ): ListLoader<List, Value> => {
-  const { client, kernel, store, sharedPages, freshness, watched, watchedBy } = resource;
+  const { client, kernel, store, sharedPages, freshness, watched, watchedBy, chainIdOf } = resource;
   const { name, pageSize, cost, parser, bodyOfAbsent, onBilled } = resource;
 
+  const listed = ({ address, chains = null }: List): Listed => ({
+    subject: address,
+    chains: askedChains(chains, chainIdOf),
+  });
   const sourceOf = (list: List): PageSource<Value> => ({
     async fetch(page, signal, trace) {
       const fetchedAt = Date.now();
@@ -161,13 +169,15 @@ export const createListLoader = <List extends AnyList, Value>(
         });
       const { body, bytes } = answer ?? (await parseAbsent(bodyOfAbsent ?? '', parse));
       if (answer) onBilled?.(list, answer.computeUnits);
-      const fetched = await parser.toPage(body, { subject: list.address, limit: page.limit, fetchedAt });
-      if (page.offset === null && watchedBy !== null) watched?.onNewest(page.list, list, fetched);
+      const fetched = await parser.toPage(body, { ...listed(list), limit: page.limit, fetchedAt });
+      // What is missing on a page with failures is not new on the next one.
+      if (page.offset === null && watchedBy !== null && !hasFailures(fetched))
+        watched?.onNewest(page.list, list, fetched);
       return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes), body: chunks };
     },
     async read(bytes, { limit, fetchedAt }) {
       const body = await parser.parseBody(new ReceivedBody([bytes], 'application/json', null), limit, kernel);
-      const page = await parser.toPage(body, { subject: list.address, limit, fetchedAt });
+      const page = await parser.toPage(body, { ...listed(list), limit, fetchedAt });
       return { page, memoryBytes: page.items.memoryBytes(bytes.length) };
     },
   });

@@ -18,6 +18,7 @@ import {
   type WatchedLists,
 } from './list-loader.ts';
 import { type Details, namesIn } from './page.ts';
+import type { AskedChains, ChainIdOf } from './parse/asked-chains.ts';
 import { type ChainLookup, MalformedFieldError } from './parse/fields.ts';
 import type { ListOrder } from './parse/list-order.ts';
 import { createItemParser, createPageParser, type PageParser } from './parse/page-parser.ts';
@@ -125,6 +126,7 @@ export type LookupParts = {
   /** Null where the gateway can't know what is delivered to it. */
   readonly watched: WatchedLists | null;
   readonly freshnessOf: (lookup: string) => Freshness;
+  readonly chainIdOf: ChainIdOf;
   readonly observerOf: (lookup: string) => PageObserver;
   readonly now: Clock;
 };
@@ -276,10 +278,10 @@ type ItemDefinition<Key extends AnyList, Value> = Pick<
   /** Compute units of one request. */
   readonly price: number;
   /**
-   * Reads the body of an answer. Returns null for one that says that there is no such thing, as the null does that stands
-   * for a 404. Throws MalformedFieldError.
+   * Reads the body of an answer, for these chains; null for any. Returns null for one that says that there is no such thing,
+   * as the null does that stands for a 404. Throws MalformedFieldError.
    */
-  readonly read: (body: unknown) => Value | null;
+  readonly read: (body: unknown, chains: AskedChains | null) => Value | null;
 };
 
 /** What is known of such a lookup without its types. */
@@ -308,7 +310,7 @@ export const itemLookup = <Key extends AnyList, Value>(
       pageSizes: { newest: 1, older: 1 },
       bodyOfAbsent: 'null',
     },
-    createItemParser<Value>((body) => (body === null ? null : read(body))),
+    createItemParser<Value>((body, chains) => (body === null ? null : read(body, chains))),
   );
   return {
     ...definition,

@@ -1,3 +1,4 @@
+import { isObject } from '../lib/json/exact-json.ts';
 import type { Trace } from '../lib/trace.ts';
 import type { KernelPlan } from './kernel/compile-plan.ts';
 import type { WriteValues, Written } from './kernel/instance.ts';
@@ -22,6 +23,17 @@ export type Page<Value> = {
 };
 
 export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unknown };
+
+/** Says that the service does not cover a chain, of each page of the list alike. */
+const LASTING_WARNING = 'UNSUPPORTED_CHAIN_IDS';
+
+/** Whether upstream could not read a part of a page, and may be able to a moment later. */
+export const hasFailures = ({ partialErrors }: Pick<Page<unknown>, 'partialErrors'>): boolean => {
+  if (partialErrors === null) return false;
+  const { errors, warnings = [] } = partialErrors;
+  const lasts = (warning: unknown) => isObject(warning) && warning.code === LASTING_WARNING;
+  return errors !== undefined || !Array.isArray(warnings) || !warnings.every(lasts);
+};
 
 /** The items of a page by their index, with what a walk needs to find them again when the pages have shifted. */
 export type PageItems<Value> = {
@@ -199,6 +211,9 @@ export type Fetch<Value> = (
 /** How old a cached page may be now. */
 export const maxAgeOf = ({ maxAgeMs, watchedMs }: Pick<PageRequest, 'maxAgeMs' | 'watchedMs'>): number =>
   Math.max(maxAgeMs, watchedMs());
+
+/** How long a page with failures is fresh at most: what failed may be back at once. */
+export const FAILURES_MS = 1_000;
 
 /** Identifies a page: its list and its offset. */
 export const keyOf = ({ list, offset }: PageRequest): string => JSON.stringify([list, offset]);

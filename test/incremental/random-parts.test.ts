@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { lookups } from '../../src/lookups/registry.ts';
 import { schema } from '../../src/schema.ts';
 import { askInParts, EVENT_STREAM, MULTIPART, mergeParts, NEWEST } from '../support/clients/parts.ts';
+import { createTestClock } from '../support/gateway/clock.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { withParts } from '../support/lookups/parted-document.ts';
@@ -21,16 +22,19 @@ const made = new AsyncDisposableStack();
 afterAll(() => made.disposeAsync());
 const fake = made.use(await startFakeWallets());
 const gateway = made.use(
-  await startGateway({
-    ...byKey,
-    UPSTREAM_URL: fake.url,
+  await startGateway(
+    {
+      ...byKey,
+      UPSTREAM_URL: fake.url,
+      UPSTREAM_TIMEOUT_MS: '60000',
+      CACHE_HEAD_MS: '600000',
+      CACHE_TAIL_MS: '600000',
+      MAX_COMPUTE_UNITS: '1000000',
+      LOG_LEVEL: 'error',
+    },
     // What is stale, or late, would depend on how fast the machine is.
-    UPSTREAM_TIMEOUT_MS: '60000',
-    CACHE_HEAD_MS: '600000',
-    CACHE_TAIL_MS: '600000',
-    MAX_COMPUTE_UNITS: '1000000',
-    LOG_LEVEL: 'error',
-  }),
+    createTestClock(),
+  ),
 );
 
 const newWallet = (): string => {

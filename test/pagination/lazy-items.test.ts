@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ItemConnection } from '../../src/graph/pagination/connection.ts';
-import { createCursors, digestOf } from '../../src/graph/pagination/cursor.ts';
+import { createCursors } from '../../src/graph/pagination/cursor.ts';
+import { digestOf } from '../../src/graph/pagination/neighbours.ts';
 import { walk } from '../../src/graph/pagination/walk.ts';
 import { CountedItems, pageOf } from './support/counted-items.ts';
 

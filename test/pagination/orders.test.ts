@@ -1,42 +1,14 @@
 import fc from 'fast-check';
-import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { ItemConnection } from '../../src/graph/pagination/connection.ts';
-import { createCursors } from '../../src/graph/pagination/cursor.ts';
-import { walk } from '../../src/graph/pagination/walk.ts';
 import { runs } from '../support/runs.ts';
 import { type Moving, MovingList, type Paging } from './support/moving-list.ts';
+import { codeOf, walkAll } from './support/walk-all.ts';
 
 /*
  * The laws of pagination in lists whose items move both ways: each item that stayed where it was is returned once, whatever
  * the others did between any two pages. An item that moves is returned once by one request; over several requests it may
  * be missed, or come again further down.
  */
-
-const cursors = createCursors('secret')(['list']);
-
-/** Pages to the end, as Relay does. Resolves with the names, request by request. Rejects with CURSOR_EXPIRED. */
-const walkAll = async (list: MovingList, first: number, requests: string[][] = []): Promise<string[][]> => {
-  for (let after: string | null = null; requests.length < 500; ) {
-    const position = after === null ? null : cursors.read(after);
-    const result = await walk(list.reader(), first, position);
-    const connection: ItemConnection<{ name: string }> = new ItemConnection(
-      cursors,
-      result,
-      position !== null,
-    );
-    requests.push(connection.entries.map((entry) => (connection.nodeOf(entry) as { name: string }).name));
-    const { hasNextPage, endCursor } = connection.pageInfo;
-    if (!hasNextPage) return requests;
-    after = endCursor ?? after;
-  }
-  throw new Error('the walk did not end within 500 requests');
-};
-
-const codeOf = (error: unknown): unknown => {
-  if (error instanceof GraphQLError) return error.extensions.code;
-  throw error;
-};
 
 const ORDERS = ['unordered', 'descendingBy'] as const;
 const sizes = fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 3 }).map((few) => [...few, 7]);

@@ -10,6 +10,7 @@ import {
   numbered,
   transactionsEnvelope,
 } from '../support/upstream/builders.ts';
+import { withoutCache } from '../support/upstream/cache-configs.ts';
 import type { Answer } from '../support/upstream/fake-service.ts';
 import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
@@ -164,6 +165,41 @@ describe('a cursor is bound to its list and filters', () => {
       expect(edges.map((edge) => edge?.node?.key)).toEqual(ids.slice(index + 1));
     },
   );
+
+  test.each([
+    ['whose item is there, continues', [0, 1, 2, 3], [2, 3]],
+    ['whose item is gone, continues where no other has its time', [0, 2, 3], [2, 3]],
+    ['whose item is gone, is CURSOR_EXPIRED where others have its time', [0, 2, 3, 4], 'CURSOR_EXPIRED'],
+  ] as const)('a cursor of transactions of an earlier release, %s', async (_what, now, rest) => {
+    await using fake = await startFakeWallets();
+    const secret = 'the secret that both releases have';
+    await using gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      DELIVERY_SECRET: secret,
+      ...withoutCache.env,
+    });
+    const address = freshAddress();
+    const made = history(4);
+    const items = [...made, { ...numbered(9), block_time: String(made[1]?.block_time) }];
+    fake.transactions.set(address, servingTransactions(items.slice(0, 4)));
+    const { pageInfo } = await pageAt(gateway, 'transactions', address, 2);
+    const fields = JSON.parse(
+      String(Buffer.from(pageInfo.endCursor ?? '', 'base64url').subarray(SIGNATURE_BYTES)),
+    );
+    fields[4] = null;
+    const content = JSON.stringify(fields);
+    const key = createHmac('sha256', secret).update('cursors').digest('base64url');
+    const list = JSON.stringify([4, 'transactions', address, null]);
+    const signature = hash('sha256', key + list + content, 'base64url').slice(0, 16);
+    const after = signature + Buffer.from(content).toString('base64url');
+    const left = now.flatMap((index) => items[index] ?? []);
+    left.sort((one, other) => other.block_time.localeCompare(one.block_time));
+    fake.transactions.set(address, servingTransactions(left));
+    const reply = await gateway.query<PageAnswer>(transactions, { address, first: 9, after });
+    const hashes = reply.data?.wallet.transactions?.nodes.map((node) => node.hash);
+    if (typeof rest === 'string') expect(codesOf(reply)).toEqual([rest]);
+    else expect(hashes).toEqual(rest.map((index) => items[index]?.hash));
+  });
 
   test('a cursor of another gateway is accepted only where the two share a secret', async () => {
     await using fake = await startFakeWallets();

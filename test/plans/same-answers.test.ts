@@ -3,6 +3,7 @@ import { assertObjectType, type GraphQLSchema, parse } from 'graphql';
 import { afterAll, expect, test, vi } from 'vitest';
 import { lookups } from '../../src/lookups/registry.ts';
 import { plannedSchema, schema } from '../../src/schema.ts';
+import { createTestClock } from '../support/gateway/clock.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
 import { randomBody } from '../support/lookups/random-body.ts';
@@ -30,7 +31,7 @@ const service = made.use(
 );
 const json = (text = '{}') => ({ text, headers: { 'content-type': 'application/json' } });
 
-/** Nothing expires while two gateways are compared, and each accepts the other's cursors. */
+/** Nothing expires while two gateways are compared, not even pages with failures by the clock below, and each accepts the other's cursors. */
 const settings = {
   ...byKey,
   UPSTREAM_URL: service.url,
@@ -40,8 +41,9 @@ const settings = {
   MAX_COMPUTE_UNITS: '1000000',
   LOG_LEVEL: 'error',
 };
-const fast = made.use(await startGateway(settings, { readPath: 'fast' }));
-const plain = made.use(await startGateway(settings, { readPath: 'plain' }));
+const { now } = createTestClock();
+const fast = made.use(await startGateway(settings, { readPath: 'fast', now }));
+const plain = made.use(await startGateway(settings, { readPath: 'plain', now }));
 
 const newWallet = (gen: GeneratorValue): string => {
   const address = freshAddress();

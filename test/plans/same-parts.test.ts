@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { lookups } from '../../src/lookups/registry.ts';
 import { plannedSchema, schema } from '../../src/schema.ts';
 import { askInParts, errorsIn, MULTIPART, mergeParts, NEWEST, type Part } from '../support/clients/parts.ts';
+import { createTestClock } from '../support/gateway/clock.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { withParts } from '../support/lookups/parted-document.ts';
@@ -22,7 +23,7 @@ const made = new AsyncDisposableStack();
 afterAll(() => made.disposeAsync());
 const fake = made.use(await startFakeWallets());
 
-/** Nothing expires while two gateways are compared, and each accepts the other's cursors. */
+/** Nothing expires while two gateways are compared, not even pages with failures by the clock below, and each accepts the other's cursors. */
 const settings = {
   ...byKey,
   UPSTREAM_URL: fake.url,
@@ -33,8 +34,9 @@ const settings = {
   MAX_COMPUTE_UNITS: '1000000',
   LOG_LEVEL: 'error',
 };
-const fast = made.use(await startGateway(settings, { readPath: 'fast' }));
-const plain = made.use(await startGateway(settings, { readPath: 'plain' }));
+const { now } = createTestClock();
+const fast = made.use(await startGateway(settings, { readPath: 'fast', now }));
+const plain = made.use(await startGateway(settings, { readPath: 'plain', now }));
 
 /** A wallet of several pages, or one whose only pages hold anything. */
 const newWallet = (gen: GeneratorValue, isOdd: boolean): string => {

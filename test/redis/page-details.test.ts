@@ -79,7 +79,7 @@ test('in Redis', async (context) => {
       continue;
     }
     expect([asked, found.lease.details]).toEqual([asked, expected]);
-    found.lease.store([Buffer.from('{}')], { limit: 10, fetchedAt: Date.now() });
+    found.lease.store([Buffer.from('{}')], { limit: 10, fetchedAt: Date.now(), hasFailures: false });
     await expect.poll(async () => (await pages.getStale(requestFor(asked)))?.details).toBe(expected);
   }
   expect(await pages.getStale(requestFor('price:24'))).toBe(null);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { said, startBendingProxy } from '../service/contract/support/bending-proxy.ts';
 import { ALICE, BOB } from '../service/webhooks/support/builders.ts';
 import { expectUnchanged, ifNot, tagOf } from '../support/clients/conditional.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
@@ -9,7 +10,7 @@ import { deliveryPathOf } from '../support/gateway/on-redis.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
 import { idOf, startTrusting } from '../support/gateway/trusted.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
-import { freshAddress } from '../support/upstream/builders.ts';
+import { freshAddress, numbered } from '../support/upstream/builders.ts';
 import { BLOCKS } from './support/block-fixtures.ts';
 import { change, createdId } from './support/documents.ts';
 import { startManaged } from './support/managed.ts';
@@ -84,6 +85,31 @@ test('a webhook that is turned off, filtered, narrowed or deleted makes its wall
   await untilWatched(gateway, BOB);
   await change(gateway, 'deleteWebhook', { webhookId });
   expect(await cost(gateway, BOB)).toEqual(FETCHED);
+});
+
+test('a page with failures is fetched each time, and what is back on the next one is not news', async () => {
+  await using managed = await startManaged();
+  await using proxy = await startBendingProxy(managed.sandbox.url);
+  /** The service answers with these transactions, and with this beside them. */
+  const serve = (transactions: readonly object[], beside: object = {}) =>
+    proxy.bend({
+      request: ({ path }) =>
+        path.includes('/transactions/') ? said(200, { transactions, ...beside }) : undefined,
+    });
+  const [newer, older] = [numbered(2), numbered(1)];
+  serve([newer, older]);
+  await using gateway = await startGateway({ ...env, UPSTREAM_URL: proxy.url });
+  await watch(gateway);
+  await untilWatched(gateway);
+
+  serve([older], { errors: { error_message: 'One chain could not be read' } });
+  const path = await deliveryPathOf(gateway.url);
+  expect(await deliver(gateway.url + path, { body: activity(1, ALICE) })).toBe(200);
+  for (let times = 0; times < 3; times += 1) expect(await cost(gateway)).toEqual(FETCHED);
+
+  serve([newer, older]);
+  expect(await cost(gateway)).toEqual(FETCHED);
+  expect(await cost(gateway)).toEqual(WATCHED);
 });
 
 test('chains that the webhook does not deliver are not watched', async () => {

@@ -7,8 +7,8 @@ import type { AnswerList } from '../answer/weights.ts';
 import { clientError } from '../errors.ts';
 import type { PlannedList, PlannedRun } from '../plan/list-writer.ts';
 import type { ListCursors } from './cursor.ts';
+import { type Entry, entriesOf, positionOf, type Run } from './entries.ts';
 import { GrowingWalk, type ListConnection, type PageInfo, StreamedConnection } from './list-connection.ts';
-import { type Entry, entriesOf, positionOf, type Run } from './merge-pages.ts';
 import { type Passes, type WalkResult, walk } from './walk.ts';
 
 /** An edge of a connection over upstream pages. */

@@ -1,6 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import type { Lead, Page, PageItems } from '../../upstream/page.ts';
+import type { Lead } from '../../upstream/page.ts';
 import { clientError } from '../errors.ts';
+import { digestOf, type Neighbours } from './neighbours.ts';
 
 /** What a cursor says about its item: where it was, and enough to find it again when pages have shifted. */
 export type CursorPosition = {
@@ -11,8 +12,7 @@ export type CursorPosition = {
   readonly identity: string;
   /** The item's rank, which the list descends by: see `PageItems`. */
   readonly rank: number | null;
-  /** Null in a list that is ordered by time, whose items stay in place. */
-  readonly neighbours: Neighbours | null;
+  readonly neighbours: Neighbours;
   /** Digests of the last offsets that led to the page: they detect that upstream's pages go in circles. */
   readonly recentOffsets: readonly string[];
   /** How the pages before the item's end, if its identity depends on it: see `PageItems`. */
@@ -76,9 +76,8 @@ export const createCursors = (secret: string): CursorsOf => {
             'Expected a cursor of this connection under these filters, got something else.',
           );
         const [offset, index, identity, rank, around, recentOffsets, behind] = JSON.parse(content);
-        const neighbours = rank === null || around !== null ? unpacked(around) : null;
         const lead = behind === undefined ? null : unpackedLead(behind);
-        return { offset, index, identity, rank, neighbours, recentOffsets, lead };
+        return { offset, index, identity, rank, neighbours: unpacked(around, rank), recentOffsets, lead };
       },
     };
   };
@@ -103,27 +102,41 @@ const EARLIER_SIGNATURES: readonly ((key: Buffer, list: readonly unknown[], cont
     ),
 ];
 
-type Packed = readonly [
-  before: readonly string[],
-  after: readonly string[],
-  returned: readonly string[],
-  nextOffset: string | null,
-];
+type Packed =
+  | readonly [
+      before: readonly string[],
+      after: readonly string[],
+      returned: readonly string[],
+      nextOffset: string | null,
+      isWhole?: 0 | 1,
+    ]
+  /** Of an item that is the first of its time. */
+  | typeof FIRST;
 
-/** Cursors of earlier releases name the next item of the page, or the offset of the next page. */
+const FIRST = 1;
+
+/** Cursors of earlier releases name the next item of the page, or the offset of the next page; nothing in lists by time. */
 type Earlier = { readonly identity?: string; readonly offset?: string } | null;
 
-const packed = (neighbours: Neighbours | null): Packed | null =>
-  neighbours && [neighbours.before, neighbours.after, neighbours.returned, neighbours.nextOffset];
-
-const unpacked = (around: Packed | Earlier): Neighbours => {
-  if (isPacked(around)) {
-    const [before, after, returned, nextOffset] = around;
-    return { before, after, returned, nextOffset };
-  }
-  const after = around?.identity === undefined ? [] : [digestOf(around.identity)];
-  return { before: [], after, returned: [], nextOffset: around?.offset ?? null };
+const packed = ({ before, after, returned, nextOffset, ofTime }: Neighbours): Packed => {
+  if (ofTime === null) return [before, after, returned, nextOffset];
+  if (ofTime === 'whole' && before.length === 0 && returned.length === 0) return FIRST;
+  return [before, after, returned, nextOffset, ofTime === 'whole' ? 1 : 0];
 };
+
+const unpacked = (around: Packed | Earlier, rank: number | null): Neighbours => {
+  if (around === FIRST) return { ...NOTHING, ofTime: 'whole' };
+  if (isPacked(around)) {
+    const [before, after, returned, nextOffset, isWhole] = around;
+    const ofTime = isWhole === undefined ? null : isWhole === 1 ? 'whole' : 'part';
+    return { before, after, returned, nextOffset, ofTime };
+  }
+  if (around === null && rank !== null) return { ...NOTHING, ofTime: 'part' };
+  const after = around?.identity === undefined ? [] : [digestOf(around.identity)];
+  return { ...NOTHING, after, nextOffset: around?.offset ?? null };
+};
+
+const NOTHING: Neighbours = { before: [], after: [], returned: [], nextOffset: null, ofTime: null };
 
 type PackedLead = readonly [group: string, counts: readonly (readonly [digest: string, count: number])[]];
 
@@ -138,108 +151,8 @@ const unpackedLead = ([group, counts]: PackedLead): Lead => ({
   counts: new Map(counts.map(([digest, count]) => [`${group}:${digest}`, count])),
 });
 
-const isPacked = (around: Packed | Earlier): around is Packed => Array.isArray(around);
+const isPacked = (around: Packed | Earlier): around is Exclude<Packed, typeof FIRST> => Array.isArray(around);
 
 /** Compares two signatures in constant time. */
 const isEqual = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(one), Buffer.from(other));
-
-/**
- * What a cursor remembers of the items around its own, in a list whose items may move both ways. They show where the walk
- * continues if its own item has moved or is gone. Each item is a digest of its identity.
- */
-export type Neighbours = {
-  /** The items right before it on its page, in the order of the list; at most NEIGHBOURS. */
-  readonly before: readonly string[];
-  /** The items right after it. */
-  readonly after: readonly string[];
-  /** Items that the walk has returned and that may come again; at most MAX_RETURNED. */
-  readonly returned: readonly string[];
-  /** Behind the last item of a page, the offset of the next one; otherwise null. */
-  readonly nextOffset: string | null;
-};
-
-/** With two on either side, two items may move or disappear at once: more of the five stay than move. */
-const NEIGHBOURS = 2;
-
-/** Every cursor behind them carries them until their pages have passed. Few items cross from one page to the next. */
-const MAX_RETURNED = 64;
-
-const DIGEST_CHARACTERS = 8;
-
-/**
- * What a walk returned before it came to a page: the items at `indexes` on that page, and elsewhere those with `digests`.
- */
-export type Returned = { readonly indexes: readonly number[]; readonly digests: readonly string[] };
-
-export const neighboursOf = (
-  { items, nextOffset }: Pick<Page<unknown>, 'items' | 'nextOffset'>,
-  index: number,
-  { indexes, digests: elsewhere }: Returned,
-): Neighbours => ({
-  before: digests(items, Math.max(0, index - NEIGHBOURS), index),
-  after: digests(items, index + 1, Math.min(items.length, index + 1 + NEIGHBOURS)),
-  returned: [
-    ...indexes.filter((each) => each > index).map((each) => digestAt(items, each)),
-    ...elsewhere,
-  ].slice(0, MAX_RETURNED),
-  nextOffset: index + 1 < items.length ? null : nextOffset,
-});
-
-/** A walk continues at `index`. `agreement` is the number of remembered items on the proper side of it. */
-export type Place = { readonly index: number; readonly agreement: number };
-
-/** Whether the page has the item of a cursor and its neighbours where they were. */
-export const isUnchanged = (
-  items: PageItems<unknown>,
-  index: number,
-  identity: string,
-  { before, after }: Neighbours,
-): boolean =>
-  index < items.length &&
-  items.identity(index) === identity &&
-  before.every(
-    (each, place) => index >= before.length && digestAt(items, index - before.length + place) === each,
-  ) &&
-  after.every(
-    (each, place) => index + 1 + place < items.length && digestAt(items, index + 1 + place) === each,
-  );
-
-/**
- * Returns the place after an item that most of the remembered ones agree on, the first of several; null if there is none.
- */
-export const findPlace = (
-  items: PageItems<unknown>,
-  identity: string,
-  { before, after }: Neighbours,
-): Place | null => {
-  const indexes = new Map<string, number>();
-  for (let index = items.length - 1; index >= 0; index -= 1) indexes.set(digestAt(items, index), index);
-  const indexesOf = (remembered: readonly string[]): number[] =>
-    remembered.flatMap((each) => indexes.get(each) ?? []);
-  const passed = indexesOf([...before, digestOf(identity)]);
-  const ahead = indexesOf(after);
-  let best: Place | null = null;
-  for (const index of [...passed.map((each) => each + 1), ...ahead].toSorted((one, other) => one - other)) {
-    const agreement =
-      passed.filter((each) => each < index).length + ahead.filter((each) => each >= index).length;
-    if (best === null || agreement > best.agreement) best = { index, agreement };
-  }
-  return best;
-};
-
-const digests = (items: PageItems<unknown>, from: number, to: number): string[] =>
-  Array.from({ length: to - from }, (_, offset) => digestAt(items, from + offset));
-
-/** Each item is a neighbour of several others. */
-const digestsOfPages = new WeakMap<PageItems<unknown>, string[]>();
-
-const digestAt = (items: PageItems<unknown>, index: number): string => {
-  const known = digestsOfPages.get(items) ?? [];
-  if (known.length === 0) digestsOfPages.set(items, known);
-  known[index] ??= digestOf(items.identity(index));
-  return known[index];
-};
-
-export const digestOf = (identity: string): string =>
-  hash('sha256', identity, 'base64url').slice(0, DIGEST_CHARACTERS);

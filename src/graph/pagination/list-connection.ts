@@ -5,7 +5,8 @@ import type { Answer } from '../answer/answer.ts';
 import type { AnswerList } from '../answer/weights.ts';
 import type { GrowingPlannedList, PlannedRun } from '../plan/list-writer.ts';
 import type { CursorPosition } from './cursor.ts';
-import { type Entry, entriesOf, type PageSlices, type Run } from './merge-pages.ts';
+import { type Entry, entriesOf, type Run } from './entries.ts';
+import type { PageSlices } from './merge-pages.ts';
 import { type Passes, slicesOf, WalkedItems } from './walk.ts';
 
 /** What the fields of a connection over upstream pages resolve to. */

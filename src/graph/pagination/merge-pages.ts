@@ -1,20 +1,13 @@
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page, PageItems } from '../../upstream/page.ts';
-import type { CursorPosition } from './cursor.ts';
-import { digestOf, neighboursOf, type Returned } from './cursor.ts';
-import { indexByRank, MAX_PAGES, PageWalk, type VisitedPage, type WalkStart } from './locate.ts';
+import type { MergedPage, Run } from './entries.ts';
+import type { WalkStart } from './locate.ts';
+import { digestOf, NOTHING_RETURNED } from './neighbours.ts';
+import { cursorExpired, MAX_PAGES, PageWalk, type VisitedPage } from './page-walk.ts';
+import { ADDS_ALL, findSeam, isStillThere, lastRank, type NotedPage, type Seam } from './seam.ts';
 
 /** A page, and the items that it adds to the walk. */
 export type PageSlice<Value> = { readonly page: Page<Value>; readonly runs: readonly Run<Value>[] };
-
-/** The last item of a page. */
-type Last<Value> = { readonly items: PageItems<Value>; readonly index: number };
-
-/**
- * Where a shifted page continues the walk: at `index`, behind the last item. `includesLast`: the page repeats that item,
- * so everything on the pages read since lies before it.
- */
-type Seam = { readonly index: number; readonly includesLast: boolean };
 
 /** The items that a walk goes through, page by page. */
 export type PageSlices<Value> = {
@@ -25,86 +18,111 @@ export type PageSlices<Value> = {
 /**
  * Merges the pages from `start` on into one list: each page with the items that it adds. Items arrive or move meanwhile, so a
  * page may repeat items of the pages before: each item is added once. In a list by time, what has arrived at the head since
- * is left out as well. A page that does not show where it continues waits for the next one, for at most MAX_PAGES pages.
+ * is left out as well, see `findSeam`. A page that does not show where it continues waits for the next one, for at most
+ * MAX_PAGES pages. If nothing shows it, the pages end there, or `next` rejects with CURSOR_EXPIRED if they have added nothing.
  */
 export class MergedPages<Value> implements PageSlices<Value> {
+  readonly #read: ReadPage<Value>;
   readonly #walk: PageWalk<Value>;
   readonly #start: WalkStart;
   readonly #seen: SeenItems<Value>;
-  #last: Last<Value> | null = null;
-  #pending: VisitedPage<Value>[] = [];
+  /** The last page that is merged. In a list by time, not one that ends ahead of it. */
+  #last: MergedPage<Value> | null = null;
+  /** What the walk has of that page: its own items, and the one that it was continued after. */
+  #lastRuns: readonly Pick<Run<Value>, 'from' | 'to'>[] = [];
+  #pending: NotedPage<Value>[] = [];
+  /** Whether a list by time has been in order so far, as its pages show together. */
+  #keepsOrder = true;
+  #hasItems = false;
+  #hasEnded = false;
   /** What is merged, and not yet taken. */
   readonly #merged: PageSlice<Value>[] = [];
 
   constructor(read: ReadPage<Value>, start: WalkStart) {
+    this.#read = read;
     this.#walk = new PageWalk(read, start);
     this.#start = start;
     this.#seen = new SeenItems(start.returned);
   }
 
   async next(): Promise<PageSlice<Value> | null> {
-    while (this.#merged.length === 0) {
+    while (this.#merged.length === 0 && !this.#hasEnded) {
       const visit = await this.#walk.next();
       if (visit === null) return null;
-      this.#add(visit);
+      const merging = this.#add(visit);
+      if (merging !== undefined) await merging;
     }
     return this.#merged.shift() ?? null;
   }
 
-  #add(visit: VisitedPage<Value>): void {
-    const { items, nextOffset } = visit.page;
+  /** Returns a promise only where another page must be read. */
+  #add(visit: VisitedPage<Value>): Promise<void> | undefined {
     const last = this.#last;
-    this.#pending.push(visit);
-    const isLastPage = nextOffset === null || this.#pending.length === MAX_PAGES;
-    const seam: Seam | null =
-      last === null ? { index: this.#start.index, includesLast: false } : seamOf(items, last, isLastPage);
-    if (seam === null) return;
-    for (const earlier of this.#pending.slice(0, -1)) {
-      // Items newer than `last` are skipped. If one of them is really older, a later page repeats it, behind `last`.
-      const runs =
-        seam.includesLast || last === null
-          ? []
-          : this.#seen.add(earlier, firstAtOrAfter(earlier.page.items, timeOf(last)));
-      this.#merged.push({ page: earlier.page, runs });
+    this.#pending.push(this.#seen.note(visit, this.#pending.length));
+    if (last === null) this.#merge(this.#start.index, ADDS_ALL);
+    if (last === null) return undefined;
+    const isLastPage = visit.page.nextOffset === null || this.#pending.length === MAX_PAGES;
+    const seam = this.#keepsOrder ? findSeam(last, this.#pending, isLastPage) : ADDS_ALL;
+    if (seam?.doubt === 'newer') return this.#mergeNewer(last);
+    if (seam?.doubt === 'same') this.#end();
+    else if (seam !== null) this.#merge(0, seam);
+    return undefined;
+  }
+
+  /** Merges newer items if the last page shows that they are behind it: the service does not keep to its order. */
+  async #mergeNewer(last: MergedPage<Value>): Promise<void> {
+    this.#keepsOrder = !(await isStillThere(this.#read, last, this.#lastRuns));
+    if (this.#keepsOrder) this.#end();
+    else this.#merge(0, ADDS_ALL);
+  }
+
+  /** Ends where nothing shows how the list goes on: the cursor of the last item may find it. */
+  #end(): void {
+    if (!this.#hasItems) throw cursorExpired();
+    this.#hasEnded = true;
+  }
+
+  #merge(start: number, { adds, time }: Seam): void {
+    let place = 0;
+    for (const { visit, returned, isNew } of this.#pending) {
+      const { page } = visit;
+      // Only a list by time looks back: a walk over another one need not hold all of its pages.
+      const isByTime = page.items.order === 'newestFirst';
+      const behind = (isByTime ? this.#last : null) ?? this.#start.ofTime;
+      const merged: MergedPage<Value> = { ...visit, returned, behind, hasShifted: time !== null };
+      const runs = runsOf(merged, isNew, start, adds, place);
+      this.#merged.push({ page, runs });
+      this.#hasItems ||= runs.length > 0;
+      if (time === null || (lastRank(page.items) ?? time) <= time) {
+        this.#last = merged;
+        this.#lastRuns = start > 0 ? [{ from: start - 1, to: start }, ...runs] : runs;
+      }
+      place += page.items.length;
     }
-    this.#merged.push({ page: visit.page, runs: this.#seen.add(visit, seam.index) });
-    if (items.length > 0 && (last === null || seam.index < items.length))
-      this.#last = { items, index: items.length - 1 };
     this.#pending = [];
   }
 }
 
-/**
- * Only items that arrive at the head shift a page as a whole. In any other list, a repeated item says nothing about the
- * others.
- */
-const seamOf = <Value>(items: PageItems<Value>, last: Last<Value>, isLastPage: boolean): Seam | null =>
-  items.order === 'newestFirst' ? findSeam(items, last, isLastPage) : { index: 0, includesLast: false };
-
-/**
- * A page that has shifted begins with items from before `last`, perhaps with `last` itself. Items of the same time don't
- * show on which side of `last` they are: the result is null when only the next page can show it.
- */
-const findSeam = <Value>(items: PageItems<Value>, last: Last<Value>, isLastPage: boolean): Seam | null => {
-  const repeated = items.indexOf(last.items.identity(last.index));
-  if (repeated >= 0) return { index: repeated + 1, includesLast: true };
-  const lastTime = timeOf(last);
-  const isDecided =
-    isLastPage || lastTime === null || indexByRank(items, (time) => time === null || time < lastTime) >= 0;
-  return isDecided ? { index: firstAtOrAfter(items, lastTime), includesLast: false } : null;
+/** The new items of a page that a walk adds, from `start` on. The page is at `place` of those that are merged together. */
+const runsOf = <Value>(
+  merged: MergedPage<Value>,
+  isNew: NotedPage<Value>['isNew'],
+  start: number,
+  adds: Seam['adds'],
+  place: number,
+): Run<Value>[] => {
+  const { length } = merged.page.items;
+  const runs: Run<Value>[] = [];
+  let from = start;
+  for (let index = isNew === null ? length : start; index <= length; index += 1) {
+    if (index < length && isNew?.[index] && adds(place + index)) continue;
+    if (from < index) runs.push({ visit: merged, from, to: index });
+    from = index + 1;
+  }
+  return runs;
 };
 
-const timeOf = <Value>({ items, index }: Last<Value>): number | null => items.rank(index);
-
-/** Returns the index of the first item that is not newer than the last one; the length when all are. */
-const firstAtOrAfter = <Value>(items: PageItems<Value>, lastTime: number | null): number => {
-  const index = indexByRank(items, (time) => time === null || lastTime === null || time <= lastTime);
-  return index < 0 ? items.length : index;
-};
-
-const NOTHING: Returned = { indexes: [], digests: [] };
-
-/** The items that a walk has seen: it adds each item once. */
+/** The items that a walk has seen. */
 class SeenItems<Value> {
   /** By identity: the number of the page that had it first. */
   readonly #pages = new Map<string, number>();
@@ -118,83 +136,45 @@ class SeenItems<Value> {
     this.#returned = new Set(returned);
   }
 
-  /** Returns the items of the page from `start` on that were not seen before, and marks all its items as seen. */
-  add(visit: VisitedPage<Value>, start: number): Run<Value>[] {
+  /** Marks all items of the page as seen, behind `pending` pages that are not merged yet. */
+  note(visit: VisitedPage<Value>, pending: number): NotedPage<Value> {
     const { items } = visit.page;
     this.#page += 1;
     if (this.#page === 1 && this.#returned.size === 0 && !items.hasRepeats) {
       this.#first = items;
-      const to = items.length;
-      return start < to ? [{ visit: { ...visit, returned: NOTHING }, from: start, to }] : [];
+      return { visit, returned: NOTHING_RETURNED, isNew: null, passed: [] };
     }
     if (this.#first !== null) this.#addIdentities(this.#first);
     this.#first = null;
-    return this.#addOneByOne(visit, start);
+    return this.#noteOneByOne(visit, pending);
   }
 
   #addIdentities(items: PageItems<Value>): void {
     for (let index = 0; index < items.length; index += 1) this.#pages.set(items.identity(index), 1);
   }
 
-  #addOneByOne(visit: VisitedPage<Value>, start: number): Run<Value>[] {
+  #noteOneByOne(visit: VisitedPage<Value>, pending: number): NotedPage<Value> {
     const { items } = visit.page;
+    const isNew: boolean[] = [];
     const repeats: number[] = [];
-    const runs: { from: number; to: number }[] = [];
-    let from = start;
-    const endRun = (to: number) => {
-      if (from < to) runs.push({ from, to });
-      from = Math.max(from, to + 1);
-    };
+    const passed: number[] = [];
     for (let index = 0; index < items.length; index += 1) {
       const identity = items.identity(index);
-      const page = this.#pages.get(identity);
-      if (page === undefined) this.#pages.set(identity, this.#page);
-      const isRepeat = page === undefined ? this.#wasReturned(identity) : page < this.#page;
-      if (isRepeat) repeats.push(index);
-      if (isRepeat || page !== undefined) endRun(index);
+      const known = this.#pages.get(identity);
+      if (known === undefined) this.#pages.set(identity, this.#page);
+      const page = known === undefined && this.#wasReturned(identity) ? 0 : known;
+      isNew.push(page === undefined);
+      if (page !== undefined && page < this.#page) repeats.push(index);
+      if (page !== undefined && page < this.#page - pending) passed.push(index);
     }
-    endRun(items.length);
-    const merged = { ...visit, returned: { indexes: repeats, digests: [...this.#returned] } };
-    return runs.map((run) => ({ visit: merged, ...run }));
+    const returned =
+      repeats.length === 0 && this.#returned.size === 0
+        ? NOTHING_RETURNED
+        : { indexes: repeats, digests: [...this.#returned] };
+    return { visit, returned, isNew, passed };
   }
 
   #wasReturned(identity: string): boolean {
     return this.#returned.size > 0 && this.#returned.delete(digestOf(identity));
   }
 }
-
-/** A page of a walk, and what the walk had returned before it. */
-type MergedPage<Value> = VisitedPage<Value> & { readonly returned: Returned };
-
-/** Items of a walk that follow each other on one page: those from `from` on, up to `to`, which is not one of them. */
-export type Run<Value> = { readonly visit: MergedPage<Value>; readonly from: number; readonly to: number };
-
-/** An item of a walk: the page that has it, and its index there. */
-export type Entry<Value> = { readonly visit: MergedPage<Value>; readonly index: number };
-
-/** The number of items of all runs. */
-export const lengthOf = (runs: readonly Run<unknown>[]): number =>
-  runs.reduce((length, { from, to }) => length + to - from, 0);
-
-/** The items of all runs, in their order. */
-export const entriesOf = <Value>(runs: readonly Run<Value>[]): Entry<Value>[] =>
-  runs.flatMap(({ visit, from, to }) =>
-    Array.from({ length: to - from }, (_, offset) => ({ visit, index: from + offset })),
-  );
-
-/** What a cursor says about the item. */
-export const positionOf = <Value>({ visit, index }: Entry<Value>): CursorPosition => {
-  const { at, recentOffsets, returned } = visit;
-  const { items } = visit.page;
-  const rank = items.rank(index);
-  const staysInPlace = items.order === 'newestFirst' && rank !== null;
-  return {
-    offset: at.offset,
-    index,
-    identity: items.identity(index),
-    rank,
-    neighbours: staysInPlace ? null : neighboursOf(visit.page, index, returned),
-    recentOffsets,
-    lead: items.leadAt(index),
-  };
-};

@@ -3,8 +3,10 @@ import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { CursorPosition } from './cursor.ts';
-import { locateAfter, MAX_PAGES, tooManyEmptyPages, type WalkStart } from './locate.ts';
-import { lengthOf, MergedPages, type PageSlice, type PageSlices, type Run } from './merge-pages.ts';
+import { lengthOf, type Run } from './entries.ts';
+import { locateAfter, type WalkStart } from './locate.ts';
+import { MergedPages, type PageSlice, type PageSlices } from './merge-pages.ts';
+import { HEAD, MAX_PAGES, tooManyEmptyPages } from './page-walk.ts';
 
 /** The items that a walk found. */
 export type WalkResult<Value> = {
@@ -15,12 +17,12 @@ export type WalkResult<Value> = {
   readonly pages: readonly Page<Value>[];
 };
 
-const HEAD: WalkStart = {
-  at: { offset: null, follows: null, freshness: 'head' },
-  recentOffsets: [],
-  lead: null,
+const START: WalkStart = {
+  ...HEAD,
+  at: { ...HEAD.at, freshness: 'head' },
   index: 0,
   returned: [],
+  ofTime: { time: null, digests: [], isWhole: true },
 };
 
 /**
@@ -91,7 +93,7 @@ export const slicesOf = async <Value>(
   passes: Passes<Value> | null = null,
 ): Promise<PageSlices<Value> | null> => {
   if (first === 0) return null;
-  const start = after === null ? HEAD : await locateAfter(read, after);
+  const start = after === null ? START : await locateAfter(read, after);
   const slices = start && new MergedPages(read, start);
   return slices && passes ? filtered(slices, passes) : slices;
 };

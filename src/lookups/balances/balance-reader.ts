@@ -6,7 +6,7 @@ import { isObject } from '../../lib/json/exact-json.ts';
 import { atMostEntries } from '../../lib/values.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import { type LookupParts, type OperationLookups, oncePerOperation } from '../../upstream/lookup.ts';
-import type { Details, Page, PartialErrors } from '../../upstream/page.ts';
+import { type Details, type Page, type PartialErrors, valuesOf } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { Chains } from '../chains/chains.ts';
 import { NATIVE, type TokenKey, textOf } from '../tokens/token.ts';
@@ -93,7 +93,17 @@ const read = async (
   }
   const address = token.address ?? NATIVE;
   const single = { address: wallet, chains: String(chainId), token: address };
-  return balanceOn(await singleBalanceLookup.read(operation, single, details)(NEWEST), token);
+  const answer = await singleBalanceLookup.read(operation, single, details)(NEWEST);
+  const found = balanceOn(answer, token);
+  if (found === null && !isComplete(answer, chainId)) throw unreadBalance(answer);
+  return found;
+};
+
+/** What the service could not read, or sent in no readable form, may be held. */
+const unreadBalance = ({ items }: Page<ListedBalance>): Error => {
+  const malformed = valuesOf(items).find((value) => value instanceof MalformedFieldError);
+  if (malformed instanceof MalformedFieldError) return malformedItem(malformed);
+  return new UpstreamError('unavailable', 'The service could not read the balance.');
 };
 
 const NEWEST = { offset: null, follows: null, freshness: 'head' } as const;

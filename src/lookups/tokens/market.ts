@@ -6,7 +6,8 @@ import { badUserInput } from '../../graph/errors.ts';
 import { isObject } from '../../lib/json/exact-json.ts';
 import { itemLookup } from '../../upstream/lookup.ts';
 import { detailsOf, hourDetail, hoursIn, MAX_HOURS } from '../../upstream/page.ts';
-import { malformed, readList } from '../../upstream/parse/fields.ts';
+import { assertAsked } from '../../upstream/parse/asked-chains.ts';
+import { malformed, optional, readChainId, readList } from '../../upstream/parse/fields.ts';
 import {
   nullable,
   type RecordTable,
@@ -63,11 +64,13 @@ const marketLookup = itemLookup({
   // Prices move, but an answer costs two compute units, and all clients share it.
   timesHead: 15,
   supportedAs: 'TOKEN_INFO',
-  read(body) {
+  read(body, chains) {
     if (!isObject(body)) throw malformed('body', 'an object', body);
     const [market] = readList(body.tokens, 'tokens');
     if (market === undefined) return null;
     if (!isObject(market)) throw malformed('tokens[0]', 'an object', market);
+    const chainId = optional(readChainId)(market.chain_id, 'chain_id');
+    if (chains !== null) assertAsked(chains, { chainId, chain: null });
     return readMarket(market);
   },
 });

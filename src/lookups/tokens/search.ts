@@ -36,7 +36,7 @@ const MAX_FOUND = 50;
 
 const readFound = readRecord(FOUND);
 
-/** An item that is no token is left out. */
+/** An item that is no token is left out, and so is a token of a chain that was not asked for. */
 const readOne = (raw: RawObject): RecordValue<typeof FOUND>[] => {
   try {
     return [readFound(raw)];
@@ -54,9 +54,10 @@ const searchLookup = itemLookup({
   price: 2,
   // Symbols and names hardly change.
   timesHead: 300,
-  read(body) {
+  read(body, chains) {
     if (!Array.isArray(body)) throw malformed('body', 'a list', body);
-    return body.slice(0, MAX_FOUND).filter(isObject).flatMap(readOne);
+    const found = body.slice(0, MAX_FOUND).filter(isObject).flatMap(readOne);
+    return found.filter(({ chainId }) => chains === null || chains.ids.has(chainId));
   },
 });
 

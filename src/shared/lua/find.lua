@@ -1,7 +1,8 @@
 -- Finds a page, or takes the lease to fetch it, or waits for the gateway that has the lease.
--- KEYS: generation of the address, page, lease, channels that wait.
+-- KEYS: generation of the address, page, lease, channels that wait, newer page with failures.
 -- ARGV: 1 max age, 2 limit, 3 details (names, comma-separated), 4 follows, 5 the lease that was waited for, 6 a new token, 7 milliseconds of a
--- lease, 8 of a generation, 9 the channel of this gateway, 10 how long details stay, in milliseconds.
+-- lease, 8 of a generation, 9 the channel of this gateway, 10 how long details stay, in milliseconds, 11 max age of a page
+-- with failures.
 -- Returns {'page', body, encoding, age, limit, details, follows, fetchedAt, generation is the same},
 -- {'wait', token, milliseconds} or {'lease', generation, details}.
 local time = redis.call('TIME')
@@ -25,15 +26,23 @@ local function covers(limit, details, follows)
     and (ARGV[4] == '-' or ARGV[4] == follows)
 end
 
-local page = redis.call('HMGET', KEYS[2], 'generation', 'startedAt', 'limit', 'details', 'follows', 'token',
-  'keepDetailsUntil')
+local function read(key)
+  return redis.call('HMGET', key, 'generation', 'startedAt', 'limit', 'details', 'follows', 'token', 'keepDetailsUntil')
+end
+
+local key, maxAge = KEYS[2], tonumber(ARGV[1])
+local page = read(key)
+local failed = read(KEYS[5])
+if failed[2] and not (page[2] and tonumber(page[2]) >= tonumber(failed[2])) then
+  key, maxAge, page = KEYS[5], tonumber(ARGV[11]), failed
+end
 if generation and page[1] == generation and covers(page[3], page[4], page[5]) then
   local age = math.max(0, now - page[2])
-  if age < tonumber(ARGV[1]) or page[6] == ARGV[5] then
+  if age < maxAge or page[6] == ARGV[5] then
     if ARGV[3] ~= '' then
-      redis.call('HSET', KEYS[2], 'keepDetailsUntil', string.format('%.0f', now + ARGV[10]))
+      redis.call('HSET', key, 'keepDetailsUntil', string.format('%.0f', now + ARGV[10]))
     end
-    local rest = redis.call('HMGET', KEYS[2], 'body', 'encoding', 'fetchedAt')
+    local rest = redis.call('HMGET', key, 'body', 'encoding', 'fetchedAt')
     return {'page', rest[1], rest[2], age, page[3], page[4], page[5], rest[3], 1}
   end
 end

@@ -1,5 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import { type Details, hasDetails, NO_DETAILS, unionWithin } from '../page.ts';
+import {
+  type Details,
+  FAILURES_MS,
+  hasDetails,
+  maxAgeOf,
+  NO_DETAILS,
+  type PageRequest,
+  unionWithin,
+} from '../page.ts';
 
 /** What a page was requested with, and whether it is still valid. Times are milliseconds of a monotonic clock. */
 export type EntryMeta = {
@@ -13,6 +21,8 @@ export type EntryMeta = {
   invalidated: boolean;
   /** The time before which the page is not requested again, since upstream has asked to wait. */
   retryNotBefore: number;
+  /** Whether upstream could not read a part of the page. False until it is fetched. */
+  hasFailures: boolean;
 };
 
 /** The part of a page request that concerns entries. */
@@ -27,6 +37,12 @@ type Request = {
 /** Whether the page has at least what is requested. */
 export const satisfies = (meta: EntryMeta, { follows, limit, details }: Request): boolean =>
   meta.limit >= limit && hasDetails(meta.details, details) && (follows === null || meta.follows === follows);
+
+/** The age up to which a page is fresh. No delivery tells that what failed is back. */
+export const freshMsOf = (
+  { hasFailures }: EntryMeta,
+  request: Pick<PageRequest, 'maxAgeMs' | 'watchedMs'>,
+): number => (hasFailures ? Math.min(request.maxAgeMs, FAILURES_MS) : maxAgeOf(request));
 
 /** The time until which details of a page that is requested `now` could serve equal requests; 0 without details. */
 const detailsUntil = ({ details, maxAgeMs, staleIfErrorMs }: Request, now: number): number =>
@@ -54,7 +70,10 @@ export const createMeta = (
     request.details,
     kept.map((meta) => meta.details),
   );
-  return { follows, limit, details, startedAt: now, keepDetailsUntil, invalidated: false, retryNotBefore: 0 };
+  return {
+    ...{ follows, limit, details, startedAt: now, keepDetailsUntil },
+    ...{ invalidated: false, retryNotBefore: 0, hasFailures: false },
+  };
 };
 
 /** A request for as much as the page has by now, so that the new page serves every caller that this one served. */
@@ -75,9 +94,11 @@ export type Entry<Value> = {
   readonly onEvict: () => void;
 };
 
-/** The newest entry of each key, within the budget. */
+/** The newest entry of each key, and the newest whole one if that has failures, within the budget. */
 type EntryStore<Value> = {
   get(key: string): Entry<Value> | undefined;
+  /** The newest entry without failures. */
+  whole(key: string): Entry<Value> | undefined;
   /** Ignores an entry that was requested before the one that the store has. */
   put(key: string, entry: Entry<Value>): void;
 };
@@ -86,17 +107,26 @@ type EntryStore<Value> = {
 const MEMORY_PER_ENTRY = 2048;
 
 export const createEntryStore = <Value>(budget: CacheBudget): EntryStore<Value> => {
-  const entries = new Map<string, Entry<Value>>();
+  const wholes = new Map<string, Entry<Value>>();
+  /** Those with failures that are newer than the whole ones. */
+  const failed = new Map<string, Entry<Value>>();
+  const nameIn = (entries: typeof wholes, key: string) => (entries === wholes ? key : `${key} with failures`);
+  const find = (entries: typeof wholes, key: string): Entry<Value> | undefined => {
+    const entry = entries.get(key);
+    if (entry) budget.touch(nameIn(entries, key));
+    return entry;
+  };
   return {
-    get(key) {
-      budget.touch(key);
-      return entries.get(key);
-    },
+    get: (key) => find(failed, key) ?? find(wholes, key),
+    whole: (key) => find(wholes, key),
     put(key, entry) {
-      const previous = entries.get(key);
-      if (previous && previous.meta.startedAt > entry.meta.startedAt) return entry.onEvict();
+      const isOlder = (other: Entry<Value> | undefined) =>
+        other !== undefined && other.meta.startedAt > entry.meta.startedAt;
+      const entries = entry.meta.hasFailures ? failed : wholes;
+      if (isOlder(wholes.get(key)) || isOlder(entries.get(key))) return entry.onEvict();
+      if (entries === wholes && !isOlder(failed.get(key))) budget.remove(nameIn(failed, key));
       entries.set(key, entry);
-      budget.add(key, MEMORY_PER_ENTRY + 2 * key.length + entry.memoryBytes, () => {
+      budget.add(nameIn(entries, key), MEMORY_PER_ENTRY + 2 * key.length + entry.memoryBytes, () => {
         if (entries.get(key) === entry) entries.delete(key);
         entry.onEvict();
       });
@@ -110,6 +140,8 @@ export type CacheBudget = {
   add(key: string, bytes: number, evict: () => void): void;
   /** Marks the entry as recently used. */
   touch(key: string): void;
+  /** Evicts the entry if there is one. */
+  remove(key: string): void;
   /** The bytes that are counted now. */
   bytes(): number;
 };
@@ -131,6 +163,7 @@ export const createCacheBudget = (maxBytes: number): CacheBudget => {
       if (entries.peek(key) !== entry) evict();
     },
     touch: (key) => void entries.get(key),
+    remove: (key) => void entries.delete(key),
     bytes: () => entries.calculatedSize,
   };
 };

@@ -4,6 +4,7 @@ import type { RequestScope, Usage } from '../client/request.ts';
 import {
   type Fetch,
   type Fetched,
+  hasFailures,
   keyOf,
   maxAgeOf,
   type Page,
@@ -17,6 +18,7 @@ import {
   createMeta,
   type Entry,
   type EntryMeta,
+  freshMsOf,
   refreshRequest,
   retainDetails,
   satisfies,
@@ -32,6 +34,8 @@ export type PageCache<Value> = {
    * - Otherwise the page is fetched, once for all callers that ask meanwhile.
    * - If that fails because of upstream, a page up to `staleIfErrorMs` old is served, even an invalidated one. While a
    *   Retry-After asks to wait (at most a minute), it is served without another request.
+   * - A page of which upstream could not read a part is fresh for a second at most, and then fetched. A whole one that was
+   *   there before is kept, and served in its place if the next request fails.
    * - Without such a page the failure is passed on, and not cached.
    *
    * A caller that retains the page does so before the event loop goes on.
@@ -90,7 +94,12 @@ export const createPageCache = <Value>(
     maxAgeMs: number,
     trace: Trace,
   ): InFlight<Value> => {
-    const meta = createMeta(original, [entries.get(key)?.meta, inFlight.get(key)?.meta], now());
+    const replaced = [entries.get(key), entries.whole(key), inFlight.get(key)];
+    const meta = createMeta(
+      original,
+      replaced.map((each) => each?.meta),
+      now(),
+    );
     const request = { ...original, details: meta.details };
     const unsubscribe = invalidation.subscribe(request.cachePartition, request.address, meta);
     const removeInFlight = () => {
@@ -101,14 +110,15 @@ export const createPageCache = <Value>(
         (fetched) => {
           removeInFlight();
           if (fetched.shared) describeShared(meta, fetched.shared, now());
+          meta.hasFailures = hasFailures(fetched.page);
           entries.put(key, entryOf(fetched, meta, unsubscribe));
           return fetched;
         },
         (error: unknown) => {
           removeInFlight();
           unsubscribe();
-          const older = entries.get(key);
-          if (older) older.meta.retryNotBefore = now() + cooldownMsFor(error);
+          for (const older of [entries.get(key), entries.whole(key)])
+            if (older) older.meta.retryNotBefore = now() + cooldownMsFor(error);
           throw error;
         },
       ),
@@ -132,7 +142,7 @@ export const createPageCache = <Value>(
   };
 
   const isFreshFor = (meta: EntryMeta, request: PageRequest): boolean =>
-    !meta.invalidated && now() - meta.startedAt < maxAgeOf(request);
+    !meta.invalidated && now() - meta.startedAt < freshMsOf(meta, request);
 
   /** Stale-while-revalidate: one request for all callers, which none of them waits for. */
   const refresh = ({ key, request, fetch, trace }: Get<Value>, stale: EntryMeta): void => {
@@ -148,22 +158,29 @@ export const createPageCache = <Value>(
     const { meta, value } = entry;
     const age = now() - meta.startedAt;
     const mayFetch = now() >= meta.retryNotBefore;
-    const isCoolingDown = !mayFetch && age <= request.staleIfErrorMs;
-    const maxAgeMs = maxAgeOf(request);
-    if (!isCoolingDown && (meta.invalidated || age >= maxAgeMs * 2)) return null;
+    const standIn = mayFetch ? null : standInFor(key, request);
+    if (standIn) return { page: standIn, result: 'staleIfError' };
+    const freshMs = freshMsOf(meta, request);
+    if (meta.invalidated || age >= (meta.hasFailures ? freshMs : freshMs * 2)) return null;
     retainDetails(meta, request, now());
-    const isFresh = age < maxAgeMs;
+    const isFresh = age < freshMs;
     if (!isFresh && mayFetch) refresh(get, meta);
-    const result = isCoolingDown ? 'staleIfError' : isFresh ? freshResult(age, request) : 'stale';
-    return { page: value.page, result };
+    return { page: value.page, result: isFresh ? freshResult(age, request) : 'stale' };
   };
 
-  const staleIfError = (key: string, request: PageRequest, error: unknown): Page<Value> | null => {
-    const entry = allowsStale(error) ? findEntry(key, request) : null;
-    if (!entry || now() - entry.meta.startedAt > request.staleIfErrorMs) return null;
+  /** The page that is served in place of one that can't be fetched. */
+  const standInFor = (key: string, request: PageRequest): Page<Value> | null => {
+    const entry = [entries.whole(key), entries.get(key)].find(
+      (each) =>
+        each && satisfies(each.meta, request) && now() - each.meta.startedAt <= request.staleIfErrorMs,
+    );
+    if (!entry) return null;
     retainDetails(entry.meta, request, now());
     return entry.value.page;
   };
+
+  const staleIfError = (key: string, request: PageRequest, error: unknown): Page<Value> | null =>
+    allowsStale(error) ? standInFor(key, request) : null;
 
   return {
     isAtHand(request) {
@@ -178,7 +195,8 @@ export const createPageCache = <Value>(
     freshForMs(request, page) {
       const entry = findEntry(keyOf(request), request);
       if (entry?.value.page !== page || entry.meta.invalidated) return 0;
-      return Math.max(0, entry.meta.startedAt + request.maxAgeMs - now());
+      const freshMs = Math.min(request.maxAgeMs, freshMsOf(entry.meta, request));
+      return Math.max(0, entry.meta.startedAt + freshMs - now());
     },
     countFresh(request, usage) {
       const entry = findEntry(keyOf(request), request);

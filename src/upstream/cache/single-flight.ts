@@ -7,7 +7,14 @@ import {
   UpstreamError,
   type UpstreamFailure,
 } from '../client/errors.ts';
-import type { Details, Fetch, Fetched, PageRequest, SharedMeta } from '../page.ts';
+import {
+  type Details,
+  type Fetch,
+  type Fetched,
+  hasFailures,
+  type PageRequest,
+  type SharedMeta,
+} from '../page.ts';
 
 /** Single-flight (request coalescing): one request under way, whose answer all waiting callers share. */
 export type SharedRequest<Answer> = {
@@ -122,7 +129,8 @@ const fetchAndShare = async <Value>(
   try {
     const fetched = await source.fetch({ ...request, details: lease.details });
     const { page, memoryBytes, body } = fetched;
-    lease.store(body, { limit: request.limit, fetchedAt: page.fetchedAt });
+    const { limit } = request;
+    lease.store(body, { limit, fetchedAt: page.fetchedAt, hasFailures: hasFailures(page) });
     // The body is not kept beside the page.
     return { page, memoryBytes };
   } catch (error) {
@@ -157,12 +165,18 @@ export type SharedPage = SharedMeta & {
   readonly fetchedAt: number;
 };
 
+/** What gateways need to know of a page that is shared, beside its body. */
+export type FetchedPage = Pick<SharedPage, 'limit' | 'fetchedAt'> & {
+  /** Whether upstream could not read a part of it: then it is found for a second at most, and replaces no whole page. */
+  readonly hasFailures: boolean;
+};
+
 /** The right to fetch a page while other gateways wait for it. It ends with `store` or `release`, or with this process. */
 export type PageLease = {
   /** The details that the page is to have: also those that a caller of another gateway has asked for lately. */
   readonly details: Details;
   /** Shares the page, unless a delivery has invalidated it meanwhile. Never throws. */
-  store(body: readonly Buffer[], page: { readonly limit: number; readonly fetchedAt: number }): void;
+  store(body: readonly Buffer[], page: FetchedPage): void;
   /** Lets another gateway go on. */
   release(): void;
 };
@@ -179,6 +193,6 @@ export type SharedPages = {
    * shared now. Rejects with UpstreamError `aborted` when the signal aborts.
    */
   get(request: PageRequest, maxAgeMs: number, signal: AbortSignal): Promise<SharedResult | null>;
-  /** Resolves with a page of at most `staleIfErrorMs`, even an invalidated one; null without one. */
+  /** Resolves with a page of at most `staleIfErrorMs`, even an invalidated one, a whole one first; null without one. */
   getStale(request: PageRequest): Promise<SharedPage | null>;
 };

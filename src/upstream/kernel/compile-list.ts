@@ -26,6 +26,9 @@ export type CompiledList = {
   readonly identitySlots: readonly number[];
   /** Those that tell items of equal identity apart; null for a list without such. */
   readonly contentSlots: readonly number[] | null;
+  /** Where an item says its chain, by id and by name; null where it does not. */
+  readonly chainIdSlot: number | null;
+  readonly chainSlot: number | null;
 };
 
 /** The members of a page beside its items, in the kernel's order. */
@@ -67,7 +70,12 @@ export const compileList = (
   for (const [index, name] of [list.itemsField, ...ENVELOPE_MEMBERS].entries())
     setName(image, at + HEAD_BYTES + index * FIELD_BYTES, name);
   const contentSlots = list.content?.map((property) => slotOf(table, property)) ?? null;
-  return { address: at, image: image.finish(), table, identitySlots, contentSlots };
+  const chainIdSlot = table.fields.get('chainId')?.slot ?? null;
+  const chainSlot = table.fields.get('chain')?.slot ?? null;
+  return {
+    ...{ address: at, image: image.finish(), table },
+    ...{ identitySlots, contentSlots, chainIdSlot, chainSlot },
+  };
 };
 
 /** Compiles each table once, wherever its records are. */

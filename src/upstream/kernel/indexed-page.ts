@@ -22,10 +22,14 @@ const ROW_IS_ODD = 12;
 const ROW_TIME = 16;
 const ROW_HASH = 24;
 const QUOTE = 0x22;
+const ZERO = 0x30;
 const NOTHING = new DataView(new ArrayBuffer(0));
 
+/** Where records have what pages read of them. */
+type Slots = Pick<CompiledList, 'identitySlots' | 'contentSlots' | 'chainIdSlot' | 'chainSlot'>;
+
 /**
- * A page as its bytes and their index, in one buffer that nothing changes. Its spans lie within it by construction: the
+ * A page as its bytes and their index, in one buffer, of which nothing changes but which items are odd. Its spans lie within it by construction: the
  * kernel makes them of addresses that it has just read or written, and each item's within the item's own bytes.
  *
  * Users that call `retain` and `release` have its buffer used again once the last of them has released it. From then on
@@ -42,11 +46,12 @@ export class IndexedPage {
   #view: DataView;
   readonly #pool: BufferPool;
   #users = 0;
-  readonly #slots: Pick<CompiledList, 'identitySlots' | 'contentSlots'>;
+  #marks = 0;
+  readonly #slots: Slots;
 
   constructor(
     list: IndexedList,
-    slots: Pick<CompiledList, 'identitySlots' | 'contentSlots'>,
+    slots: Slots,
     image: PageImage,
     length: number,
     hasRepeats: boolean,
@@ -89,6 +94,37 @@ export class IndexedPage {
   /** Whether the item is left to the plain reader: it is malformed, or has something in a rare form. */
   isOdd(index: number): boolean {
     return this.#word(this.#row(index) + ROW_IS_ODD) !== 0;
+  }
+
+  /** Leaves an item to the plain reader. */
+  markOdd(index: number): void {
+    this.#view.setUint32(this.#row(index) + ROW_IS_ODD, 1, true);
+    this.#marks += 1;
+  }
+
+  /** The number of items that were marked as odd since the kernel indexed them. */
+  get marks(): number {
+    return this.#marks;
+  }
+
+  /** What an item that is not odd says of its chain. */
+  chainOf(index: number): { readonly chainId: number | null; readonly chain: string | null } {
+    const record = this.#word(this.#row(index) + ROW_RECORD) - this.image.address;
+    const { chainIdSlot, chainSlot } = this.#slots;
+    const chainId = chainIdSlot === null ? null : this.#digits(record + chainIdSlot);
+    if (chainId !== null || chainSlot === null) return { chainId, chain: null };
+    return { chainId, chain: this.#value(record + chainSlot, '') };
+  }
+
+  /** The chain id in a slot, which the kernel has written as digits; null for none. */
+  #digits(slot: number): number | null {
+    const { buffer, address } = this.image;
+    const start = this.#word(slot) - address;
+    if (start < 0) return null;
+    let integer = 0;
+    for (let at = start; at < start + this.#word(slot + 4); at += 1)
+      integer = integer * 10 + (buffer[at] ?? ZERO) - ZERO;
+    return integer;
   }
 
   /** The length of the item's JSON, in bytes. */

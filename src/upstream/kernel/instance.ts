@@ -39,6 +39,13 @@ export const capacityFor = (bodyBytes: number): number => bodyBytes + heapBytes(
 /** The reason of kernel/assembly/output.ts to stop at an item. */
 const ODD = 2;
 
+/** Items of a page as they lie in memory, with those that were marked as odd by then. */
+type Loaded = Pick<IndexedPage, 'marks'> & {
+  readonly page: IndexedPage;
+  readonly from: number;
+  readonly to: number;
+};
+
 /** An instance of the kernel with its own memory. */
 export class KernelInstance {
   /** The bytes that a page may take. */
@@ -48,7 +55,7 @@ export class KernelInstance {
   readonly #bytes: Buffer;
   readonly #words: DataView;
   /** The items that lie in memory, and of which page. */
-  #loaded: { readonly page: IndexedPage; readonly from: number; readonly to: number } | null = null;
+  #loaded: Loaded | null = null;
   readonly #lists = new Set<CompiledList>();
   #plan: KernelPlan | null = null;
   #chainIds: Buffer | null = null;
@@ -95,7 +102,7 @@ export class KernelInstance {
     const hasRepeats = this.#word(RESULT + 4) !== 0;
     const image = this.#keep(length);
     const page = new IndexedPage(list, compiled, image, length, hasRepeats, this.#pool);
-    this.#loaded = { page, from: 0, to: length };
+    this.#loaded = { page, marks: 0, from: 0, to: length };
     return page;
   }
 
@@ -155,13 +162,14 @@ export class KernelInstance {
    */
   #load(page: IndexedPage, from: number, to: number): void {
     const loaded = this.#loaded;
-    if (loaded?.page === page && loaded.from <= from && to <= loaded.to) return;
+    const { marks } = page;
+    if (loaded?.page === page && loaded.marks === marks && loaded.from <= from && to <= loaded.to) return;
     const { ROWS } = this.kernel.constants;
     const { buffer, address, rowsAt } = page.image;
     const copy = (start: number, end: number) =>
       this.#bytes.set(buffer.subarray(start, end), address + start);
     const rowOf = (index: number) => rowsAt + index * ROW_BYTES;
-    this.#loaded = { page, from, to };
+    this.#loaded = { page, marks, from, to };
     this.#bytes.set(buffer.subarray(rowOf(from), rowOf(to)), ROWS + from * ROW_BYTES);
     if (to <= from) return;
     const heapOf = (index: number) =>

@@ -7,6 +7,7 @@ import type { IndexedPage } from '../kernel/indexed-page.ts';
 import type { WriteValues, Written } from '../kernel/instance.ts';
 import type { PageKernel } from '../kernel/page-kernel.ts';
 import type { ItemsWriter, PageItems } from '../page.ts';
+import { type AskedChains, assertAsked, otherChainOf } from './asked-chains.ts';
 import { contentDigest } from './derived.ts';
 import { MalformedFieldError, malformed } from './fields.ts';
 import { type ListOrder, rankOf } from './list-order.ts';
@@ -46,8 +47,8 @@ const hasOddItems = (page: IndexedPage): boolean => {
   return false;
 };
 
-/** Reads an item of a page on its own. `rankBefore` is as in `readItem`. */
-type ReadOne<Value> = (index: number, rankBefore: number | null) => ParsedItem<Value>;
+/** Reads an item of a page on its own. */
+type ReadOne<Value> = (index: number) => ParsedItem<Value>;
 
 /** The items of a page that is kept as its bytes and their index. The plain reader reads an item when its value is asked for. */
 export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
@@ -76,15 +77,18 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
     this.#hasRepeats = odd === NO_ODD_ITEMS ? page.hasRepeats : null;
   }
 
-  /** Reads the odd items of a page, for their identities and ranks. */
+  /** Reads the odd items of a page, for their identities and ranks. Those of other chains than were asked for are odd, too. */
   static async of<Value>(
     page: IndexedPage,
     kernel: PageKernel,
     reader: ItemReader<Value>,
-    subject: string,
+    listed: Listed,
   ): Promise<IndexedItems<Value>> {
-    const readOne: ReadOne<Value> = (index, rankBefore) =>
-      readItem(reader, subject, parseExactJson(page.json(index)), index, rankBefore);
+    const { subject, chains = null } = listed;
+    const readOne: ReadOne<Value> = (index) =>
+      readItem(reader, listed, parseExactJson(page.json(index)), index);
+    for (let index = 0; chains !== null && index < page.length; index += 1)
+      if (!page.isOdd(index) && otherChainOf(chains, page.chainOf(index)) !== null) page.markOdd(index);
     if (!hasOddItems(page)) return new IndexedItems(page, kernel, subject, readOne, NO_ODD_ITEMS);
     const odd = new Map<number, OddItem>();
     const items = new IndexedItems(page, kernel, subject, readOne, odd);
@@ -92,7 +96,7 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
     for (let index = 0; index < page.length; index += 1) {
       if (!page.isOdd(index)) continue;
       if (slices.isOver()) await slices.next();
-      const { identity, rank } = readOne(index, index === 0 ? null : items.rank(index - 1));
+      const { identity, rank } = readOne(index);
       odd.set(index, { identity, rank });
     }
     return items;
@@ -138,11 +142,11 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
   rank(index: number): number | null {
     const odd = this.#odd.get(index);
     if (odd !== undefined) return odd.rank;
-    return this.order === 'descendingBy' ? this.#readOne(index, null).rank : this.#page.time(index);
+    return this.order === 'descendingBy' ? this.#readOne(index).rank : this.#page.time(index);
   }
 
   value(index: number): Value | MalformedFieldError {
-    return this.#readOne(index, null).value;
+    return this.#readOne(index).value;
   }
 
   memoryBytes(): number {
@@ -254,17 +258,25 @@ export type ItemReader<Value> = {
   readonly order: ListOrder<keyof Value>;
 };
 
-/** Reads the item at `index` of a page. `rankBefore` is the rank of the item before it; null for the first one. */
+/** The list that a page is of. */
+export type Listed = {
+  /** What the list is of, such as a wallet's address. */
+  readonly subject: string;
+  /** Null where items may be of any chain, which is the default. */
+  readonly chains?: AskedChains | null;
+};
+
+/** Reads the item at `index` of a page. */
 export const readItem = <Value>(
   reader: ItemReader<Value>,
-  subject: string,
+  { subject, chains = null }: Listed,
   item: unknown,
   index: number,
-  rankBefore: number | null,
 ): ParsedItem<Value> => {
   try {
     if (!isObject(item)) throw malformed('entry', 'an object', item);
     const value = reader.read(item, subject);
+    if (chains !== null) assertAsked(chains, chainOf(value));
     const identity = short(identityOf(value, reader.identity));
     const rank = rankOf(reader.order, value);
     const { content } = reader;
@@ -273,10 +285,19 @@ export const readItem = <Value>(
     return { identity: `${identity}:${digested}`, rank, value };
   } catch (error) {
     if (!(error instanceof MalformedFieldError)) throw error;
-    // A malformed item has no identity and perhaps no rank, so its bytes identify it, and it gets its neighbour's rank.
+    // A malformed item has no identity and perhaps no rank, so its bytes identify it, and its place is not known.
     const identity = `?${digest(JSON.stringify(essenceOf(item)))}`;
-    return { identity, rank: rankBefore, value: error.within(`${reader.itemsField}[${index}]`) };
+    return { identity, rank: null, value: error.within(`${reader.itemsField}[${index}]`) };
   }
+};
+
+/** What a value says of its chain. */
+const chainOf = (value: unknown): Parameters<typeof otherChainOf>[1] => {
+  const { chainId, chain }: Readonly<Record<string, unknown>> = Object(value);
+  return {
+    chainId: typeof chainId === 'number' ? chainId : null,
+    chain: typeof chain === 'string' ? chain : null,
+  };
 };
 
 const identityOf = <Value>(value: Value, properties: readonly (keyof Value)[]): string => {

@@ -1,7 +1,8 @@
 /**
  * How upstream orders a list. This decides how a walk finds its place again when the pages have changed.
  *
- * - `newestFirst`: by the time in the property, descending. Items keep their time, so new ones arrive at the head alone.
+ * - `newestFirst`: by the time in the property, descending. Items keep their time unless a reorg changes it, so new ones arrive
+ *   at the head alone. Several may have the same time.
  * - `descendingBy`: by the number in the property, which may change: items move both ways, also between pages.
  * - `unordered`: upstream promises no order. Items may move both ways.
  */

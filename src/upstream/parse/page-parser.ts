@@ -8,11 +8,13 @@ import type { IndexedList } from '../kernel/compile-list.ts';
 import type { IndexedPage } from '../kernel/indexed-page.ts';
 import type { PageKernel } from '../kernel/page-kernel.ts';
 import type { Page, PageItems, PartialErrors } from '../page.ts';
+import { type AskedChains, otherChainOf } from './asked-chains.ts';
 import { MalformedFieldError, malformed, optional, readTime } from './fields.ts';
 import {
   IndexedItems,
   type ItemReader,
   isWorthIndexing,
+  type Listed,
   type ParsedItem,
   ParsedItems,
   readItem,
@@ -20,9 +22,7 @@ import {
 import { RepeatedItems } from './repeated-items.ts';
 
 /** What a page was requested for. */
-type Requested = {
-  /** What the list is of, such as a wallet's address. */
-  readonly subject: string;
+type Requested = Listed & {
   /** The number of items that were requested. A page with more is invalid. */
   readonly limit: number;
   /** In milliseconds since 1970. */
@@ -64,7 +64,7 @@ export const createPageParser = <Value>(
     if ('json' in body) return parsePage(body.json, reader, requested);
     const { page, kernel } = body;
     const envelope = orInvalidResponse(readEnvelope, (await parseEnvelope(page.envelope())) as RawObject);
-    const items = await IndexedItems.of(page, kernel, reader, requested.subject);
+    const items = await IndexedItems.of(page, kernel, reader, requested);
     return { ...envelope, fetchedAt: requested.fetchedAt, items: counted(items, reader) };
   },
 });
@@ -73,11 +73,13 @@ export const createPageParser = <Value>(
  * The parser of answers that are one thing: the only item of their page. `read` returns null for an answer that says that
  * there is none. It throws MalformedFieldError.
  */
-export const createItemParser = <Value>(read: (body: unknown) => Value | null): PageParser<Value> => ({
+export const createItemParser = <Value>(
+  read: (body: unknown, chains: AskedChains | null) => Value | null,
+): PageParser<Value> => ({
   parseBody: async (body) => ({ json: await parseJson(body) }),
-  async toPage(body, { fetchedAt }) {
+  async toPage(body, { fetchedAt, chains = null }) {
     if (!('json' in body)) throw new TypeError('Expected parsed JSON, got an index of bytes.');
-    const value = orInvalidResponse(read, body.json);
+    const value = orInvalidResponse((json) => read(json, chains), body.json);
     const items = value === null ? [] : [{ identity: '', rank: null, value }];
     return {
       items: new ParsedItems(items, 'unordered'),
@@ -103,8 +105,9 @@ const parseEnvelope = (text: string): unknown =>
 export const parsePage = async <Value>(
   json: unknown,
   reader: ItemReader<Value>,
-  { subject, limit, fetchedAt }: Requested,
+  requested: Requested,
 ): Promise<Page<Value>> => {
+  const { limit, fetchedAt } = requested;
   const { itemsField } = reader;
   const items = orInvalidResponse((body) => {
     if (!isObject(body)) throw malformed('body', 'an object', body);
@@ -118,11 +121,21 @@ export const parsePage = async <Value>(
     return listed;
   }, json);
   const envelope = orInvalidResponse(readEnvelope, json as RawObject);
-  const read = new ParsedItems(await readItems(items, reader, subject), reader.order.kind);
+  const read = new ParsedItems(await readItems(items, reader, requested), reader.order.kind);
   const page = { ...envelope, fetchedAt, items: counted(read, reader) };
   const { moreField } = reader;
-  return moreField === undefined ? page : { ...page, more: (json as RawObject)[moreField] };
+  if (moreField === undefined) return page;
+  const { chains = null } = requested;
+  const isOther = (item: unknown) =>
+    chains !== null && isObject(item) && otherChainOf(chains, wireChainOf(item)) !== null;
+  // What a page says of all its items counts those as well.
+  return { ...page, more: items.some(isOther) ? null : (json as RawObject)[moreField] };
 };
+
+const wireChainOf = ({ chain_id, chain }: RawObject): Parameters<typeof otherChainOf>[1] => ({
+  chainId: typeof chain_id === 'number' ? chain_id : null,
+  chain: typeof chain === 'string' ? chain : null,
+});
 
 /** Equal items are counted where a list has such. */
 const counted = <Value>(items: PageItems<Value>, { content }: ItemReader<Value>): PageItems<Value> =>
@@ -146,13 +159,13 @@ const SLICE_MS = 5;
 const readItems = async <Value>(
   items: readonly unknown[],
   reader: ItemReader<Value>,
-  subject: string,
+  listed: Listed,
 ): Promise<ParsedItem<Value>[]> => {
   const slices = createTimeSlices(SLICE_MS);
   const read: ParsedItem<Value>[] = [];
   for (const [index, item] of items.entries()) {
     if (slices.isOver()) await slices.next();
-    read.push(readItem(reader, subject, item, index, read.at(-1)?.rank ?? null));
+    read.push(readItem(reader, listed, item, index));
   }
   return read;
 };

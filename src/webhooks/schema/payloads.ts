@@ -265,7 +265,7 @@ const { connection: WebhookConnection, edge: WebhookEdge } = listConnectionTypes
 );
 
 /** The item did not come from a page. */
-const UNKNOWN = { before: [], after: [], returned: [], nextOffset: null };
+const UNKNOWN = { before: [], after: [], returned: [], nextOffset: null, ofTime: null };
 
 /**
  * The edge of an item that a change added to a list, so that a client can add it to the list that it shows. Its cursor

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import process from 'node:process';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/service/indexed/database/database.ts';
 import type { Hex } from '../../../src/service/types.ts';
@@ -14,8 +15,8 @@ import { NODE_FAULTS, type NodeFault } from './support/node-faults.ts';
 import { openIndexed } from './support/service.ts';
 
 /**
- * Every method that the index uses, with every fault of a node, once and for two seconds: while services begin, and while blocks
- * come that concern a watched wallet. Meanwhile answers are right, or say that something is missing. After it the index is
+ * Every method that the index uses, with every fault of a node, once and for five seconds, and with some of them for two minutes:
+ * while services begin, and while blocks come that concern a watched wallet. Meanwhile answers are right, or say that something is missing. After it the index is
  * one from scratch, and every event was delivered once.
  */
 
@@ -45,19 +46,30 @@ type Case = {
   readonly protocol: 'http' | 'ws';
 };
 
-const CASES: readonly Case[] = METHODS.flatMap(([method, without]) =>
-  NODE_FAULTS.flatMap((fault, at) =>
-    [{ times: 1 }, { lastsMs: 2_000 }].flatMap((when) =>
+const casesOf = (faults: readonly NodeFault[], when: Case['when']): readonly Case[] =>
+  METHODS.flatMap(([method, without]) =>
+    faults.flatMap((fault, at) =>
       [false, true].map((isLate): Case => {
         const protocol = (at + Number(isLate)) % 2 === 0 ? 'http' : 'ws';
         return { fault, method, without, when, isLate, protocol };
       }),
     ),
+  );
+
+const CASES = [...casesOf(NODE_FAULTS, { times: 1 }), ...casesOf(NODE_FAULTS, { lastsMs: 5_000 })];
+
+/** One of each kind, for two minutes. */
+const LONG_CASES = casesOf(
+  NODE_FAULTS.filter(({ name }) =>
+    /^(error -32603 Internal|error -32000 header not found|HTTP 504|the result is null|silence)/.test(name),
   ),
+  { lastsMs: 120_000 },
 );
+/** A fault meets the services twice, and what follows may wait for their next attempt. */
+const PATIENCE = { timeout: 600_000 };
 
 /** Services that begin, and see blocks, at a time. */
-const AT_ONCE = 8;
+const AT_ONCE = process.env.FC_RUNS === undefined ? 8 : 24;
 /** Takes cases of every method and fault alike. It has no divisor in common with their number. */
 const STRIDE = 997;
 
@@ -186,9 +198,9 @@ const startCase = async (chain: Chain, folder: string, failing: Case) => {
         .poll(async () => {
           const { indexedTo, indexedFrom, traces } = await progress();
           return { indexedTo, indexedFrom, behind: (traces as Json | undefined)?.behind };
-        })
+        }, PATIENCE)
         .toEqual({ indexedTo: head, indexedFrom: isLate ? chain.late : 0, behind: 0 });
-      await expect.poll(look).toBe(true);
+      await expect.poll(look, PATIENCE).toBe(true);
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -249,7 +261,7 @@ const runTogether = async (cases: readonly Case[]): Promise<readonly unknown[]> 
     expected = TYPES.map((type) => [type, ...(type === 'transactions' ? [native] : all.toSorted())]);
     await Promise.all(started.map(({ settled }) => settled()));
     for (const [at, { name, wrong, hits }] of started.entries()) {
-      await expect.poll(() => toldTo(receiver, at), { message: name }).toEqual(expected);
+      await expect.poll(() => toldTo(receiver, at), { ...PATIENCE, message: name }).toEqual(expected);
       if (wrong.length > 0 || hits() === 0) problems.push([name, hits(), wrong]);
     }
   }
@@ -262,18 +274,22 @@ const runTogether = async (cases: readonly Case[]): Promise<readonly unknown[]> 
   return problems;
 };
 
-const ALL_GROUPS = Math.ceil(CASES.length / AT_ONCE);
-const wanted = runs(ALL_GROUPS);
 /** A group takes some ten seconds, most of which the services wait. */
-const groups = wanted < ALL_GROUPS ? 3 : wanted;
+const testGroups = (what: string, all: readonly Case[], groups: number): void => {
+  test.each(Array.from({ length: groups }, (_, group) => group))(
+    `a node that fails ${what} costs time, never data: group %i`,
+    { timeout: 3 * PATIENCE.timeout },
+    async (group) => {
+      const cases = Array.from(
+        { length: AT_ONCE },
+        (_, at) => all[((group * AT_ONCE + at) * STRIDE) % all.length] as Case,
+      );
+      expect(await runTogether(cases)).toEqual([]);
+    },
+  );
+};
 
-test.each(Array.from({ length: groups }, (_, group) => group))(
-  'a node that fails costs time, never data: group %i',
-  async (group) => {
-    const cases = Array.from(
-      { length: AT_ONCE },
-      (_, at) => CASES[((group * AT_ONCE + at) * STRIDE) % CASES.length] as Case,
-    );
-    expect(await runTogether(cases)).toEqual([]);
-  },
-);
+const ALL_GROUPS = Math.ceil(CASES.length / AT_ONCE);
+const wanted = process.env.FC_RUNS === undefined ? 3 : runs(ALL_GROUPS);
+testGroups('once, or for seconds,', CASES, wanted);
+if (wanted >= ALL_GROUPS) testGroups('for two minutes', LONG_CASES, Math.ceil(LONG_CASES.length / AT_ONCE));

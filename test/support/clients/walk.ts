@@ -52,15 +52,15 @@ export const pageAt = async (
 /** More pages than any list in the tests has: a longer walk is a loop. */
 const mostPages = 500;
 
-/** Pages forward to the end, as Relay does, and calls `between` after each page. */
+/** Pages forward to the end, as Relay does, and calls `between` after each page. `pages` gets those of a walk that fails, too. */
 export const walk = async (
   gateway: Gateway,
   lookup: string,
   address: string,
   first: number,
   between: (page: number) => void = () => {},
+  pages: Page[] = [],
 ) => {
-  const pages: Page[] = [];
   for (let after: string | null = null; pages.length < mostPages; ) {
     const page = await pageAt(gateway, lookup, address, first, after);
     pages.push(page);

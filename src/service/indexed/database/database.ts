@@ -189,6 +189,9 @@ export const MAX_SLOT = 127;
 export const blockId = (slot: number, number: number): bigint =>
   (BigInt(slot) << BLOCK_BITS) | BigInt(number);
 
+/** The ids that the blocks of a chain's slot are between. */
+export const blocksOf = (slot: number) => [blockId(slot, 0), blockId(slot + 1, 0)] as const;
+
 /** A transaction's id: its block's id in the upper bits. */
 export const transactionId = (block: bigint, index: number): bigint => (block << INDEX_BITS) | BigInt(index);
 

@@ -14,6 +14,7 @@ import type { BlockRef } from '../node/answers.ts';
 import {
   blockId,
   blockOf,
+  blocksOf,
   createTables,
   indexOf,
   inTransaction,
@@ -22,6 +23,7 @@ import {
   transactionId,
 } from './database.ts';
 import { type End, type Holding, Ledger, STANDARDS } from './ledger.ts';
+import { prepareIndex } from './statements.ts';
 import { Untraced } from './untraced.ts';
 
 type Range = {
@@ -53,7 +55,7 @@ export class Index {
   readonly #ledger: Ledger;
   /** The blocks that are still to be traced. */
   readonly untraced: Untraced;
-  readonly #statements: ReturnType<typeof prepare>;
+  readonly #statements: ReturnType<typeof prepareIndex>;
   #isOpen = false;
   /** What was added by transactions that were kept, by chain. */
   readonly #counts = new Map<number, { blocks: number; transactions: number }>();
@@ -73,7 +75,7 @@ export class Index {
     );
     this.#ledger = new Ledger(database);
     this.untraced = new Untraced(database, (chainId) => this.slot(chainId));
-    this.#statements = prepare(database);
+    this.#statements = prepareIndex(database);
   }
 
   /** Null for a chain of which no block is indexed. */
@@ -382,9 +384,6 @@ const insideOnly = (transaction: ParsedTransaction, effects: readonly Effect[]):
   );
 };
 
-/** The ids that a chain's blocks are between. */
-const blocksOf = (slot: number) => [blockId(slot, 0), blockId(slot + 1, 0)] as const;
-
 const transactionOf = (
   chain: Chain,
   block: { readonly number: number; readonly hash: Hex; readonly time: number },
@@ -397,34 +396,4 @@ const transactionOf = (
   blockNumber: block.number,
   blockTime: block.time,
   effects,
-});
-
-const prepare = (database: DatabaseSync) => ({
-  range: database.prepare(
-    `SELECT start, (SELECT min(id) FROM blocks WHERE id >= ?2 AND id < ?3) AS lowest,
-       (SELECT max(id) FROM blocks WHERE id >= ?2 AND id < ?3) AS highest
-     FROM chains WHERE slot = ?1`,
-  ),
-  setStart: database.prepare('UPDATE chains SET start = ? WHERE slot = ?'),
-  silentUntil: database.prepare('SELECT silent_until FROM chains WHERE slot = ?'),
-  setSilentUntil: database.prepare('UPDATE chains SET silent_until = ? WHERE slot = ?'),
-  block: database.prepare('SELECT hash, parent, time FROM blocks WHERE id = ?'),
-  genesis: database.prepare('SELECT 1 FROM blocks WHERE id = ?'),
-  addBlock: database.prepare('INSERT INTO blocks (id, hash, parent, time) VALUES (?, ?, ?, ?)'),
-  dropBlock: database.prepare('DELETE FROM blocks WHERE id = ?'),
-  addTransaction: database.prepare('INSERT INTO transactions VALUES (?, ?)'),
-  transaction: database.prepare(
-    `SELECT body, hash, time FROM transactions JOIN blocks ON blocks.id = transactions.id >> 20
-     WHERE transactions.id = ?`,
-  ),
-  setTransaction: database.prepare('UPDATE transactions SET body = ? WHERE id = ?'),
-  bodies: database.prepare('SELECT id, body FROM transactions WHERE id >= ? AND id < ?'),
-  dropTransactions: database.prepare('DELETE FROM transactions WHERE id >= ? AND id < ?'),
-  addAddress: database.prepare('INSERT INTO by_address VALUES (?, ?)'),
-  dropAddress: database.prepare('DELETE FROM by_address WHERE address = ? AND id = ?'),
-  history: database.prepare(
-    `SELECT by_address.id, body, time FROM by_address JOIN transactions USING (id)
-       JOIN blocks ON blocks.id = by_address.id >> 20
-     WHERE address = ? AND by_address.id >= ? AND by_address.id < ? ORDER BY by_address.id DESC`,
-  ),
 });

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { blockId, numberOf, slotOf } from './database.ts';
+import { blocksOf, numberOf, slotOf } from './database.ts';
 
 /** Announced blocks, or history: blocks that were there when the chain was first followed. */
 export type Announced = 'announced' | 'history';
@@ -18,7 +18,7 @@ export class Untraced {
 
   count(chainId: number): number {
     const slot = this.#slotOf(chainId);
-    const count = this.#counts.get(slot) ?? Number(this.#statements.count.get(...idsOf(slot))?.count);
+    const count = this.#counts.get(slot) ?? Number(this.#statements.count.get(...blocksOf(slot))?.count);
     this.#counts.set(slot, count);
     return count;
   }
@@ -27,13 +27,13 @@ export class Untraced {
   first(chainId: number, which: Announced, limit: number): readonly number[] {
     const { announced, history } = this.#statements;
     const statement = which === 'announced' ? announced : history;
-    return statement.all(...idsOf(this.#slotOf(chainId)), limit).map(numberIn);
+    return statement.all(...blocksOf(this.#slotOf(chainId)), limit).map(numberIn);
   }
 
   /** The number of the block that `first` comes to last; null without one. */
   last(chainId: number, which: Announced): number | null {
     const { newest, oldest } = this.#statements;
-    const [found] = (which === 'announced' ? newest : oldest).all(...idsOf(this.#slotOf(chainId)));
+    const [found] = (which === 'announced' ? newest : oldest).all(...blocksOf(this.#slotOf(chainId)));
     return found === undefined ? null : numberIn(found);
   }
 
@@ -59,9 +59,6 @@ export class Untraced {
     if (known !== undefined) this.#counts.set(slot, known + change);
   }
 }
-
-/** The ids that a chain's blocks are between. */
-const idsOf = (slot: number) => [blockId(slot, 0), blockId(slot + 1, 0)] as const;
 
 const numberIn = ({ block }: Record<string, unknown>): number =>
   typeof block === 'bigint' ? numberOf(block) : 0;

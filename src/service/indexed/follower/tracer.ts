@@ -141,7 +141,7 @@ export class Tracer {
     if (first.problem !== null) {
       if (
         (await this.#tracesOthers('announced', outcomes)) &&
-        this.#isSetAside('announced', first, first.problem)
+        this.#noteFailure('announced', first, first.problem)
       )
         return 'go on';
       throw first.problem;
@@ -170,7 +170,7 @@ export class Tracer {
     if (first.problem !== null && !(await this.#tracesOthers('history', outcomes))) throw first.problem;
     for (const outcome of outcomes)
       if (outcome.problem === null) this.#keep('history', outcome);
-      else this.#isSetAside('history', outcome, outcome.problem);
+      else this.#noteFailure('history', outcome, outcome.problem);
     return 'go on';
   }
 
@@ -198,7 +198,8 @@ export class Tracer {
     return 'wait';
   }
 
-  #isSetAside(which: Announced, { number }: Outcome, problem: Error): boolean {
+  /** Counts a failure of a block while others are traced. Returns whether it is set aside for it. */
+  #noteFailure(which: Announced, { number }: Outcome, problem: Error): boolean {
     const failures = (this.#failures.get(number) ?? 0) + 1;
     this.#failures.set(number, failures);
     if (failures < MAX_FAILURES) return false;
@@ -231,7 +232,7 @@ export class Tracer {
       const traced = await this.#traced(block);
       const isAnnounced =
         which === 'announced' && traced.transactions.some(({ internal }) => internal.length > 0);
-      const known = isAnnounced ? await balances(insideOf(traced)) : UNKNOWN;
+      const known = isAnnounced ? await balances(internalOnly(traced)) : UNKNOWN;
       return { number, traced, balances: known, problem: null };
     } catch (problem) {
       if (!(problem instanceof Error)) throw problem;
@@ -272,7 +273,7 @@ export class Tracer {
 }
 
 /** A block of which only the movements inside of calls are left: what they concern is asked for, and the rest was. */
-const insideOf = (block: ParsedBlock): ParsedBlock => ({
+const internalOnly = (block: ParsedBlock): ParsedBlock => ({
   ...block,
   transactions: block.transactions.map((transaction) => ({ ...transaction, value: 0n, logs: [] })),
 });

@@ -210,8 +210,8 @@ export type NodeAbilities = {
   readonly client: string;
   readonly head: number;
   readonly receipts: 'block' | 'one by one';
-  /** How internal transfers are read; null where no recent transaction shows it. */
-  readonly traces: Tracing | null;
+  /** How internal transfers are read. */
+  readonly traces: Tracing;
   readonly heads: 'websocket' | 'polling';
   /** Whether several contracts can be asked by one call. */
   readonly multicall: boolean;

@@ -69,23 +69,27 @@ export type Tracing = 'block' | 'one by one' | { readonly problem: string };
 /** The number of blocks below the head in which a transaction is looked for. */
 const PROBED_BLOCKS = 32;
 
-/** Tries to trace the newest transaction of a chain. Null where none of its newest blocks has one. */
-export const probeTraces = async (rpc: Rpc, head: number): Promise<Tracing | null> => {
-  for (let number = head; number >= Math.max(0, head - PROBED_BLOCKS); number--) {
+/** Tries to trace the newest block of a chain with a transaction, or else its newest one. */
+export const probeTraces = async (rpc: Rpc, head: number): Promise<Tracing> => {
+  const blockAt = async (number: number) => {
     const answer = await rpc.call('eth_getBlockByNumber', `0x${number.toString(16)}`, false);
     const { hash, transactions } = members(answer, 'a block');
-    const [first] = listOf(transactions, 'transactions');
-    if (first === undefined) continue;
-    const problemOf = (method: string, ...params: unknown[]) =>
-      rpc.call(method, ...params, TRACER).then(
-        () => null,
-        (problem: unknown) => (problem instanceof Error ? problem.message : String(problem)),
-      );
-    const problem = await problemOf('debug_traceBlockByHash', hash);
-    if (problem === null) return 'block';
-    return (await problemOf('debug_traceTransaction', first)) === null ? 'one by one' : { problem };
-  }
-  return null;
+    return { hash, first: listOf(transactions, 'transactions')[0] };
+  };
+  const problemOf = (method: string, hash: unknown): Promise<string | null> =>
+    rpc.call(method, hash, TRACER).then(
+      () => null,
+      (problem: unknown) => (problem instanceof Error ? problem.message : String(problem)),
+    );
+  const newest = await blockAt(head);
+  let block = newest;
+  for (let number = head; block.first === undefined && number > Math.max(0, head - PROBED_BLOCKS); number--)
+    block = await blockAt(number - 1);
+  const { hash, first } = block.first === undefined ? newest : block;
+  const problem = await problemOf('debug_traceBlockByHash', hash);
+  if (problem === null) return 'block';
+  const isSingle = first !== undefined && (await problemOf('debug_traceTransaction', first)) === null;
+  return isSingle ? 'one by one' : { problem };
 };
 
 /** What an answer says of a block's transactions. Those that the node failed to trace are left out. */
