@@ -9,18 +9,21 @@ export type Ability = {
   /** Whether it is worth trying now. */
   isTried(): boolean;
   worked(): void;
+  /** Begins a pause. What was tried before it and fails within it does not make it longer. */
   failed(): void;
 };
 
 export const createAbility = (): Ability => {
   let pauseMs = FIRST_PAUSE_MS;
   let pausedUntil = 0;
+  const isTried = (): boolean => Date.now() >= pausedUntil;
   return {
-    isTried: () => Date.now() >= pausedUntil,
+    isTried,
     worked() {
       pauseMs = FIRST_PAUSE_MS;
     },
     failed() {
+      if (!isTried()) return;
       pausedUntil = Date.now() + pauseMs;
       pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 2);
     },

@@ -159,22 +159,19 @@ const repeatedly = async <Result>(work: () => Promise<Result>): Promise<Result> 
   }
 };
 
+type Outcome = 'worked' | 'failed' | 'not tried';
+
 /** Fetches blocks, by the methods that the node turns out to have. */
 const createBlocks = (rpc: Rpc) => {
   const blockReceipts = createAbility();
 
-  /** What the node says of all receipts of a block at once; null where it can't. */
-  const receiptsOfBlock = async (tag: string): Promise<unknown> => {
-    if (!blockReceipts.isTried()) return null;
-    try {
-      const answer = await rpc.call('eth_getBlockReceipts', tag);
-      blockReceipts.worked();
-      return answer;
-    } catch (problem) {
-      // A node that answers nothing does not answer one by one either.
-      if (problem instanceof RpcError) blockReceipts.failed();
-      return null;
-    }
+  /** What the node says of all receipts of a block at once, and whether it could. */
+  const receiptsOfBlock = async (tag: string): Promise<{ answer: unknown; outcome: Outcome }> => {
+    if (!blockReceipts.isTried()) return { answer: null, outcome: 'not tried' };
+    return rpc.call('eth_getBlockReceipts', tag).then(
+      (answer) => ({ answer, outcome: 'worked' }),
+      () => ({ answer: null, outcome: 'failed' }),
+    );
   };
 
   /** The receipts of a block, in the order of its transactions: those that the node left out are asked for one by one. */
@@ -190,7 +187,7 @@ const createBlocks = (rpc: Rpc) => {
   };
 
   return async (number: number): Promise<FetchedBlock | null> => {
-    const [answer, receiptsAnswer] = await Promise.all([
+    const [answer, all] = await Promise.all([
       rpc.call('eth_getBlockByNumber', tagOf(number), true),
       receiptsOfBlock(tagOf(number)),
     ]);
@@ -198,10 +195,11 @@ const createBlocks = (rpc: Rpc) => {
     const block = readBlock(answer);
     if (block.number !== number)
       throw new InvalidAnswerError(`expected block ${number}, got block ${block.number}`);
-    return {
-      block,
-      receipts: await receipts(receiptsAnswer, block),
-    };
+    const found = await receipts(all.answer, block);
+    if (all.outcome === 'worked') blockReceipts.worked();
+    // A node that says receipts one by one fails at this alone.
+    if (all.outcome === 'failed' && found.length > 0) blockReceipts.failed();
+    return { block, receipts: found };
   };
 };
 
