@@ -3,6 +3,7 @@ import { startService } from '../../src/service/server.ts';
 import type { ChainStatus, Holding, Source } from '../../src/service/source.ts';
 import type { Token } from '../../src/service/types.ts';
 import { createMemoryStore } from '../../src/service/webhooks/memory-store.ts';
+import { startGateway } from '../support/gateway/start.ts';
 import { items, type Json } from './support/sandbox.ts';
 import {
   ALICE,
@@ -57,7 +58,7 @@ const open = async (source: Partial<Source> = {}) => {
     const response = await fetch(`${service.url}${path}`, { headers: { 'x-service-api-key': 'key' } });
     return { status: response.status, json: (await response.json()) as Json };
   };
-  return { ask, [Symbol.asyncDispose]: () => service.stop() };
+  return { ask, url: service.url, [Symbol.asyncDispose]: () => service.stop() };
 };
 
 test('a collection without any signal is no spam, and what is unknown of it is left out', async () => {
@@ -133,6 +134,35 @@ test.each<[string, ChainStatus, object, number]>([
   expect(answer.status).toBe(health);
   expect(answer.json.chains).toEqual([{ chain_id: 1, index }]);
   if (health === 503) expect(answer.json.problems).toEqual([expect.stringMatching(/^chain 1: ./)]);
+});
+
+test('a page that would be larger than clients take is shorter, and the walk goes on behind it', async () => {
+  const data = `0x${'5a'.repeat(170_000)}` as const;
+  const all = Array.from({ length: 100 }, (_, at) => ({
+    place: [99 - at],
+    transaction: transaction({ hash: `0x${String(at).padStart(64, '0')}`, blockNumber: 99 - at, data }),
+  }));
+  const sizes: number[] = [];
+  await using service = await open({
+    transactions: (_wallet, _chainIds, limit, start) => {
+      const first = start === null ? 0 : 100 - Number(start.place[0]);
+      return later({ transactions: all.slice(first, first + limit), hasMore: first + limit < 100 });
+    },
+  });
+  for (let offset = ''; ; ) {
+    const answer = await service.ask(`/v1/evm/transactions/${ALICE}?limit=100${offset}`);
+    sizes.push(items(answer, 'transactions').length);
+    if (answer.json.next_offset === undefined) break;
+    offset = `&offset=${answer.json.next_offset}`;
+  }
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(100);
+  expect(Math.max(...sizes) * 2 * 170_000).toBeLessThan(8_000_000);
+
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url, UPSTREAM_API_KEY: 'key' });
+  const { wallet: found } = await gateway.data<{ wallet: { transactions: { nodes: { hash: string }[] } } }>(
+    `{ wallet(address: "${ALICE}") { transactions(first: 100) { nodes { hash } } } }`,
+  );
+  expect(found.transactions.nodes.map(({ hash }) => hash)).toEqual(all.map((each) => each.transaction.hash));
 });
 
 test('transactions and activities are walked by places that only the source understands', async () => {

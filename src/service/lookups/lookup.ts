@@ -1,6 +1,7 @@
 import type { FaultRule } from '../http/http.ts';
 import { json, type Operation, type ServiceResponse, text } from '../http/http.ts';
 import { type Cursors, MalformedQuery, pageOf, Refused, type Scope, single } from '../http/query.ts';
+import { sizeOfJson } from '../json-size.ts';
 import type { ChainData, Part, Place, Wanted } from '../source.ts';
 import type { Awaitable } from '../types.ts';
 
@@ -86,9 +87,12 @@ export const operationOf = (lookup: Lookup, service: Service): Operation => {
         : ERRORS.error(status, frontDoor);
     },
     async answer({ query }, path, fault) {
+      const write = async (asked: URLSearchParams): Promise<Written> => {
+        const { body, chains } = await lookup.answer({ ...service, path, query: asked, fault });
+        return { body, chains, text: writeJson(ended(body, fault), lookup.numbers) };
+      };
       try {
-        const { body, chains } = await lookup.answer({ ...service, path, query, fault });
-        const written = writeJson(ended(body, fault), lookup.numbers);
+        const { text: written, chains } = await withinSize(query, write);
         return { ...json(200, null, lookup.computeUnits(chains)), body: written };
       } catch (problem) {
         if (problem instanceof MalformedQuery) return text(400, problem.message);
@@ -98,6 +102,34 @@ export const operationOf = (lookup: Lookup, service: Service): Operation => {
     },
   };
 };
+
+/**
+ * The size of a page's JSON from which on it is made again with fewer items. The gateway takes 32 MB and 1,000,000 values, and more
+ * than one of 8 MB only after another.
+ */
+const MAX_PAGE_BYTES = 7_500_000;
+
+type Written = Answer & { readonly text: string };
+
+/** Writes the page that a query asks for, or as much of it as is not too large. One item is written whatever its size. */
+const withinSize = async (
+  query: URLSearchParams,
+  write: (query: URLSearchParams) => Promise<Written>,
+): Promise<Written> => {
+  let written = await write(query);
+  for (let count = itemsOf(written); count > 1 && sizeOfJson(written.text) > MAX_PAGE_BYTES; ) {
+    const fewer = new URLSearchParams(query);
+    count = Math.floor(count / 2);
+    fewer.set('limit', String(count));
+    const shorter = await write(fewer);
+    // Not every list has pages.
+    if (itemsOf(shorter) > count || !('next_offset' in shorter.body)) return written;
+    written = shorter;
+  }
+  return written;
+};
+
+const itemsOf = ({ body }: Answer): number => Object.values(body).find(Array.isArray)?.length ?? 0;
 
 /** A last page says so by leaving `next_offset` out, or, by a fault, by null or an empty text. */
 const ended = (body: object, fault: FaultRule | null): object =>

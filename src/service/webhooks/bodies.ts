@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { sizeOfJson } from '../json-size.ts';
 import type { Webhook, WebhookType } from './webhook.ts';
 
 /**
@@ -10,8 +11,6 @@ import type { Webhook, WebhookType } from './webhook.ts';
 const FULL_BYTES = 1_000_000;
 /** An event beyond it is delivered without its large parts. */
 const MAX_ITEM_BYTES = 3_500_000;
-/** What a JSON value counts as at least: its text may have two bytes, and it takes memory wherever it is parsed. */
-const VALUE_BYTES = 16;
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -43,19 +42,13 @@ const SMALLER: readonly ((item: Item) => Item)[] = [
 export const writeItem = (item: Item): WrittenItem => {
   let [left, json] = [item, JSON.stringify(item)];
   for (const smaller of SMALLER) {
-    if (sizeOf(json) <= MAX_ITEM_BYTES) break;
+    if (sizeOfJson(json) <= MAX_ITEM_BYTES) break;
     left = smaller(item);
     json = JSON.stringify(left);
   }
   const omitted = omittedFrom(item, left);
   const bytes = Buffer.byteLength(json);
   return { json, bytes: omitted.length === 0 ? bytes : Math.max(bytes, FULL_BYTES), omitted };
-};
-
-const sizeOf = (json: string): number => {
-  let values = 1;
-  for (let at = json.indexOf(','); at !== -1; at = json.indexOf(',', at + 1)) values += 1;
-  return Math.max(Buffer.byteLength(json), values * VALUE_BYTES);
 };
 
 const omittedFrom = (item: Item, left: Item): readonly string[] => {

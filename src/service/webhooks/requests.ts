@@ -59,8 +59,15 @@ export const parseBody = (text: string): Body => {
   return { ...value };
 };
 
+/** A page of 1,000 webhooks is within what clients take of an answer, and a url within what servers take of a request. */
+const MAX_CHARACTERS = 8_192;
+
 const string: Reader<string> = (value, place) => {
   if (typeof value !== 'string') throw wrongType(value, place, 'a string');
+  if (value.length > MAX_CHARACTERS)
+    throw undeserializable(
+      `${place}: invalid length: ${value.length} characters, expected at most ${MAX_CHARACTERS}`,
+    );
   return value;
 };
 
@@ -107,6 +114,9 @@ const listOf =
     return value.map((each, index) => item(each, `${place}[${index}]`));
   };
 
+/** A list of different numbers. */
+const integers: Reader<readonly number[]> = (value, place) => [...new Set(listOf(integer)(value, place))];
+
 const nullable =
   <T>(reader: Reader<T>): Reader<T | null> =>
   (value, place) =>
@@ -135,7 +145,7 @@ const given = <Fields extends Readonly<Record<string, Reader<unknown>>>>(
 export type Change = Partial<Settings>;
 
 const filters = {
-  chain_ids: nullable(listOf(integer)),
+  chain_ids: nullable(integers),
   transaction_type: nullable(oneOf(SIDES)),
   counterparty: nullable(address),
   activity_type: nullable(oneOf(ACTIVITY_TYPES)),

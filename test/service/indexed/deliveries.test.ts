@@ -6,6 +6,7 @@ import type { Hex } from '../../../src/service/types.ts';
 import { freePort } from '../../support/free-port.ts';
 import { spawnGateway } from '../../support/gateway/spawn.ts';
 import { type Gateway, startGateway } from '../../support/gateway/start.ts';
+import { runs } from '../../support/runs.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, receiptOf, sendTransaction } from './support/contracts.ts';
 import { API_KEY, spawnIndexed } from './support/service.ts';
@@ -126,6 +127,39 @@ test('a gateway that was away gets what its index has pending at once when it is
   // What was tried while nobody listened were probes of the first of each webhook: no other one has used a retry.
   expect(delivered.filter(({ attempt }) => attempt > 0).length).toBeLessThanOrEqual(3);
   expect(service.output.text).not.toContain('/deliveries/');
+});
+
+test('a service that is killed while it delivers has each event in the log of its gateway once', {
+  timeout: 1_800_000,
+}, async () => {
+  await using anvil = await startAnvil();
+  const [, to = '0x'] = await accountsOf(anvil.url);
+  const [directory, port] = [await folder(), await freePort()];
+  await using gateway = await startGateway({
+    UPSTREAM_URL: `http://127.0.0.1:${port}`,
+    UPSTREAM_API_KEY: API_KEY,
+  });
+  let value = 0;
+  for (let kill = 0; kill < runs(20); kill++) {
+    await using service = await spawnIndexed(anvil.url, directory, port);
+    if (kill === 0) await watch(gateway, to);
+    const before = (await deliveredTo(gateway)).length;
+    for (let count = 0; count < 30; count++) await pay(anvil, to, BigInt(++value));
+    // Some of what these blocks have for the three webhooks is stored, some is on its way, and some is pending.
+    await expect
+      .poll(async () => (await deliveredTo(gateway)).length, { interval: 5 })
+      .toBeGreaterThan(before);
+    await service.end('SIGKILL');
+  }
+  await using service = await spawnIndexed(anvil.url, directory, port);
+  await service.indexed(await anvil.head());
+  const numbers = Array.from({ length: value }, (_, index) => index + 1);
+  await expect.poll(async () => (await deliveredTo(gateway)).length).toBeGreaterThanOrEqual(3 * value);
+  const delivered = await deliveredTo(gateway);
+  expect(delivered).toHaveLength(3 * value);
+  expect(itemsOf(delivered, 'TRANSACTIONS').map((item) => Number(item.value))).toEqual(numbers);
+  expect(itemsOf(delivered, 'ACTIVITIES').map((item) => Number(item.value))).toEqual(numbers);
+  expect(new Set(itemsOf(delivered, 'BALANCES').map((item) => item.amount_after)).size).toBe(value);
 });
 
 test('what happens again on a local chain that was started anew is told again', async () => {

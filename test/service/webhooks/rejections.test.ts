@@ -137,6 +137,8 @@ describe('a body of the wrong shape', () => {
     [{ name: 1 }, 'name: invalid type: integer `1`, expected a string'],
     [{ url: 'nowhere' }, 'url: invalid value: string "nowhere", expected an absolute http or https URL'],
     [{ url: 'ftp://example.org' }, 'expected an absolute http or https URL'],
+    [{ name: 'n'.repeat(8_193) }, 'name: invalid length: 8193 characters, expected at most 8192'],
+    [{ url: `http://example.org/${'u'.repeat(8_192)}` }, 'url: invalid length: 8211 characters'],
     [{ active: 'yes' }, 'active: invalid type: string "yes", expected a boolean'],
     [{ chain_ids: 1 }, 'chain_ids: invalid type: integer `1`, expected a sequence'],
     [{ chain_ids: [1, '8453'] }, 'chain_ids[1]: invalid type: string "8453", expected i64'],
