@@ -176,16 +176,28 @@ function* eventsOf(data: ChainReader, transaction: Transaction): Generator<Oncha
   yield* balanceEvents(data, transaction);
 }
 
-/** An event, with what was told of it before; null for a new one. */
-type Told = { readonly event: OnchainEvent; readonly was: OnchainEvent | null };
-
-/** The events of a transaction, of which those that it had before are no news. */
-const newsOf = (data: ChainReader, after: Transaction, before: Transaction | undefined): readonly Told[] => {
-  const events = [...eventsOf(data, after)];
-  if (before === undefined) return events.map((event) => ({ event, was: null }));
-  const known = Map.groupBy(eventsOf(data, before), keyOf);
-  return events.map((event) => ({ event, was: known.get(keyOf(event))?.shift() ?? null }));
+/** An event of a transaction, with what was told of it before; null for a new one. */
+type Told = {
+  readonly transaction: Transaction;
+  readonly event: OnchainEvent;
+  readonly was: OnchainEvent | null;
 };
+
+/** The events of a block, whose transactions were told before as `before` has them. */
+function* newsOf(
+  data: ChainReader,
+  { transactions }: Block,
+  before: readonly Transaction[] | null,
+): Generator<Told> {
+  for (const [at, transaction] of transactions.entries()) {
+    const earlier = before?.[at];
+    const known = Map.groupBy(earlier === undefined ? [] : eventsOf(data, earlier), keyOf);
+    for (const event of eventsOf(data, transaction)) {
+      const was = known.size === 0 ? null : (known.get(keyOf(event))?.shift() ?? null);
+      yield { transaction, event, was };
+    }
+  }
+}
 
 const keyOf = ({ type, address, item }: OnchainEvent): string =>
   `${type} ${address} ${JSON.stringify(item())}`;
@@ -209,19 +221,17 @@ export function* deliveriesOf(
   const deliver = ({ id, type }: Webhook, body: string): Delivery => ({
     ...{ webhookId: id, type, chainId: chain.id, blockNumber: number, body },
   });
-  for (const [at, transaction] of block.transactions.entries())
-    for (const told of newsOf(data, transaction, before?.[at])) {
-      const { event } = told;
-      let item: WrittenItem | null = null;
-      for (const webhook of store.subscribers(event.address)) {
-        if (!isNews(webhook, chain.id, told)) continue;
-        item ??= writeItem(event.item());
-        const known = bodies.get(webhook);
-        const its = known ?? new Bodies(webhook, chain.id, occasion);
-        if (known === undefined) bodies.set(webhook, its);
-        for (const body of its.add(transaction.hash, item)) yield deliver(webhook, body);
-      }
+  for (const told of newsOf(data, block, before)) {
+    let item: WrittenItem | null = null;
+    for (const webhook of store.subscribers(told.event.address)) {
+      if (!isNews(webhook, chain.id, told)) continue;
+      item ??= writeItem(told.event.item());
+      const known = bodies.get(webhook);
+      const its = known ?? new Bodies(webhook, chain.id, occasion);
+      if (known === undefined) bodies.set(webhook, its);
+      for (const body of its.add(told.transaction.hash, item)) yield deliver(webhook, body);
     }
+  }
   for (const [webhook, its] of bodies) yield deliver(webhook, its.end());
 }
 
