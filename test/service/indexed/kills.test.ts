@@ -98,7 +98,7 @@ test('a service that is killed while blocks come and go delivers each that stays
     {
       await using service = await spawnIndexed(anvil.url, directory, port);
       const head = await anvil.head();
-      await service.indexed(head);
+      await service.traced(head);
       const stays = await received(anvil, coin, watched);
       await expect.poll(() => stays.filter((hash) => !deliveries().has(hash))).toEqual([]);
       await service.end('SIGTERM');
@@ -139,7 +139,7 @@ test('a service that is killed while it indexes older blocks goes on where it wa
     }
     {
       await using service = await spawnIndexed(anvil.url, directory, port);
-      await service.indexed(await anvil.head());
+      await service.traced(await anvil.head());
       await service.end('SIGTERM');
     }
     await expectRebuilt(directory, anvil);
@@ -252,7 +252,7 @@ test('chain, service and gateway are killed in turn, and a client that resumes g
   }
   await seesAll();
   expect(new Set(seen).size).toBe(seen.length);
-  await service.indexed(await anvil.head());
+  await service.traced(await anvil.head());
   await service.end('SIGTERM');
   await expectRebuilt(join(directory, 'index'), anvil);
 });

@@ -41,6 +41,13 @@ const serviceClient = (url: string) => {
         .poll(() => this.progress())
         .toContainEqual(expect.objectContaining({ chain_id: chainId, indexedTo: block, indexedFrom: 0 }));
     },
+    /** Resolves when that is so, and all blocks are traced. */
+    async traced(block: number, chainId = 31_337): Promise<void> {
+      await this.indexed(block, chainId);
+      await expect
+        .poll(async () => (await this.progress()).find(({ chain_id }) => chain_id === chainId)?.traces)
+        .toEqual({ behind: 0, problem: null });
+    },
   };
 };
 
