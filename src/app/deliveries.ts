@@ -39,7 +39,9 @@ export const startDeliveries = async (startup: Startup, redis: Redis | null): Pr
     changeNotifier: new ChangeNotifier(log),
     feedCache: new FeedCache(FEED_CACHE_BYTES),
     deliveryUrls: createDeliveryUrls(secrets, startup.config.deliveries.urlVersions),
-    refused: new RefusedDeliveries(),
+    refused: new RefusedDeliveries(({ webhookId, status, reason, bytes, attempt }) =>
+      startup.log.warn('delivery refused', { webhookId, status, problem: reason, bytes, attempt }),
+    ),
     identity,
     checks,
   };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Trace } from '../../lib/trace.ts';
 import { BodyParser } from '../events/body.ts';
 import { earliestTime, summarize } from '../events/events.ts';
+import { smallIntegerOf } from '../events/fields.ts';
 import { LogUnavailableError } from '../log/errors.ts';
 import type { DeliveryLog, NewDelivery } from '../log/log.ts';
 import { cacheByConnection, type DeliveryUrls } from './delivery-url.ts';
@@ -200,18 +201,19 @@ const store = async (
 const reportRefused = (
   { onRefused, now = Date.now }: IngressParts,
   tenant: string,
-  { webhookId, attempt }: Sender,
+  { webhookId, ...sender }: Sender,
   { status, message: reason }: IngressError,
 ): void => {
-  if (webhookId !== null) onRefused?.(tenant, { webhookId, refusedAt: now(), status, reason, attempt });
+  if (webhookId !== null) onRefused?.(tenant, { webhookId, ...sender, refusedAt: now(), status, reason });
 };
 
-type Sender = Pick<NewDelivery, 'webhookId' | 'attempt'>;
+type Sender = Pick<NewDelivery, 'webhookId' | 'attempt'> & Pick<RefusedDelivery, 'bytes'>;
 
 /** What a request says of its sender, whether or not its body could be read. */
 const senderOf = ({ signature }: IngressParts, request: IncomingMessage): Sender => {
   const { webhookId, attempt } = readHeaders(request.headers, signature?.header);
-  return { webhookId: webhookId ?? webhookOf(request), attempt };
+  const bytes = smallIntegerOf(request.headers['content-length']);
+  return { webhookId: webhookId ?? webhookOf(request), attempt, bytes };
 };
 
 const webhookOf = ({ url }: IncomingMessage): string | null => {

@@ -7,6 +7,8 @@ export type RefusedDelivery = {
   readonly status: number;
   /** The error of the response's body. */
   readonly reason: string;
+  /** The size of the body as its headers say it; null when they don't. */
+  readonly bytes: number | null;
   /** The number of the attempt, 0 for the first; null when no header says it. */
   readonly attempt: number | null;
 };
@@ -14,12 +16,24 @@ export type RefusedDelivery = {
 /** How many are remembered. A webhook's own limit keeps one that always fails from hiding the others of its tenant. */
 const MOST = { tenants: 1000, ofATenant: 100, ofAWebhook: 20 };
 
+/** A tenant whose deliveries are all refused is told of at this interval, for each status. */
+const TELL_AGAIN_MS = 60_000;
+
 /** The newest refused deliveries of each tenant, in the memory of this process. */
 export class RefusedDeliveries {
   /** The newest first. The tenant that was refused last is the last of the map. */
   readonly #ofTenants = new Map<string, readonly RefusedDelivery[]>();
+  readonly #tell: (refused: RefusedDelivery) => void;
+  /** When a tenant's refused deliveries of a status were told of. */
+  readonly #toldAt = new Map<string, number>();
+
+  /** `tell` is called with what the sender has to mend (a status of 4xx): once a minute for each tenant and status. */
+  constructor(tell: (refused: RefusedDelivery) => void = () => {}) {
+    this.#tell = tell;
+  }
 
   record(tenant: string, refused: RefusedDelivery): void {
+    if (refused.status < 500) this.#tellOnce(`${refused.status} ${tenant}`, refused);
     const { webhookId } = refused;
     const known = this.#ofTenants.get(tenant) ?? [];
     const same = known.filter((each) => each.webhookId === webhookId);
@@ -29,6 +43,14 @@ export class RefusedDeliveries {
     this.#ofTenants.set(tenant, [refused, ...kept]);
     const [first] = this.#ofTenants.keys();
     if (this.#ofTenants.size > MOST.tenants && first !== undefined) this.#ofTenants.delete(first);
+  }
+
+  #tellOnce(key: string, refused: RefusedDelivery): void {
+    const { refusedAt } = refused;
+    if (refusedAt - (this.#toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < TELL_AGAIN_MS) return;
+    if (this.#toldAt.size >= MOST.tenants) this.#toldAt.clear();
+    this.#toldAt.set(key, refusedAt);
+    this.#tell(refused);
   }
 
   /** Those of one webhook, the newest first. */

@@ -74,8 +74,8 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   let outcomes: Outcome[] = [];
   /** The urls and origins for which what is held until one accepts a delivery is to be let go. */
   const toRelease = new Set<string>();
-  /** Whether a url was found closed since the last record. */
-  let hasFailed = false;
+  /** When an attempt failed last that says of its url that it takes nothing; null where none did since the last record. */
+  let failedAt: number | null = null;
   let waiting: (() => void)[] = [];
   let isPlanned = false;
   let timer: NodeJS.Timeout | undefined;
@@ -113,8 +113,8 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     for (const { delivery } of outcomes) inFlight.end(delivery);
     outcomes = [];
     if (toRelease.size > 0) release();
-    if (hasFailed) dropOld(Date.now());
-    hasFailed = false;
+    if (failedAt !== null) dropOld(failedAt);
+    failedAt = null;
   };
 
   const release = (): void => {
@@ -196,14 +196,14 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
         refusals.tell(delivery, answer.status);
         return ABOUT_THE_BODY.has(answer.status) ? 'until due' : 'until accepted';
       case 'unavailable':
-        hasFailed = true;
-        destinations.unavailable(url, Date.now(), answer.problem);
+        failedAt = Date.now();
+        destinations.unavailable(url, failedAt, answer.problem);
         // The next probe is another delivery: it may be this one that the url can't take.
         return 'until accepted';
       case 'unreachable':
-        hasFailed = true;
+        failedAt = Date.now();
         // What failed just before failed for the same reason: it gets its place back.
-        if (destinations.unreachable(url, Date.now(), answer.problem)) toRelease.add(originOf(url));
+        if (destinations.unreachable(url, failedAt, answer.problem)) toRelease.add(originOf(url));
         return 'no';
     }
   };

@@ -46,7 +46,7 @@ export type DeliveryQueue = {
   pending(): { readonly count: number; readonly oldestAt: number | null };
   /** The webhooks that have pending deliveries. */
   webhookIds(): readonly string[];
-  /** The first delivery of a webhook that is not held, or whose time has come. */
+  /** The first delivery of a webhook that is not held, or whose time has come: from then on that one is not held. Times grow. */
   next(webhookId: string, time: number): PendingDelivery | null;
   /** When the time of the first delivery of a webhook comes that is held; null where none is. */
   heldUntil(webhookId: string): number | null;

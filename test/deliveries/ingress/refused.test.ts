@@ -66,6 +66,25 @@ test('a refused delivery is told to the owner of the webhook that it names, with
   expect(await signed.refusedOf(idOf(1), unscoped)).toEqual({ codes: ['FORBIDDEN'], refused: null });
 });
 
+test('a refused delivery is a line in the log, with webhook, status and size: one a minute of each tenant and status', async () => {
+  await using signed = await startSigned();
+  const { deliveryUrl } = await deliveriesOf(signed.gateway.url);
+  const body = JSON.stringify(activity(1));
+  for (const number of [1, 2]) await deliver(deliveryUrl, { webhookId: idOf(number), attempt: 3, body });
+  await deliver(deliveryUrl, { webhookId: idOf(3), body: 'x'.repeat(6 * 1024 * 1024) });
+  const lines = signed.gateway.logLines
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg === 'delivery refused');
+  expect(lines).toMatchObject([
+    { level: 'warn', webhookId: idOf(1), status: 401, bytes: body.length, attempt: 3 },
+    { level: 'warn', webhookId: idOf(3), status: 413, bytes: 6 * 1024 * 1024, attempt: 0 },
+  ]);
+  expect(lines.map(({ problem }) => problem)).toEqual([
+    'expected a valid signature',
+    'expected a body of at most 5242880 bytes, got a larger one',
+  ]);
+});
+
 test('of each webhook the newest are remembered, and one that always fails hides no other', async () => {
   await using signed = await startSigned();
   const { deliveryUrl } = await deliveriesOf(signed.gateway.url);

@@ -209,14 +209,16 @@ const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): Deli
   const first = database.prepare('SELECT added FROM deliveries ORDER BY id LIMIT 1');
   const webhooks = database.prepare('SELECT DISTINCT webhook FROM deliveries');
   const next = database.prepare(
-    `SELECT id, chain, block, retry, due, body FROM deliveries WHERE id = (
-       SELECT min(id) FROM (
-         SELECT min(id) AS id FROM deliveries WHERE webhook = ?1 AND held = 0
-         UNION ALL SELECT min(id) FROM deliveries WHERE webhook = ?1 AND held > 0 AND due <= ?2
-       )
-     )`,
+    `SELECT id, chain, block, retry, due, body FROM deliveries
+     WHERE id = (SELECT min(id) FROM deliveries WHERE webhook = ? AND held = 0)`,
   );
-  const heldUntil = database.prepare('SELECT min(due) AS due FROM deliveries WHERE webhook = ? AND held > 0');
+  const firstHeld = database.prepare(
+    `SELECT due FROM deliveries INDEXED BY deliveries_held
+     WHERE webhook = ? AND held > 0 ORDER BY due LIMIT 1`,
+  );
+  const releaseDue = database.prepare(
+    'UPDATE deliveries SET held = 0 WHERE webhook = ? AND held > 0 AND due <= ?',
+  );
   const remove = database.prepare('DELETE FROM deliveries WHERE id = ?');
   const tryLater = database.prepare('UPDATE deliveries SET retry = ?, due = ?, held = ? WHERE id = ?');
   const release = database.prepare(
@@ -225,6 +227,11 @@ const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): Deli
   const dropDue = database.prepare('DELETE FROM deliveries WHERE webhook = ? AND due <= ?');
   const drop = database.prepare('DELETE FROM deliveries WHERE chain = ? AND block >= ?');
   const positionOf = (id: string): number => known.get(id)?.position ?? 0;
+
+  const heldUntil = (webhookId: string): number | null => {
+    const due = firstHeld.get(positionOf(webhookId))?.due;
+    return due === undefined ? null : Number(due);
+  };
 
   return {
     add({ webhookId, chainId, blockNumber, body }, time) {
@@ -238,8 +245,11 @@ const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): Deli
     webhookIds: () => webhooks.all().flatMap(({ webhook }) => known.at(webhook)?.id ?? []),
     next(webhookId, time) {
       const found = known.get(webhookId);
-      const row = found && next.get(found.position, Math.floor(time));
-      if (found === undefined || row === undefined) return null;
+      if (found === undefined) return null;
+      // To look for the first one among many that are due would take longer each time.
+      if ((heldUntil(webhookId) ?? time + 1) <= time) releaseDue.run(found.position, Math.floor(time));
+      const row = next.get(found.position);
+      if (row === undefined) return null;
       return {
         id: Number(row.id),
         webhookId,
@@ -251,10 +261,7 @@ const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): Deli
         body: String(row.body),
       };
     },
-    heldUntil(webhookId) {
-      const first = heldUntil.get(positionOf(webhookId))?.due ?? null;
-      return first === null ? null : Number(first);
-    },
+    heldUntil,
     record(outcomes) {
       if (outcomes.length === 0) return;
       inTransaction(database, () => {
