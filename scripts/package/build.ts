@@ -88,8 +88,17 @@ const { output } = await bundle.write({
   sourcemap: true,
   sourcemapExcludeSources: true,
   comments: false,
-  // The program and its threads load most of src/lib/: as one file it is read sooner than as a file for each set of users.
-  codeSplitting: { groups: [{ name: 'lib', test: new RegExp(`^${FROM}/lib/`) }] },
+  // The program and its threads load most of src/lib/, and gateways and the service over an index the same metrics: as one file
+  // each they are read sooner than as a file for each set of users.
+  codeSplitting: {
+    groups: [
+      { name: 'lib', test: new RegExp(`^${FROM}/lib/`) },
+      {
+        name: 'metrics',
+        test: new RegExp(`^${FROM}/telemetry/(?:index-metrics|tallies|upstream-metrics)|/prom-client/lib/`),
+      },
+    ],
+  },
 });
 
 await bundle.close();
