@@ -35,6 +35,8 @@ type DispatcherParts = {
 
 /** The url has accepted a delivery; it is tried again; it was after the last retry; or too many were pending. */
 export type DeliveryEnd = 'accepted' | 'retried' | 'abandoned' | 'dropped';
+/** How an attempt came about: by the delivery's schedule, or as the probe of a url that takes nothing. */
+type Occasion = { readonly isDue: boolean; readonly isProbe: boolean };
 
 /**
  * Sends the deliveries of a queue to their webhooks' urls: those of a webhook one after another, in their order. A url gets each
@@ -146,22 +148,27 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     if (inFlight.has(webhookId) || inFlight.countTo(url) >= POSTS_PER_URL) return Number.POSITIVE_INFINITY;
     const opensAt = destinations.opensAt(url);
     if (opensAt > now) return opensAt;
-    const delivery = queue.next(webhookId, now);
+    const isProbe = destinations.closedSince(url) !== null;
+    let delivery = queue.next(webhookId, now);
+    if (delivery === null && isProbe) {
+      queue.release(webhookId);
+      delivery = queue.next(webhookId, now);
+    }
     // The webhooks of a url take turns.
     wakeAt.delete(webhookId);
     const time = delivery === null ? queue.heldUntil(webhookId) : now;
     if (time !== null) wakeAt.set(webhookId, time);
-    if (delivery !== null) attempt(url, delivery, now);
+    if (delivery !== null) attempt(url, delivery, { isProbe, isDue: delivery.due <= now });
     return delivery === null && time !== null ? time : Number.POSITIVE_INFINITY;
   };
 
-  const attempt = (url: string, delivery: PendingDelivery, now: number): void => {
+  const attempt = (url: string, delivery: PendingDelivery, occasion: Occasion): void => {
     const signal = inFlight.begin(url, delivery);
     destinations.began(url);
     sender
       .send(url, delivery, signal)
       .then(
-        (answer) => answered(url, delivery, answer, delivery.due <= now),
+        (answer) => answered(url, delivery, answer, occasion),
         (problem: unknown) => {
           if (!signal.aborted)
             log('delivery failed', { webhookId: delivery.webhookId, problem: String(problem) });
@@ -175,13 +182,12 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       });
   };
 
-  /** `isDue`: the attempt was one of the delivery's schedule. */
-  const answered = (url: string, delivery: PendingDelivery, answer: Answer, isDue: boolean): void => {
+  const answered = (url: string, delivery: PendingDelivery, answer: Answer, occasion: Occasion): void => {
     const held = learn(url, delivery, answer);
     if (held === null) {
       outcomes.push({ delivery, next: null });
       onEnd('accepted');
-    } else tryLater(url, delivery, held, isDue);
+    } else tryLater(url, delivery, held, occasion);
   };
 
   /** Learns from an answer what the url takes. Returns what the delivery waits for; null when it is accepted. */
@@ -208,7 +214,12 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     }
   };
 
-  const tryLater = (url: string, delivery: PendingDelivery, held: Held, isDue: boolean): void => {
+  const tryLater = (
+    url: string,
+    delivery: PendingDelivery,
+    held: Held,
+    { isDue, isProbe }: Occasion,
+  ): void => {
     const { webhookId, chainId, retry, due } = delivery;
     if (isDue && retry >= MAX_RETRIES) {
       log('delivery abandoned', { webhookId, chainId, retries: MAX_RETRIES });
@@ -221,8 +232,8 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       const waitMs = retries.firstMs * retries.factor ** retry * jitter;
       outcomes.push({ delivery, next: { retry: retry + 1, due: Date.now() + waitMs, held } });
     } else if (held === 'no') inFlight.end(delivery);
-    // It was sent beside its schedule because others are accepted, so the url can't take this one.
-    else outcomes.push({ delivery, next: { retry, due, held: 'until due' } });
+    // A url that takes others, but not what it failed to take before, can't take this one.
+    else outcomes.push({ delivery, next: { retry, due, held: isProbe ? held : 'until due' } });
   };
 
   /** Drops what has waited for longer than retries go on, for a url that has been closed all the time. */
@@ -240,6 +251,8 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   return {
     start() {
       isRunning = !stopped;
+      // Their urls may be back since the last stop.
+      for (const webhookId of wakeAt.keys()) toRelease.add(urlOf(webhookId) ?? '');
       if (wakeAt.size > 0) plan();
     },
     deliver(delivery) {

@@ -92,6 +92,17 @@ test.each([503, 502, 429, 'hang up', 'never'] as const)(
   },
 );
 
+test.each(['hang up', 503] as const)(
+  'the only delivery of a url that answers it with %s once, as when a receiver restarts, is sent again at once',
+  async (failure) => {
+    await using service = await startDelivering((index) => (index < 3 ? failure : 200), SHIPPED);
+    service.create();
+    service.webhooks.handleBlock(numbered(1));
+    await service.webhooks.settled();
+    expect(service.receiver.received.map(retryOf)).toEqual([0, 1, 1, 1]);
+  },
+);
+
 describe('a delivery that its url alone does not take', () => {
   test.each([413, 500, 'hang up'] as const)(
     '(%s) holds up no other, and is tried again by its own schedule',

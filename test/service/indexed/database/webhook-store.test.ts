@@ -50,6 +50,22 @@ test('what is in flight at a stop is sent after the next start', async () => {
   expect(receiver.received.map(retryOf)).toEqual(['0', '0']);
 });
 
+test('what waited for its url at a stop is sent at once after the next start', async () => {
+  await using folder = await folderOf({});
+  let isDown = true;
+  await using receiver = await startReceiver(() => (isDown ? 'hang up' : 200));
+  {
+    await using before = openWebhooks(folder.path('.'), { probes: { firstMs: 60_000, maxMs: 60_000 } });
+    const id = before.subscribe(receiver.url);
+    before.add(1);
+    await expect.poll(() => before.store.deliveries.heldUntil(id)).not.toBeNull();
+  }
+  isDown = false;
+  await using after = openWebhooks(folder.path('.'));
+  await after.webhooks.settled();
+  expect(receiver.received.map(retryOf)).toEqual(['0', '1']);
+});
+
 test('what a file of an earlier version has pending is sent at once, as it was', async () => {
   await using folder = await folderOf({});
   await using receiver = await startReceiver();

@@ -29,7 +29,8 @@ export const startService = (options: Partial<WebhooksOptions> = {}): Service =>
     store: createMemoryStore(now),
     now,
     retries: { firstMs: 1, factor: 2 },
-    probes: { firstMs: 1, maxMs: 4 },
+    // By then the next retry is due, and the probe is that.
+    probes: { firstMs: 20, maxMs: 20 },
     headerPrefix: 'x-sandbox',
     maxPending: 1_000,
     ...options,
