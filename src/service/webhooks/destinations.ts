@@ -18,7 +18,7 @@ type Closed = {
  * Knows which urls take deliveries (a circuit breaker). A url that fails is closed, and so is the whole origin where no connection
  * is made: what is pending for it waits, except for one delivery at a time, the probe. It is sent after pauses of a few seconds, so
  * that everything follows within seconds of the url's return. An answer opens url and origin, and other closed urls of the origin
- * are probed after the shortest pause.
+ * are probed after the shortest pause. Times are those of `performance.now()`: the clock may jump.
  */
 export class Destinations {
   readonly #pauses: ProbePauses;
@@ -90,9 +90,9 @@ export class Destinations {
       this.#closed.set(key, { since: now, failedAt: now, ...probe, isTold: false });
       return true;
     }
+    known.isProbing = false;
     // Of several that were sent before it closed, the first has closed it.
     if (known.probeAt > now) return false;
-    known.isProbing = false;
     known.failedAt = now;
     known.pauseMs = Math.min(2 * known.pauseMs, maxMs);
     known.probeAt = now + known.pauseMs;

@@ -11,7 +11,7 @@ const MAX_RETRIES = 5;
 const POSTS_PER_URL = 8;
 /** Milliseconds until a queue that failed, such as on a full disk, is used again. */
 const FAILED_QUEUE_MS = 1_000;
-/** Further ahead than a timer can be set there is nothing to wait for. */
+/** Further ahead than a timer can be set there is nothing to wait for. After it, everything is looked at again. */
 const LONGEST_WAIT_MS = 3_600_000;
 /** Statuses of a body that is refused, whatever else the url takes. Others say that the url itself is wrong. */
 const ABOUT_THE_BODY: ReadonlySet<number> = new Set([400, 413, 415, 422, 500]);
@@ -130,24 +130,22 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   };
 
   const sendDue = (now: number): void => {
-    let next = Number.POSITIVE_INFINITY;
-    for (const [webhookId, time] of [...wakeAt]) {
-      const again = time > now ? time : sendOf(webhookId, now);
-      next = Math.min(next, again);
-    }
-    if (next < Number.POSITIVE_INFINITY) timer = setTimeout(plan, Math.min(next - now, LONGEST_WAIT_MS));
+    let waitMs = LONGEST_WAIT_MS;
+    for (const [webhookId, time] of [...wakeAt])
+      waitMs = Math.min(waitMs, time > now ? time - now : sendOf(webhookId, now));
+    if (wakeAt.size > 0) timer = setTimeout(plan, waitMs);
   };
 
-  /** Sends the next delivery of a webhook, if there is room. Returns when to look again, if nothing else happens before. */
+  /** Sends the next delivery of a webhook, if there is room. Returns how long to wait, if nothing else happens before. */
   const sendOf = (webhookId: string, now: number): number => {
     const url = urlOf(webhookId);
     if (url === null) {
       wakeAt.delete(webhookId);
-      return Number.POSITIVE_INFINITY;
+      return LONGEST_WAIT_MS;
     }
-    if (inFlight.has(webhookId) || inFlight.countTo(url) >= POSTS_PER_URL) return Number.POSITIVE_INFINITY;
-    const opensAt = destinations.opensAt(url);
-    if (opensAt > now) return opensAt;
+    if (inFlight.has(webhookId) || inFlight.countTo(url) >= POSTS_PER_URL) return LONGEST_WAIT_MS;
+    const closedMs = destinations.opensAt(url) - performance.now();
+    if (closedMs > 0) return closedMs;
     const isProbe = destinations.closedSince(url) !== null;
     let delivery = queue.next(webhookId, now);
     if (delivery === null && isProbe) {
@@ -159,7 +157,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     const time = delivery === null ? queue.heldUntil(webhookId) : now;
     if (time !== null) wakeAt.set(webhookId, time);
     if (delivery !== null) attempt(url, delivery, { isProbe, isDue: delivery.due <= now });
-    return delivery === null && time !== null ? time : Number.POSITIVE_INFINITY;
+    return delivery === null && time !== null ? Math.max(0, time - now) : LONGEST_WAIT_MS;
   };
 
   const attempt = (url: string, delivery: PendingDelivery, occasion: Occasion): void => {
@@ -203,13 +201,13 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
         return ABOUT_THE_BODY.has(answer.status) ? 'until due' : 'until accepted';
       case 'unavailable':
         failedAt = Date.now();
-        destinations.unavailable(url, failedAt, answer.problem);
+        destinations.unavailable(url, performance.now(), answer.problem);
         // The next probe is another delivery: it may be this one that the url can't take.
         return 'until accepted';
       case 'unreachable':
         failedAt = Date.now();
         // What failed just before failed for the same reason: it gets its place back.
-        if (destinations.unreachable(url, failedAt, answer.problem)) toRelease.add(originOf(url));
+        if (destinations.unreachable(url, performance.now(), answer.problem)) toRelease.add(originOf(url));
         return 'no';
     }
   };
@@ -221,13 +219,13 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     { isDue, isProbe }: Occasion,
   ): void => {
     const { webhookId, chainId, retry, due } = delivery;
+    if (held === 'until accepted') released.delete(url);
     if (isDue && retry >= MAX_RETRIES) {
       log('delivery abandoned', { webhookId, chainId, retries: MAX_RETRIES });
       outcomes.push({ delivery, next: null });
       onEnd('abandoned');
     } else if (isDue) {
       onEnd('retried');
-      if (held === 'until accepted') released.delete(url);
       const jitter = 0.5 + Math.random() / 2;
       const waitMs = retries.firstMs * retries.factor ** retry * jitter;
       outcomes.push({ delivery, next: { retry: retry + 1, due: Date.now() + waitMs, held } });
@@ -237,12 +235,12 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   };
 
   /** Drops what has waited for longer than retries go on, for a url that has been closed all the time. */
-  const dropOld = (now: number): void => {
+  const dropOld = (time: number): void => {
     for (const webhookId of wakeAt.keys()) {
       const url = urlOf(webhookId);
       const since = url === null ? null : destinations.closedSince(url);
-      if (since === null || now - since < retriesMs) continue;
-      const dropped = queue.dropDue(webhookId, now - retriesMs);
+      if (since === null || performance.now() - since < retriesMs) continue;
+      const dropped = queue.dropDue(webhookId, time - retriesMs);
       if (dropped > 0) log('deliveries abandoned', { webhookId, deliveries: dropped });
       for (let count = 0; count < dropped; count += 1) onEnd('abandoned');
     }
