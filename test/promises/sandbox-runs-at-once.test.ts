@@ -90,7 +90,9 @@ test('the demo webhooks deliver from the first block on', async () => {
   const port = typeof address === 'object' ? address?.port : 0;
   sandbox.start(`http://127.0.0.1:${port}/`);
   const kinds = () => new Set(delivered.flatMap((body) => Object.keys(body)));
-  await expect.poll(() => [...kinds()].sort()).toEqual(['activities', 'balance_changes', 'transactions']);
+  await expect
+    .poll(() => [...kinds()].sort())
+    .toEqual(['activities', 'balance_changes', 'delivery_id', 'transactions']);
   await sandbox.stop();
   receiver.closeAllConnections();
   await new Promise((resolve) => receiver.close(resolve));
