@@ -178,7 +178,7 @@ export class Index {
     });
   }
 
-  /** An indexed block; null when there is none of this number. */
+  /** An indexed block; null when no block of this number is indexed. */
   block(chainId: number, number: number): ParsedBlock | null {
     const slot = this.slot(chainId);
     const id = blockId(slot, number);

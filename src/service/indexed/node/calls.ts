@@ -28,7 +28,7 @@ const CALLS_AT_ONCE = 50;
 /** The number of hex digits of an answer. No contract needs more to say what the index asks. */
 const MAX_DIGITS = 256 * 1024;
 
-/** A call that no contract can fail: there is none at its address. A node that answers it answers calls of contracts. */
+/** A call to an address without a contract, which cannot fail. A node that answers it answers calls of contracts. */
 export const CONTROL: Call = { to: '0x0000000000000000000000000000000000000000', data: '0x' };
 
 export type Calls = {
