@@ -46,8 +46,8 @@ const ranksBy = async (order: ListOrder<'seen' | 'value'>, isIndexed: boolean) =
 
 test.each([
   [UNORDERED, [null, null, null, null, null]],
-  [descendingBy('value'), [1.2345678901234568e24, 20.5, null, -3, -3]],
-  [newestFirst('seen'), [1735689602000, 1735689601000, 1735689600000, 1000, 1000]],
+  [descendingBy('value'), [1.2345678901234568e24, 20.5, null, -3, null]],
+  [newestFirst('seen'), [1735689602000, 1735689601000, 1735689600000, 1000, null]],
 ] as const)('the ranks of a list that is $kind are the same in both readers', async (order, ranks) => {
   expect(await ranksBy(order, false)).toEqual(ranks);
   expect(await ranksBy(order, true)).toEqual(ranks);
