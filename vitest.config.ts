@@ -17,13 +17,13 @@ const spawning = findSpawningTests();
 
 /**
  * What the executor does by itself where a list is not written by a plan: it parses bodies, holds the values in memory and
- * makes pages of them. That answers are the same for any document and body is held by test/plans/same-answers.test.ts, and
+ * makes pages of them. That answers are the same for any document and body is held by test/graph/plan/same-answers.test.ts, and
  * all else, from retries to the freshness of pages, is below the two.
  */
 const withoutPlans = [
   'lookups/*',
-  'pagination/*',
-  'cache/{memory-budget,page-memory}',
+  'graph/pagination/*',
+  'upstream/cache/{memory-budget,page-memory}',
   'upstream/{exact-numbers,responses}',
 ].map((files) => `test/${files}.test.ts`);
 

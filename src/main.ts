@@ -8,8 +8,8 @@ import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { unknownVariables, VARIABLES_OF_SERVICE } from './config/unknown-variables.ts';
 import { readVersion } from './config/version.ts';
 import { SHUTDOWN_TIMES, type ShutdownTimes, shutdownMs } from './lib/deadlines.ts';
+import { stackOf } from './lib/errors.ts';
 import { createLog, LOG_FORMATS, type Log, type LogFormat, type LogLevel } from './lib/log.ts';
-import { stackOf } from './lib/values.ts';
 import type { Machine } from './workers/worker.ts';
 
 /** The one place that touches the process: its environment, its signals, its exit code. */

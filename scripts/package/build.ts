@@ -21,7 +21,7 @@ const TO = resolve(ROOT, values.to);
 /** The program, and those of its threads. */
 const PROGRAMS = [
   'main.ts',
-  'service/indexed/index-thread.ts',
+  'backend/indexer/index-thread.ts',
   'deliveries/sqlite/threads/writer-thread.ts',
   'deliveries/sqlite/threads/reader-thread.ts',
   'server/browsers/console-assets-worker.ts',

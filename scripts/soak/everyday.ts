@@ -50,7 +50,7 @@ export type Everyday = {
 /** The sandbox as a service of its own. Until the signal aborts, it is killed again and again, and started at the same port. */
 const startRestartingService = async (everyMs: number, signal: AbortSignal) => {
   const env = { PORT: String(await freePort()), SANDBOX_BLOCK_MS: '500' };
-  const start = () => spawnGateway(env, 'src/service/simulated/main.ts');
+  const start = () => spawnGateway(env, 'src/backend/sandbox/main.ts');
   let running = await start();
   const restarts = repeat(
     async () => {

@@ -1,5 +1,5 @@
 // The soak's upstream service, in a process of its own: true to the contract for honest wallets, and not for others.
-import { startSandbox } from '../../src/service/simulated/sandbox.ts';
+import { startSandbox } from '../../src/backend/sandbox/sandbox.ts';
 import {
   collection,
   hashOf,

@@ -5,7 +5,7 @@ import type { DeliveryLog } from '../deliveries/log/log.ts';
 import { checkRedisLog, openRedisLog } from '../deliveries/redis/log.ts';
 import { type SecretObserver, SharedSecret, shareSettings } from '../deliveries/redis/shared-secret.ts';
 import { IDENTITY, SECRET } from '../deliveries/redis/store.ts';
-import { messageOf } from '../lib/values.ts';
+import { messageOf } from '../lib/errors.ts';
 import { RedisReplyError, RedisUnavailableError } from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
 import type { ReadinessPart } from '../server/http/health.ts';

@@ -11,9 +11,9 @@ import {
 import { RefusedDeliveries } from '../deliveries/ingress/refused.ts';
 import { LogOpenError } from '../deliveries/log/errors.ts';
 import { observeLog } from '../deliveries/log/observer.ts';
+import { messageOf } from '../lib/errors.ts';
 import { closeToOthers } from '../lib/folders.ts';
 import { settlesWithin } from '../lib/tasks.ts';
-import { messageOf } from '../lib/values.ts';
 import type { OpenedLog } from './deliveries-in-redis.ts';
 import type { Redis } from './redis.ts';
 import type { Startup } from './startup.ts';

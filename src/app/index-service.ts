@@ -1,10 +1,10 @@
+import { type IndexedConfig, readServiceConfig } from '../backend/indexer/config.ts';
+import { startIndexed } from '../backend/indexer/indexer.ts';
+import { type NodeAbilities, probeNode } from '../backend/indexer/node/node.ts';
 import { ConfigError } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { messageOf } from '../lib/values.ts';
-import { type IndexedConfig, readServiceConfig } from '../service/indexed/config.ts';
-import { startIndexed } from '../service/indexed/indexed.ts';
-import { type NodeAbilities, probeNode } from '../service/indexed/node/node.ts';
 import { createIndexExposition } from '../telemetry/telemetry.ts';
 import { indexLog, startProblem } from './index-thread.ts';
 

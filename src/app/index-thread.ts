@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
+import type { ServiceConfig } from '../backend/indexer/config.ts';
+import type { IndexFigures } from '../backend/indexer/figures.ts';
+import type { FromIndex, ToIndex } from '../backend/indexer/index-thread.ts';
 import { ConfigError } from '../config/config.ts';
 import type { ShutdownDeadline } from '../lib/deadlines.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { messageOf } from '../lib/values.ts';
-import type { ServiceConfig } from '../service/indexed/config.ts';
-import type { IndexFigures } from '../service/indexed/figures.ts';
-import type { FromIndex, ToIndex } from '../service/indexed/index-thread.ts';
 
 /** The service over an index of real chains, in a thread of its own. */
 export type IndexThread = {
@@ -21,7 +21,7 @@ export type IndexThread = {
   stop(deadline: ShutdownDeadline): Promise<void>;
 };
 
-const ENTRY = new URL('../service/indexed/index-thread.ts', import.meta.url);
+const ENTRY = new URL('../backend/indexer/index-thread.ts', import.meta.url);
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;

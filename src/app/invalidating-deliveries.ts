@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { sequenceIn } from '../deliveries/log/cursor.ts';
 import type { DeliveryLog, NewDelivery, StoredDelivery } from '../deliveries/log/log.ts';
 import { type Clock, monotonicClock } from '../lib/deadlines.ts';
-import { atMostEntries } from '../lib/values.ts';
-import type { Invalidations } from '../shared/invalidations.ts';
+import { atMostEntries } from '../lib/memo.ts';
+import type { Invalidations } from '../redis/invalidations.ts';
 import type { InvalidationBus } from '../upstream/cache/entries.ts';
 
 type Options = {

@@ -5,6 +5,7 @@ import type { openSqliteLog } from '../deliveries/sqlite/log.ts';
 import type { Clock, ShutdownDeadline } from '../lib/deadlines.ts';
 import type { Log } from '../lib/log.ts';
 import type { RedisTimes } from '../redis/client.ts';
+import type { SharedTimes } from '../redis/run.ts';
 import {
   type Authenticate,
   authenticateAnyone,
@@ -15,7 +16,6 @@ import type { KeyVerificationTimes } from '../server/auth/verify-key.ts';
 import type { HttpTimes } from '../server/http/server.ts';
 import type { UnsentTimes } from '../server/http/unsent-limit.ts';
 import type { SocketTimes } from '../server/websocket/protocol.ts';
-import type { SharedTimes } from '../shared/run.ts';
 import type { Traces } from '../telemetry/start-traces.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Machine } from '../workers/worker.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../config/config.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { messageOf } from '../lib/values.ts';
 import { schema } from '../schema.ts';
 import {
   createTrustedDocuments,

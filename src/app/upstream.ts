@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
+import type { IndexedConfig } from '../backend/indexer/config.ts';
+import type { Sandbox } from '../backend/sandbox/sandbox.ts';
 import type { Config } from '../config/config.ts';
 import type { ContextParts } from '../context.ts';
 import { type ChainSource, createChainSource, readChainsOf } from '../lookups/chains/chains.ts';
 import { type Chain, KNOWN_CHAINS } from '../lookups/chains/known-chains.ts';
 import { lookups } from '../lookups/registry.ts';
-import type { IndexedConfig } from '../service/indexed/config.ts';
-import type { Sandbox } from '../service/simulated/sandbox.ts';
-import type { Invalidations } from '../shared/invalidations.ts';
-import type { SharedLimits } from '../shared/limits.ts';
+import type { Invalidations } from '../redis/invalidations.ts';
+import type { SharedLimits } from '../redis/limits.ts';
 import type { CacheBudget, InvalidationBus } from '../upstream/cache/entries.ts';
 import { createInvalidationBus } from '../upstream/cache/entries.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client/client.ts';
@@ -155,7 +155,7 @@ const embedIndex = async (
 
 const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> => {
   // A gateway over a real service does not load it.
-  const { startSandbox } = await import('../service/simulated/sandbox.ts');
+  const { startSandbox } = await import('../backend/sandbox/sandbox.ts');
   const sandbox = await startSandbox({
     ...(config.upstream.apiKey !== null && { apiKey: config.upstream.apiKey }),
     keyHeader: config.upstream.apiKeyHeader,

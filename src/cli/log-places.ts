@@ -2,7 +2,7 @@ import { readLogPlace } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { type KeptSecrets, keepSecrets, readKeptSecrets } from '../deliveries/ingress/delivery-url.ts';
 import { LogTransferError } from '../deliveries/log/copy.ts';
-import type { TenantReader, WholeLog } from '../deliveries/log/whole-log.ts';
+import type { OfflineLog, TenantReader } from '../deliveries/log/offline-log.ts';
 import { shown } from './report.ts';
 
 /** Where a log is: a folder, or URLs of Redis. */
@@ -10,7 +10,7 @@ export type LogPlace = ReturnType<typeof readLogPlace>;
 
 /** A log for work on all of it, and the secrets that are kept beside it. */
 export type OpenedPlace = {
-  readonly log: WholeLog;
+  readonly log: OfflineLog;
   readSecrets(): Promise<KeptSecrets>;
   keepSecrets(secrets: KeptSecrets): Promise<void>;
 };
@@ -41,8 +41,8 @@ export const openPlace = async (
   opened: AsyncDisposableStack,
 ): Promise<OpenedPlace> => {
   if (settings === null) {
-    const { openWholeSqliteLog } = await import('../deliveries/sqlite/whole-log.ts');
-    const log = await openWholeSqliteLog(dataDir, creates);
+    const { openOfflineSqliteLog } = await import('../deliveries/sqlite/offline-log.ts');
+    const log = await openOfflineSqliteLog(dataDir, creates);
     opened.defer(() => log.close());
     return {
       log,
@@ -53,7 +53,7 @@ export const openPlace = async (
   // A log in a folder needs no client of Redis.
   const [{ connectRedis }, { checkNoGateways, wholeRedisLog }, secrets] = await Promise.all([
     import('../redis/connection.ts'),
-    import('../deliveries/redis/whole-log.ts'),
+    import('../deliveries/redis/offline-log.ts'),
     import('../deliveries/redis/shared-secret.ts'),
   ]);
   const { urls, minReplicas } = settings;
@@ -72,8 +72,8 @@ export const openPlace = async (
 export const openReader = async (place: LogPlace, opened: AsyncDisposableStack): Promise<TenantReader> => {
   if (place.redis !== null)
     return (await openPlace(place, { creates: false, besideGateways: true }, opened)).log;
-  const { readWholeSqliteLog } = await import('../deliveries/sqlite/whole-log.ts');
-  const log = await readWholeSqliteLog(place.dataDir);
+  const { readOfflineSqliteLog } = await import('../deliveries/sqlite/offline-log.ts');
+  const log = await readOfflineSqliteLog(place.dataDir);
   opened.defer(() => log.close());
   return log;
 };

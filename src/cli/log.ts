@@ -8,8 +8,8 @@ import {
 import { copyLog, LogTransferError, reopenLog } from '../deliveries/log/copy.ts';
 import { LogOpenError, LogUnavailableError } from '../deliveries/log/errors.ts';
 import { describeFence } from '../deliveries/log/fence.ts';
-import type { TenantLog, TenantReader, WholeDelivery } from '../deliveries/log/whole-log.ts';
-import { messageOf } from '../lib/values.ts';
+import type { TenantLog, TenantReader, WholeDelivery } from '../deliveries/log/offline-log.ts';
+import { messageOf } from '../lib/errors.ts';
 import { type OpenedPlace, openPlace, openReader, placeOf } from './log-places.ts';
 import { type LogCommand, LogCommandError } from './options.ts';
 

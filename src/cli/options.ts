@@ -2,8 +2,8 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ConfigError, readConfig } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { type UnknownVariable, unknownVariables } from '../config/unknown-variables.ts';
+import { messageOf, stackOf } from '../lib/errors.ts';
 import { createLog, type LogFormat } from '../lib/log.ts';
-import { messageOf, stackOf } from '../lib/values.ts';
 import { type Setting, settingsOf } from './report.ts';
 
 /** Work on a delivery log, without a gateway. Places are what `placeOf` reads. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { type IndexedConfig, readIndexedConfig } from '../backend/indexer/config.ts';
 import { SHUTDOWN_TIMES, type ShutdownTimes } from '../lib/deadlines.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
 import type { Chain } from '../lookups/chains/known-chains.ts';
-import { type IndexedConfig, readIndexedConfig } from '../service/indexed/config.ts';
 import { type AuthConfig, readAuth } from './auth.ts';
 import type { Environment, Read, Variable } from './environment.ts';
 import {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { INDEXED_VARIABLES } from '../backend/indexer/config.ts';
 import type { Chain } from '../lookups/chains/known-chains.ts';
 import { itemLookups, lookups } from '../lookups/registry.ts';
 import { isNetwork } from '../server/http/client-address.ts';
-import { INDEXED_VARIABLES } from '../service/indexed/config.ts';
 
 const FIXED = [
   'HOST',

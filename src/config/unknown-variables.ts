@@ -1,5 +1,5 @@
+import { INDEXED_VARIABLES, SERVICE_VARIABLES } from '../backend/indexer/config.ts';
 import { closestMatch, editsBetween } from '../lib/edits.ts';
-import { INDEXED_VARIABLES, SERVICE_VARIABLES } from '../service/indexed/config.ts';
 import { VARIABLES } from './environment.ts';
 
 /** A variable that is set and has no effect. Its value may be a secret, and is never shown. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { messageOf } from '../lib/values.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Finding } from './finding.ts';
 import { type Result, type RunOptions, startRun } from './run.ts';
 

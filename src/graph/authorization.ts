@@ -10,7 +10,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { rememberEach } from '../lib/values.ts';
+import { rememberEach } from '../lib/memo.ts';
 import type { Scope } from '../scopes.ts';
 import { clientError } from './errors.ts';
 

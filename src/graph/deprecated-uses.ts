@@ -17,7 +17,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { rememberEach } from '../lib/values.ts';
+import { rememberEach } from '../lib/memo.ts';
 
 /**
  * Returns the deprecated coordinates that an operation uses, each once: fields, arguments, input fields and values of enums,

@@ -23,7 +23,8 @@ import {
   validateExecutionArgs,
   visit,
 } from 'graphql';
-import { type MaybePromise, rememberEach } from '../lib/values.ts';
+import { rememberEach } from '../lib/memo.ts';
+import type { MaybePromise } from '../lib/tasks.ts';
 import { collectFields, type SelectionInfo } from './cost/operation-info.ts';
 
 /** Runs a query or a mutation of a valid document, without `@defer` and `@stream`. */

@@ -15,7 +15,7 @@ import {
   separateOperations,
   visit,
 } from 'graphql';
-import { rememberEach } from '../lib/values.ts';
+import { rememberEach } from '../lib/memo.ts';
 import { collectFields, isStreamed, type Operation, readOperation } from './cost/operation-info.ts';
 import { badUserInput } from './errors.ts';
 

@@ -142,3 +142,6 @@ export const createStaggeredInterval = (everyMs: number): StaggeredInterval => {
     stop: () => clearInterval(timer),
   };
 };
+
+/** A value, or a promise of it. A caller that gets the value goes on without waiting. */
+export type MaybePromise<Value> = Value | Promise<Value>;

@@ -1,5 +1,5 @@
 import { ErrorReply } from '@redis/client';
-import { messageOf } from '../lib/values.ts';
+import { messageOf } from '../lib/errors.ts';
 import type {
   RedisArgument,
   RedisClient,

@@ -1,6 +1,6 @@
 import { createClient, ErrorReply } from '@redis/client';
 import { raceWithTimeout, sleep } from '../lib/deadlines.ts';
-import { messageOf } from '../lib/values.ts';
+import { messageOf } from '../lib/errors.ts';
 import {
   pauseMs,
   RESP,

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { atMostEntries } from '../lib/values.ts';
+import { atMostEntries } from '../lib/memo.ts';
 import type { Attribution } from '../server/graphql/attribution.ts';
 import type { OperationObserver } from '../server/graphql/observe.ts';
 import type { Sink } from './combine.ts';

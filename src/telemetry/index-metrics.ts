@@ -1,4 +1,4 @@
-import type { ChainFigures, IndexFigures } from '../service/indexed/figures.ts';
+import type { ChainFigures, IndexFigures } from '../backend/indexer/figures.ts';
 import type { Metrics } from './upstream-metrics.ts';
 
 /**

@@ -4,7 +4,7 @@ import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import type { SharedAnswerObserver } from '../graph/answer/shared-answers.ts';
 import type { RedisObserver } from '../redis/connection.ts';
-import type { SharedObserver } from '../shared/run.ts';
+import type { SharedObserver } from '../redis/run.ts';
 import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock, monotonicClock } from '../lib/deadlines.ts';
-import { atMostEntries } from '../lib/values.ts';
+import { atMostEntries } from '../lib/memo.ts';
 import { filtersOf, type Webhook } from './rest.ts';
 
 /** Upstream's own lists, read with the gateway's key. They cost no compute units. */

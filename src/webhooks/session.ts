@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { Deadline } from '../lib/deadlines.ts';
+import { atMostEntries } from '../lib/memo.ts';
 import type { KeyedQueue } from '../lib/tasks.ts';
-import { atMostEntries } from '../lib/values.ts';
 import { type SharedRequest, startShared } from '../upstream/cache/single-flight.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import type { RequestScope } from '../upstream/client/request.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/deadlines.ts';
-import { atMostEntries } from '../lib/values.ts';
+import { atMostEntries } from '../lib/memo.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import { createRequestLimiter } from '../upstream/client/limits.ts';
 import type { Credential } from '../upstream/client/request.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
 
-/** CHAINS makes the gateway its own service. test/service/indexed/config.test.ts has what each of its variables accepts. */
+/** CHAINS makes the gateway its own service. test/backend/indexer/config.test.ts has what each of its variables accepts. */
 
 const CHAINS = '31337=http://127.0.0.1:8545';
 

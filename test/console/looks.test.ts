@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { DEMO_WEBHOOKS } from '../../src/service/simulated/sandbox.ts';
+import { DEMO_WEBHOOKS } from '../../src/backend/sandbox/sandbox.ts';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { startGateway } from '../support/gateway/start.ts';
 

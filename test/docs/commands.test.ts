@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
-import { startAnvil } from '../service/indexed/support/anvil.ts';
+import { startAnvil } from '../backend/indexer/support/anvil.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 import { blocksOf, commandsOf, readPage, readPages, root } from '../support/pages.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { INDEXED_VARIABLES, readServiceConfig } from '../../src/backend/indexer/config.ts';
+import { readSandboxConfig } from '../../src/backend/sandbox/sandbox.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
 import { isErrorCode } from '../../src/graph/errors.ts';
-import { INDEXED_VARIABLES, readServiceConfig } from '../../src/service/indexed/config.ts';
-import { readSandboxConfig } from '../../src/service/simulated/sandbox.ts';
 import { readPage, readPages, rowsOf } from '../support/pages.ts';
 
 const page = await readPage('docs/configuration.md');

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { INDEXED_VARIABLES, readServiceConfig } from '../../src/backend/indexer/config.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
-import { INDEXED_VARIABLES, readServiceConfig } from '../../src/service/indexed/config.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { readPage, root, rowsOf } from '../support/pages.ts';

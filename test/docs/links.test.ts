@@ -76,7 +76,7 @@ test('docs/architecture.md names every folder of src/, two levels deep', async (
     .filter((entry) => entry.isDirectory())
     .map(({ parentPath, name }) => `${relative(root, join(parentPath, name))}/`)
     // The sandbox is a service of its own.
-    .filter((path) => path.split('/').length <= 4 && !path.startsWith('src/service/'));
+    .filter((path) => path.split('/').length <= 4 && !path.startsWith('src/backend/'));
   const [architecture] = pages.filter(({ path }) => path === 'docs/architecture.md');
   expect(folders.length).toBeGreaterThan(10);
   expect(folders.filter((path) => !architecture?.text.includes(`\`${path}`))).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { LOOKUPS } from '../../src/service/lookups/registry.ts';
-import { DEMO_WALLETS } from '../../src/service/simulated/chain/wallet-profiles.ts';
-import { DEMO_WEBHOOKS } from '../../src/service/simulated/sandbox.ts';
+import { LOOKUPS } from '../../src/backend/endpoints/registry.ts';
+import { DEMO_WALLETS } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
+import { DEMO_WEBHOOKS } from '../../src/backend/sandbox/sandbox.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 
 const page = await readPage('docs/sandbox.md');

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { DEMO_WALLETS } from '../../src/service/simulated/chain/wallet-profiles.ts';
+import { DEMO_WALLETS } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
 import { folderOf } from '../support/folder.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { readPage, root, rowsOf } from '../support/pages.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTimeSlices } from '../../src/lib/fair-slices.ts';
 import { escapeInSlices } from '../../src/lib/json/escape-in-slices.ts';
+import { createTimeSlices } from '../../src/lib/time-slices.ts';
 import { runs } from '../support/runs.ts';
 
 test('any text in any chunks is what JSON.stringify makes of it, without its quotation marks', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRoundRobinScheduler, type Steps } from '../../src/lib/fair-slices.ts';
+import { createRoundRobinScheduler, type Steps } from '../../src/lib/time-slices.ts';
 
 const STEP_MS = 1;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTimeSlices } from '../../src/lib/fair-slices.ts';
+import { createTimeSlices } from '../../src/lib/time-slices.ts';
 
 /** Time slices on a clock that each step of work moves on by a millisecond. */
 const startClock = () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
+import { startSandbox } from '../../src/backend/sandbox/sandbox.ts';
 import { activity } from '../../src/lookups/activity.ts';
-import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
-import { startSandbox } from '../../src/service/simulated/sandbox.ts';
-import { ALICE } from '../service/webhooks/support/builders.ts';
+import { ALICE } from '../backend/dispatch/support/builders.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { codesOf, heldKey, startGateway } from '../support/gateway/start.ts';
 import { addressOf, type Fields, freshAddress, hashOf, timeAt } from '../support/upstream/builders.ts';

@@ -52,7 +52,7 @@ const EDITS: Readonly<Record<string, readonly (readonly [string, string])[]>> = 
     ['import { collectibles }', "import { badges } from './badges.ts';\nimport { collectibles }"],
     ['  collectibles,\n', '  collectibles,\n  badges,\n'],
   ],
-  'src/service/lookups/registry.ts': [
+  'src/backend/endpoints/registry.ts': [
     ['import { collectibles }', "import { badges } from './badges.ts';\nimport { collectibles }"],
     ['  collectibles,\n', '  collectibles,\n  badges,\n'],
   ],
@@ -86,7 +86,7 @@ test('a lookup that is added by the steps of the page passes the checks, the law
   for (const file of [
     'lookups/collectibles-rest.ts',
     'lookups/collectibles.ts',
-    'service/lookups/collectibles.ts',
+    'backend/endpoints/collectibles.ts',
   ])
     await writeFile(
       project.path(`src/${renamed(file)}`),
@@ -105,7 +105,7 @@ test('a lookup that is added by the steps of the page passes the checks, the law
     'check',
     '--write',
     'src/lookups',
-    'src/service/lookups',
+    'src/backend/endpoints',
   );
   await node('scripts/checks/schema.ts');
   // All the files that exist already and are touched, with the printed schema.
@@ -115,8 +115,13 @@ test('a lookup that is added by the steps of the page passes the checks, the law
   await node('scripts/checks/directions.ts');
   await node('scripts/checks/schema.ts', '--check');
   const tests = [
-    ...['pagination/laws', 'plans/written-fields', 'plans/same-answers', 'kernel/differential'],
-    ...['docs/caching', 'docs/configuration', 'docs/errors', 'docs/sandbox', 'schema/schema'],
+    ...[
+      'graph/pagination/laws',
+      'graph/plan/written-fields',
+      'graph/plan/same-answers',
+      'upstream/kernel/differential',
+    ],
+    ...['docs/caching', 'docs/configuration', 'docs/errors', 'docs/sandbox', 'graph/schema/schema'],
   ].map((name) => `test/${name}.test.ts`);
   const about = ['-t', 'badges|any document over|^docs|described'];
   const options = ['--project', 'quick', '--maxWorkers=1', '--reporter', 'verbose', ...about];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
-import { CHAINS } from '../../src/service/simulated/chains.ts';
+import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
+import { CHAINS } from '../../src/backend/sandbox/chains.ts';
 import { codesOf, type Gateway, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { addressOf } from '../support/upstream/builders.ts';

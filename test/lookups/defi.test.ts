@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
+import { startSandbox } from '../../src/backend/sandbox/sandbox.ts';
 import { defiPositions } from '../../src/lookups/defi/defi.ts';
-import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
-import { startSandbox } from '../../src/service/simulated/sandbox.ts';
 import { codesOf, heldKey, startGateway } from '../support/gateway/start.ts';
 import { addressOf, type Fields, freshAddress, hashOf } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
+import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
 import { startGateway } from '../support/gateway/start.ts';
 
 const FIRST_SCREEN = `query ($address: Address!) {

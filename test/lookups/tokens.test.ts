@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHAINS } from '../../src/service/simulated/chains.ts';
+import { CHAINS } from '../../src/backend/sandbox/chains.ts';
 import { codesOf, type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
 import { addressOf } from '../support/upstream/builders.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
+import { DEMO_WEBHOOKS, type Sandbox, startSandbox } from '../../src/backend/sandbox/sandbox.ts';
 import { graphiqlOptions } from '../../src/server/browsers/graphiql.ts';
-import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
-import { DEMO_WEBHOOKS, type Sandbox, startSandbox } from '../../src/service/simulated/sandbox.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { type Gateway, type GraphQLReply, startGateway } from '../support/gateway/start.ts';
 

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readSandboxConfig } from '../../src/service/simulated/sandbox.ts';
-import { openSandbox } from '../service/support/sandbox.ts';
+import { readSandboxConfig } from '../../src/backend/sandbox/sandbox.ts';
+import { openSandbox } from '../backend/support/sandbox.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/service/simulated/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/backend/sandbox/main.ts', import.meta.url));
 
 const start = (env: Readonly<Record<string, string>>) => {
   const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH ?? '', ...env } });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { demoAddress } from '../../src/service/simulated/chain/wallet-profiles.ts';
-import { type Sandbox, startSandbox } from '../../src/service/simulated/sandbox.ts';
+import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
+import { type Sandbox, startSandbox } from '../../src/backend/sandbox/sandbox.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectRedis } from '../../src/redis/connection.ts';
-import { openInvalidations } from '../../src/shared/invalidations.ts';
-import { createNames } from '../../src/shared/names.ts';
+import { openInvalidations } from '../../src/redis/invalidations.ts';
+import { createNames } from '../../src/redis/names.ts';
 import { createInvalidationBus } from '../../src/upstream/cache/entries.ts';
 import { launchCluster } from '../support/redis/cluster.ts';
 import { PATIENT_TIMES } from '../support/redis/patience.ts';

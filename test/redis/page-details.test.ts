@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../src/redis/connection.ts';
-import { openInvalidations } from '../../src/shared/invalidations.ts';
-import { createNames } from '../../src/shared/names.ts';
-import { openSharedPages } from '../../src/shared/pages.ts';
+import { openInvalidations } from '../../src/redis/invalidations.ts';
+import { createNames } from '../../src/redis/names.ts';
+import { openSharedPages } from '../../src/redis/pages.ts';
 import { createCacheBudget, createInvalidationBus } from '../../src/upstream/cache/entries.ts';
 import { createPageCache } from '../../src/upstream/cache/page-cache.ts';
 import { type Details, hasDetails, type PageRequest, unionOf } from '../../src/upstream/page.ts';
-import { CountedItems, pageOf } from '../pagination/support/counted-items.ts';
+import { CountedItems, pageOf } from '../graph/pagination/support/counted-items.ts';
 import { PATIENT_TIMES } from '../support/redis/patience.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import { requestScope } from '../support/upstream/request-scope.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ALICE, BOB, CAROL, USDC, WETH } from '../service/webhooks/support/builders.ts';
+import { ALICE, BOB, CAROL, USDC, WETH } from '../backend/dispatch/support/builders.ts';
 import type { Gateway, Variables } from '../support/gateway/start.ts';
 import { ACTION_NAMES, type Action, actionOf, BLOCKS } from './support/block-fixtures.ts';
 import { change, createdId, readWebhook } from './support/documents.ts';

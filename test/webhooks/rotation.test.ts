@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../src/service/simulated/sandbox.ts';
+import { startSandbox } from '../../src/backend/sandbox/sandbox.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
 import { folderOf } from '../support/folder.ts';
 import { codesOf, type Gateway, heldKey, startGateway } from '../support/gateway/start.ts';

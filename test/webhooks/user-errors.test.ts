@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BOB } from '../service/webhooks/support/builders.ts';
+import { BOB } from '../backend/dispatch/support/builders.ts';
 import { codesOf, heldKey, startGateway, type Variables } from '../support/gateway/start.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { ALICE, BOB, CAROL } from '../service/webhooks/support/builders.ts';
+import { ALICE, BOB, CAROL } from '../backend/dispatch/support/builders.ts';
 import { type Gateway, heldKey, type Variables } from '../support/gateway/start.ts';
 import { createdId } from './support/documents.ts';
 import { type Managed, startManaged } from './support/managed.ts';

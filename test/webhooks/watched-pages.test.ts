@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { said, startBendingProxy } from '../service/contract/support/bending-proxy.ts';
-import { ALICE, BOB } from '../service/webhooks/support/builders.ts';
+import { said, startBendingProxy } from '../backend/contract/support/bending-proxy.ts';
+import { ALICE, BOB } from '../backend/dispatch/support/builders.ts';
 import { expectUnchanged, ifNot, tagOf } from '../support/clients/conditional.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
 import { postEncoded } from '../support/clients/encoded.ts';

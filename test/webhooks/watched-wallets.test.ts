@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ALICE, BOB, CAROL } from '../service/webhooks/support/builders.ts';
+import { ALICE, BOB, CAROL } from '../backend/dispatch/support/builders.ts';
 import { codesOf, type Gateway, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';

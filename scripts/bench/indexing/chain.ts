@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Hex } from '../../../src/service/types.ts';
+import type { Hex } from '../../../src/backend/types.ts';
 
 /** A made-up chain: each block follows from its number alone, so that a node of it needs no memory, and can be asked for any. */
 

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startAnvil } from '../../../test/service/indexed/support/anvil.ts';
-import { accountsOf, deploy, receiptOf } from '../../../test/service/indexed/support/contracts.ts';
-import { startFaultyNode } from '../../../test/service/indexed/support/faulty-node.ts';
-import { NODE_FAULTS } from '../../../test/service/indexed/support/node-faults.ts';
-import { spawnIndexed } from '../../../test/service/indexed/support/service.ts';
-import { startReceiver } from '../../../test/service/webhooks/support/receiver.ts';
+import { startReceiver } from '../../../test/backend/dispatch/support/receiver.ts';
+import { startAnvil } from '../../../test/backend/indexer/support/anvil.ts';
+import { accountsOf, deploy, receiptOf } from '../../../test/backend/indexer/support/contracts.ts';
+import { startFaultyNode } from '../../../test/backend/indexer/support/faulty-node.ts';
+import { NODE_FAULTS } from '../../../test/backend/indexer/support/node-faults.ts';
+import { spawnIndexed } from '../../../test/backend/indexer/support/service.ts';
 import { freePort } from '../../../test/support/free-port.ts';
 import type { Attack } from './attack.ts';
 

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { createTimeSlices } from '../../lib/fair-slices.ts';
 import { parseExactJson } from '../../lib/json/exact-json.ts';
 import { parseInSlices, TooManyShapesError } from '../../lib/json/parse-in-slices.ts';
 import { JsonSize } from '../../lib/json/size.ts';
 import { JsonValidator } from '../../lib/json/validator.ts';
 import { createKeyedQueue, Semaphore } from '../../lib/tasks.ts';
+import { createTimeSlices } from '../../lib/time-slices.ts';
 import { BudgetExceededError } from '../log/errors.ts';
 import type { StoredDelivery } from '../log/log.ts';
 import type { ByteBudget } from '../log/read-limits.ts';

@@ -3,8 +3,8 @@ import { link, open, readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { messageOf } from '../../lib/errors.ts';
 import { makeFolder } from '../../lib/folders.ts';
-import { messageOf } from '../../lib/values.ts';
 
 /**
  * The URLs to which upstream posts a tenant's events: `/deliveries/{tenant}/{token}`. The token is an HMAC of the tenant, and

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { collectBody } from '../../lib/buffers.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { createFairMemory, type FairMemory, type HeldMemory } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/tasks.ts';
-import { messageOf } from '../../lib/values.ts';
 import { WEBHOOK_TYPES } from '../../upstream/parse/fields.ts';
 import { int32Of, oneOf, smallIntegerOf, timeOf } from '../events/fields.ts';
 import type { DeliveryType } from '../log/log.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describeFence, type Fence } from './fence.ts';
-import { fingerprintOfDelivery, type TenantLog, type WholeLog } from './whole-log.ts';
+import { fingerprintOfDelivery, type OfflineLog, type TenantLog } from './offline-log.ts';
 
 /** A log can't be copied, or used in the way that was asked. The message says why, and what to do. */
 export class LogTransferError extends Error {
@@ -14,8 +14,8 @@ export class LogTransferError extends Error {
 type CopyProgress = { tenants: number; deliveries: number; bytes: number };
 
 type Options = {
-  readonly from: WholeLog;
-  readonly to: WholeLog;
+  readonly from: OfflineLog;
+  readonly to: OfflineLog;
   /** What belongs to the log beside it. */
   readonly beside: {
     /** Rejects if the target has something else in its place. */
@@ -64,7 +64,7 @@ export const copyLog = async ({ from, to, beside, progress }: Options): Promise<
  * Makes a log usable again that was being copied. `isForced`: also one whose copy is complete, or that was restored from an
  * older copy. What has been stored elsewhere since is lost then, so all its cursors expire: no subscriber skips it unknowingly.
  */
-export const reopenLog = async (log: WholeLog, isForced: boolean): Promise<void> => {
+export const reopenLog = async (log: OfflineLog, isForced: boolean): Promise<void> => {
   const fence = await log.fence();
   if (fence?.role === 'target') throw new LogTransferError(`${log.name}: ${describeFence(fence)}`);
   if (fence === null && !isForced)
@@ -78,7 +78,7 @@ export const reopenLog = async (log: WholeLog, isForced: boolean): Promise<void>
   await replaceFence(log, fence, null);
 };
 
-const replaceFence = async (log: WholeLog, before: Fence | null, after: Fence | null): Promise<void> => {
+const replaceFence = async (log: OfflineLog, before: Fence | null, after: Fence | null): Promise<void> => {
   if (!(await log.replaceFence(before, after)))
     throw new LogTransferError(
       `${log.name}: another "log copy" or "log reopen" has changed this log meanwhile; look at it, and start again`,
@@ -92,8 +92,8 @@ type TargetFence = Extract<Fence, { role: 'target' }>;
  * other. `copied` identifies the source's complete copy.
  */
 const findUnfinished = async (
-  from: WholeLog,
-  to: WholeLog,
+  from: OfflineLog,
+  to: OfflineLog,
   seed: Buffer,
   copied: string | null,
 ): Promise<TargetFence | null> => {
@@ -112,13 +112,13 @@ const findUnfinished = async (
   return null;
 };
 
-const begin = async (from: WholeLog, to: WholeLog, seed: Buffer): Promise<TargetFence> => {
+const begin = async (from: OfflineLog, to: OfflineLog, seed: Buffer): Promise<TargetFence> => {
   const fence = { role: 'target', peer: from.name, copy: randomUUID() } as const;
   await to.create(seed, fence);
   return fence;
 };
 
-const copyTenants = async (from: WholeLog, to: WholeLog, progress: CopyProgress): Promise<void> => {
+const copyTenants = async (from: OfflineLog, to: OfflineLog, progress: CopyProgress): Promise<void> => {
   const copied = new Set<string>();
   const left = from.tenants()[Symbol.asyncIterator]();
   const copyNext = async (): Promise<void> => {
@@ -134,8 +134,8 @@ const copyTenants = async (from: WholeLog, to: WholeLog, progress: CopyProgress)
 };
 
 const copyTenant = async (
-  from: WholeLog,
-  to: WholeLog,
+  from: OfflineLog,
+  to: OfflineLog,
   tenant: string,
   progress: CopyProgress,
 ): Promise<void> => {
@@ -164,8 +164,8 @@ const copyTenant = async (
  * source may have grown, been trimmed or been restored since the copy broke.
  */
 const headToGoOnFrom = async (
-  from: WholeLog,
-  to: WholeLog,
+  from: OfflineLog,
+  to: OfflineLog,
   tenant: string,
   source: TenantLog,
 ): Promise<number> => {
@@ -176,8 +176,8 @@ const headToGoOnFrom = async (
 };
 
 const isBeginning = async (
-  from: WholeLog,
-  to: WholeLog,
+  from: OfflineLog,
+  to: OfflineLog,
   tenant: string,
   source: TenantLog,
   target: TenantLog,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/deadlines.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { createKeyedQueue } from '../../lib/tasks.ts';
-import { messageOf } from '../../lib/values.ts';
 import { LogDamagedError, LogUnavailableError } from './errors.ts';
 
 /** How much is kept. Deliveries beyond a limit are dropped, the oldest of their tenant first. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/deadlines.ts';
-import { messageOf } from '../../lib/values.ts';
+import { messageOf } from '../../lib/errors.ts';
 import {
   fairShare,
   isNear,

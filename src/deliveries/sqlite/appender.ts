@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { messageOf } from '../../lib/values.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { fingerprintOf, identityOf, UNKNOWN } from '../log/cursor.ts';
 import { LogOpenError, UnstorableError } from '../log/errors.ts';
 import type { Fence } from '../log/fence.ts';

@@ -1,7 +1,7 @@
 import { chown, copyFile, open as openPath, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../../lib/errors.ts';
 import { makeFolder } from '../../lib/folders.ts';
-import { messageOf } from '../../lib/values.ts';
 import { LogTransferError } from '../log/copy.ts';
 import { LogOpenError } from '../log/errors.ts';
 import { describeFence } from '../log/fence.ts';

@@ -1,8 +1,8 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { monotonicClock } from '../../lib/deadlines.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { makeFolder } from '../../lib/folders.ts';
-import { messageOf } from '../../lib/values.ts';
 import { AppendLimit, AppendListeners, type Stored } from '../log/appends.ts';
 import { Cursors, type Place, START } from '../log/cursor.ts';
 import { LogClosedError, LogOpenError, UnstorableError } from '../log/errors.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { Steps } from '../../lib/fair-slices.ts';
+import type { Steps } from '../../lib/time-slices.ts';
 import { type Extent, fingerprintOf, identityOf, identityPrefix, UNKNOWN } from '../log/cursor.ts';
 import { LogDamagedError } from '../log/errors.ts';
 import { DELIVERY_TYPES, type NewDelivery, type StoredDelivery } from '../log/log.ts';

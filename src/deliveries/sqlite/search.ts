@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Steps } from '../../lib/fair-slices.ts';
+import type { Steps } from '../../lib/time-slices.ts';
 import { type DeliveryFilter, queryTerms } from '../log/log.ts';
 import { type Found, isEmpty, type SequenceRange } from '../log/page.ts';
 import { unpackPostings } from './segment-builder.ts';

@@ -1,8 +1,8 @@
 import type { FieldNode, GraphQLError } from 'graphql';
 import { BufferLease, BufferPool } from '../../lib/buffers.ts';
 import { onAbort } from '../../lib/deadlines.ts';
-import { createTimeSlices, type TimeSlices } from '../../lib/fair-slices.ts';
 import { createMemoryBudget, type MemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
+import { createTimeSlices, type TimeSlices } from '../../lib/time-slices.ts';
 import type { OperationEstimate } from '../cost/estimate.ts';
 import { answerLimitReached, tooManyParts } from './errors.ts';
 import { SlicedList, type SlicedWork, StreamedList, type Weight, weightOfJson } from './weights.ts';

@@ -1,7 +1,7 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { type BufferLease, ownBytes, totalLength } from '../../lib/buffers.ts';
 import { partsOfSmall, stringifyChunks } from '../../lib/json/stringify.ts';
-import type { MaybePromise } from '../../lib/values.ts';
+import type { MaybePromise } from '../../lib/tasks.ts';
 import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
 import type { Answer } from './answer.ts';

@@ -1,8 +1,8 @@
 import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Context } from '../../context.ts';
 import { onAbort } from '../../lib/deadlines.ts';
+import type { MaybePromise } from '../../lib/tasks.ts';
 import type { Trace } from '../../lib/trace.ts';
-import type { MaybePromise } from '../../lib/values.ts';
 import type { CacheBudget } from '../../upstream/cache/entries.ts';
 import type { PageRead } from '../../upstream/list-loader.ts';
 import type { OperationLookups } from '../../upstream/lookup.ts';

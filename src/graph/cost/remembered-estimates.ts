@@ -8,7 +8,7 @@ import {
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { textOfSet } from '../../lib/values.ts';
+import { textOfSet } from '../../lib/memo.ts';
 import type { Scope } from '../../scopes.ts';
 import type { ChainPricing } from '../../upstream/client/request.ts';
 import type { Operation } from './operation-info.ts';

@@ -1,5 +1,5 @@
 import type { ObjectRef } from '@pothos/core';
-import type { MaybePromise } from '../../lib/values.ts';
+import type { MaybePromise } from '../../lib/tasks.ts';
 import type { IndexedList } from '../../upstream/kernel/compile-list.ts';
 import type { Answer } from '../answer/answer.ts';
 import type { AnswerList } from '../answer/weights.ts';

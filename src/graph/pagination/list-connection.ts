@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../lib/values.ts';
+import type { MaybePromise } from '../../lib/tasks.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { PartialErrors } from '../../upstream/page.ts';
 import type { Answer } from '../answer/answer.ts';

@@ -1,4 +1,4 @@
-import { createTimeSlices } from '../../lib/fair-slices.ts';
+import { createTimeSlices } from '../../lib/time-slices.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';

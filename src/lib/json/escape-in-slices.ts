@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { TimeSlices } from '../fair-slices.ts';
+import type { TimeSlices } from '../time-slices.ts';
 
 /** JSON.stringify escapes this much text within a few milliseconds. */
 const SLICE_BYTES = 256 * 1024;

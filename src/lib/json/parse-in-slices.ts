@@ -1,4 +1,4 @@
-import { createTimeSlices } from '../fair-slices.ts';
+import { createTimeSlices } from '../time-slices.ts';
 
 /** The length of a piece. A shorter text is parsed at once. */
 const PIECE_CHARACTERS = 16_384;

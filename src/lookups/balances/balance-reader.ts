@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from '../../context.ts';
 import { malformedItem } from '../../graph/pagination/connection.ts';
 import { isObject } from '../../lib/json/exact-json.ts';
-import { atMostEntries } from '../../lib/values.ts';
+import { atMostEntries } from '../../lib/memo.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import { type LookupParts, type OperationLookups, oncePerOperation } from '../../upstream/lookup.ts';
 import { type Details, type Page, type PartialErrors, valuesOf } from '../../upstream/page.ts';

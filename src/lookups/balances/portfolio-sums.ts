@@ -1,7 +1,7 @@
 import type { BigNumber } from 'bignumber.js';
 import { slicesOf } from '../../graph/pagination/walk.ts';
 import { Decimal } from '../../lib/decimal.ts';
-import { createTimeSlices } from '../../lib/fair-slices.ts';
+import { createTimeSlices } from '../../lib/time-slices.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page } from '../../upstream/page.ts';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
-import type { RequestHeaders } from '../../lib/values.ts';
+
 import { ALL_SCOPES, type Scope } from '../../scopes.ts';
 import type { Credential } from '../../upstream/client/request.ts';
 
@@ -14,7 +14,7 @@ type Mode = 'open' | 'key' | 'jwt';
  * UNAUTHENTICATED, or with INTERNAL_SERVER_ERROR when the credentials can't be checked. It reads the credentials before it
  * waits for anything.
  */
-export type Authenticate = (credentials: RequestHeaders, address?: () => string) => Promise<Caller>;
+export type Authenticate = (credentials: Pick<Headers, 'get'>, address?: () => string) => Promise<Caller>;
 
 /**
  * The cache partition of a tenant: tenants in one partition share cached pages. If all clients use the gateway's key, all
@@ -106,7 +106,7 @@ export const namesInLowerCase = (
 /** Reads a WebSocket's connectionParams as credentials. */
 export const credentialsIn = (
   connectionParams: Readonly<Record<string, unknown>> | undefined,
-): RequestHeaders => {
+): Pick<Headers, 'get'> => {
   const lowered = new Map(Object.entries(namesInLowerCase(connectionParams)));
   return {
     get(name) {

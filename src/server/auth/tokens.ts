@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../../lib/deadlines.ts';
 import type { Log } from '../../lib/log.ts';
-import { atMostEntries } from '../../lib/values.ts';
+import { atMostEntries } from '../../lib/memo.ts';
 import { SCOPES } from '../../scopes.ts';
 import {
   type Bearer,

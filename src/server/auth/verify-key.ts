@@ -1,6 +1,6 @@
 import { onAbort } from '../../lib/deadlines.ts';
+import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { messageOf } from '../../lib/values.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 
 /** Asks upstream whether it accepts a key. Resolves when it does. The signal aborts when the answer is no longer needed. */

@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import { clientError } from '../../graph/errors.ts';
 import type { Clock } from '../../lib/deadlines.ts';
 import type { Log } from '../../lib/log.ts';
-import { type RequestHeaders, rememberLast } from '../../lib/values.ts';
+import { rememberLast } from '../../lib/memo.ts';
 
 /** Which requests of browsers are accepted, on every transport. */
 export type BrowserPolicy = {
@@ -12,9 +12,9 @@ export type BrowserPolicy = {
    * The FORBIDDEN error for a request whose Host or whose page is not allowed; null for an allowed one, and for a client
    * that is not a browser: such a client sends neither Origin nor Sec-Fetch-Site.
    */
-  rejectionOf(headers: RequestHeaders): GraphQLError | null;
+  rejectionOf(headers: Pick<Headers, 'get'>): GraphQLError | null;
   /** The FORBIDDEN error for a request whose Host is not allowed, whichever page it comes from; null for an allowed one. */
-  hostRejectionOf(headers: RequestHeaders): GraphQLError | null;
+  hostRejectionOf(headers: Pick<Headers, 'get'>): GraphQLError | null;
 };
 
 type Options = {
@@ -146,7 +146,7 @@ const forbidden = (expected: string, got: string): GraphQLError =>
   clientError('FORBIDDEN', `Expected ${expected}, got ${got}.`, { http: { status: 403 } });
 
 /** The headers that every response to a request has for browsers. */
-export type CorsHeaders = (headers: RequestHeaders) => Readonly<Record<string, string>>;
+export type CorsHeaders = (headers: Pick<Headers, 'get'>) => Readonly<Record<string, string>>;
 
 /** How long a browser may reuse the answer to a preflight. Without it a browser asks again every five seconds. */
 const PREFLIGHT_SECONDS = 3600;
@@ -178,7 +178,7 @@ export const createCorsHeaders = ({
 };
 
 /** Returns the error of a request that is not accepted for its headers, or null. */
-export type CheckHeaders = (method: string, headers: RequestHeaders) => GraphQLError | null;
+export type CheckHeaders = (method: string, headers: Pick<Headers, 'get'>) => GraphQLError | null;
 
 /**
  * CSRF protection: rejects requests that a page of another site sends through its visitor's browser. A POST must be JSON,
@@ -190,7 +190,7 @@ export const createCsrfCheck =
   (method, headers) =>
     rejectionOf(headers) ?? (method === 'POST' ? notPlainJson(headers) : null);
 
-const notPlainJson = (headers: RequestHeaders): GraphQLError | null => {
+const notPlainJson = (headers: Pick<Headers, 'get'>): GraphQLError | null => {
   const encoding = headers.get('content-encoding') ?? 'identity';
   if (encoding !== 'identity')
     return unsupported(`Expected a body that is not compressed, got one in ${encoding}.`);

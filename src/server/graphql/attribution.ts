@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { type DocumentNode, getOperationAST } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { atMostEntries, rememberEach } from '../../lib/values.ts';
+import { atMostEntries, rememberEach } from '../../lib/memo.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 
 /**

@@ -14,10 +14,6 @@ import { createTrace, disconnectedSignalOf, setCommonHeaders, traceOf } from '..
 import type { WholeRequest } from '../http/whole-body.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
-import { acceptedBy } from './answers/accept.ts';
-import { type KnownAnswers, useConditionalGets } from './answers/conditional-gets.ts';
-import { createReceive, type Receive } from './answers/request.ts';
-import { createSendResult, type SendResult, useCompressibleAnswers } from './answers/response.ts';
 import { type MaskError, useErrorLimit, useErrorStatuses } from './errors.ts';
 import { useIncrementalDelivery, useLastPart } from './incremental-delivery.ts';
 import { useAnswerLimit, useSocketMemory, useSubscriptionSize } from './limits/answer-size.ts';
@@ -26,6 +22,10 @@ import { type Documents, InvalidDocument } from './limits/documents.ts';
 import { createRequestMemory } from './limits/request-memory.ts';
 import { type Operations, useUpstreamExtension } from './observe.ts';
 import type { HttpContext, OperationContext, Received, ServerContext } from './operation-plugin.ts';
+import { acceptedBy } from './over-http/accept.ts';
+import { type KnownAnswers, useConditionalGets } from './over-http/conditional-gets.ts';
+import { createReceive, type Receive } from './over-http/request.ts';
+import { createSendResult, type SendResult, useCompressibleAnswers } from './over-http/response.ts';
 import {
   createPipeline,
   type Pipeline,

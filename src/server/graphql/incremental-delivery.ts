@@ -14,9 +14,9 @@ import type { OpenPartEncoder } from '../http/compressor.ts';
 import { headersOf } from '../http/exchange.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
 import { toFormattedError } from '../subscriptions/frame.ts';
-import { acceptedBy, type PartFormat } from './answers/accept.ts';
 import { MAX_ERRORS, maskErrors, withRequestId } from './errors.ts';
 import type { OperationArgs, OperationContext, OperationPlugin } from './operation-plugin.ts';
+import { acceptedBy, type PartFormat } from './over-http/accept.ts';
 import { HttpPartWriter, type LastPart, type PartedAnswer, type PartWriter } from './part-writer.ts';
 
 type Options = {

@@ -5,7 +5,6 @@ import type { Trace } from '../../lib/trace.ts';
 import { Usage } from '../../upstream/client/request.ts';
 import { createTrace, onResponseClosed, traceOf } from '../http/exchange.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
-import { acceptedBy } from './answers/accept.ts';
 import { type Attribute, type Attributed, type ClientName, OTHER_CLIENT } from './attribution.ts';
 import { maskErrors, withRequestId } from './errors.ts';
 import type {
@@ -16,6 +15,7 @@ import type {
   Transport,
   Unchanged,
 } from './operation-plugin.ts';
+import { acceptedBy } from './over-http/accept.ts';
 
 /** `none`: the operation was rejected before its type was known. */
 type OperationType = 'query' | 'mutation' | 'subscription' | 'none';

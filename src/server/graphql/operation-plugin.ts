@@ -3,8 +3,8 @@ import type { DocumentNode, ExecutionArgs, ExecutionResult, OperationTypeNode } 
 import type { Plugin } from 'graphql-yoga';
 import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory-budget.ts';
+import type { MaybePromise } from '../../lib/tasks.ts';
 import type { Trace } from '../../lib/trace.ts';
-import type { MaybePromise } from '../../lib/values.ts';
 import type { WholeRequest } from '../http/whole-body.ts';
 import type { Attributed, ClientName } from './attribution.ts';
 import type { PartedAnswer, PartWriter } from './part-writer.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import type { PartEncoder } from '../http/compressor.ts';
 import { writeHeaderBlock } from '../http/exchange.ts';
-import type { AcceptedParts, PartFormat } from './answers/accept.ts';
+import type { AcceptedParts, PartFormat } from './over-http/accept.ts';
 
 /** How a transport sends the parts of one answer. */
 export type PartWriter = {

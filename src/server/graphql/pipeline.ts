@@ -6,9 +6,8 @@ import { clientError } from '../../graph/errors.ts';
 import type { Executor } from '../../graph/executor.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
 import { onAbort } from '../../lib/deadlines.ts';
-import type { MaybePromise } from '../../lib/values.ts';
+import type { MaybePromise } from '../../lib/tasks.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
-import { acceptedBy } from './answers/accept.ts';
 import type {
   Complete,
   ExecuteFn,
@@ -18,6 +17,7 @@ import type {
   Start,
   SubscribeFn,
 } from './operation-plugin.ts';
+import { acceptedBy } from './over-http/accept.ts';
 
 /** The stages of an operation behind its document, the same for all transports. */
 export type Pipeline = {

@@ -3,7 +3,7 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { z } from 'zod';
 import { parseDocument, validateDocument } from '../../graph/document-limits.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
-import { createTimeSlices } from '../../lib/fair-slices.ts';
+import { createTimeSlices } from '../../lib/time-slices.ts';
 
 /** The part of a request that names its document, not validated yet. */
 type DocumentReference = {

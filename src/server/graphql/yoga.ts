@@ -7,9 +7,6 @@ import { createGraphiQLPage, graphiqlOptions } from '../browsers/graphiql.ts';
 import { type BrowserPolicy, bodyOf, type CorsHeaders } from '../browsers/origin-policy.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
 import type { EventStreams } from '../subscriptions/event-stream.ts';
-import { acceptedBy } from './answers/accept.ts';
-import type { Receive } from './answers/request.ts';
-import type { SendResult } from './answers/response.ts';
 import type {
   HttpContext,
   OperationArgs,
@@ -17,6 +14,9 @@ import type {
   ServerContext,
   ServerPlugin,
 } from './operation-plugin.ts';
+import { acceptedBy } from './over-http/accept.ts';
+import type { Receive } from './over-http/request.ts';
+import type { SendResult } from './over-http/response.ts';
 import type { Pipeline } from './pipeline.ts';
 
 export type YogaOptions = BrowserPolicy & {

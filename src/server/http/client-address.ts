@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import type { Log } from '../../lib/log.ts';
-import { rememberLast } from '../../lib/values.ts';
+import { rememberLast } from '../../lib/memo.ts';
 
 /** Returns the IP address of a request's client, in its canonical spelling; `unknown` once its connection is closed. */
 export type ClientAddress = (request: IncomingMessage) => string;

@@ -3,8 +3,9 @@ import type { Transform } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
 import Negotiator from 'negotiator';
+import { rememberLast } from '../../lib/memo.ts';
 import { createMemoryBudget } from '../../lib/memory-budget.ts';
-import { type MaybePromise, rememberLast } from '../../lib/values.ts';
+import type { MaybePromise } from '../../lib/tasks.ts';
 
 /** A smaller body fits into one packet as it is. */
 const MIN_BYTES = 1024;

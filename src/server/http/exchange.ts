@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { rememberLast } from '../../lib/memo.ts';
 import { readTraceparent, type Trace } from '../../lib/trace.ts';
-import { type RequestHeaders, rememberLast } from '../../lib/values.ts';
 
 /** The header of the request id, in requests and in responses. */
 const REQUEST_ID = 'x-request-id';
@@ -184,7 +184,7 @@ export const writeHeaderBlock = (
 };
 
 /** The headers of a request, as Node has read them. */
-export const headersOf = ({ headers }: IncomingMessage): RequestHeaders => ({
+export const headersOf = ({ headers }: IncomingMessage): Pick<Headers, 'get'> => ({
   get: (name) => headers[name.toLowerCase()]?.toString() ?? null,
 });
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, monotonicClock, raceWithTimeout } from '../../lib/deadlines.ts';
-import { messageOf } from '../../lib/values.ts';
+import { messageOf } from '../../lib/errors.ts';
 
 /** An endpoint for machines. It answers GET and HEAD alike. */
 type HealthEndpoint = () => Promise<HealthResponse>;

@@ -7,8 +7,8 @@ import {
 } from 'node:http';
 import { clientError } from '../../graph/errors.ts';
 import type { ShutdownDeadline } from '../../lib/deadlines.ts';
+import { stackOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { stackOf } from '../../lib/values.ts';
 import { Usage } from '../../upstream/client/request.ts';
 import type { Console } from '../browsers/console.ts';
 import type { FrontPage } from '../browsers/graphiql.ts';

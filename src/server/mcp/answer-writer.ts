@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { totalLength } from '../../lib/buffers.ts';
 import { onAbort } from '../../lib/deadlines.ts';
-import { createTimeSlices } from '../../lib/fair-slices.ts';
 import { escapeInSlices } from '../../lib/json/escape-in-slices.ts';
 import { createMemoryBudget } from '../../lib/memory-budget.ts';
+import { createTimeSlices } from '../../lib/time-slices.ts';
 import type { ToolAnswer } from './calls.ts';
 
 /**

@@ -11,7 +11,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import { isObject } from '../../lib/json/exact-json.ts';
-import { rememberEach } from '../../lib/values.ts';
+import { rememberEach } from '../../lib/memo.ts';
 import { type Attribute, type ClientName, OTHER_CLIENT } from '../graphql/attribution.ts';
 import type { AnswerWriter } from './answer-writer.ts';
 import { type CallContext, type CallTool, shownNames, type ToolAnswer } from './calls.ts';

@@ -12,7 +12,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { isOperation } from '../../graph/document-limits.ts';
-import { createTimeSlices } from '../../lib/fair-slices.ts';
+import { createTimeSlices } from '../../lib/time-slices.ts';
 import { inputSchemaOf, type ObjectSchema } from './input-schema.ts';
 
 /** An operation of a trusted document, as agents see and call it. */

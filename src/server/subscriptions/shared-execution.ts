@@ -18,7 +18,7 @@ import {
   isEventSource,
   type SourceEvent,
 } from '../../lib/event-source.ts';
-import { flattened } from '../../lib/values.ts';
+
 import { type Attributed, UNATTRIBUTED } from '../graphql/attribution.ts';
 import type { MaskError } from '../graphql/errors.ts';
 import type { OperationContext, OperationPlugin } from '../graphql/operation-plugin.ts';
@@ -124,7 +124,8 @@ class CountedReader implements EventReader<Frame>, Subscriber {
     this.#reader = reader;
     this.#release = release;
     this.attributed = origin.attributed;
-    this.requestId = flattened(origin.requestId);
+    // The same text in one piece: V8 keeps one that was joined, such as a random UUID, as the tree of its parts.
+    this.requestId = Buffer.from(origin.requestId).toString();
     this.#observer = origin.observer.subscribed?.(this);
   }
 

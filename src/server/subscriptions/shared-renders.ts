@@ -1,6 +1,6 @@
 import type { ValidatedSubscriptionArgs } from 'graphql';
 import type { SourceEvent } from '../../lib/event-source.ts';
-import type { MaybePromise } from '../../lib/values.ts';
+import type { MaybePromise } from '../../lib/tasks.ts';
 import type { Frame } from './frame.ts';
 
 type Render = (event: SourceEvent) => MaybePromise<Frame>;

@@ -1,7 +1,7 @@
 import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
 import type { Trace } from '../../lib/trace.ts';
-import type { RequestHeaders } from '../../lib/values.ts';
+
 import { type Authenticate, credentialsIn, onExpiry } from '../auth/authenticate.ts';
 import { isUnknownKey, type VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import { createTrace } from '../http/exchange.ts';
@@ -92,7 +92,7 @@ export const createConnectionAuthentication = (
  * Returns the connectionParams as credentials. The socket keeps only the parameters that are read, for its next operation
  * if this attempt fails: the others may be long.
  */
-const credentialsOf = (socket: SocketContext): RequestHeaders => {
+const credentialsOf = (socket: SocketContext): Pick<Headers, 'get'> => {
   const sent = credentialsIn(socket.connectionParams);
   const read: Record<string, unknown> = {};
   setConnectionParams(socket, read);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, type Deadline, monotonicClock, raceWithTimeout, sleep } from '../../lib/deadlines.ts';
-import { atMostEntries } from '../../lib/values.ts';
+import { atMostEntries } from '../../lib/memo.ts';
 import { clientGone, deadlineExceeded, MAX_COOLDOWN_MS, UpstreamError } from './errors.ts';
 import type { Credential } from './request.ts';
 import { MAX_WAIT_MS } from './retry.ts';

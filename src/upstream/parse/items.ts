@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { createTimeSlices } from '../../lib/fair-slices.ts';
 import { isObject, parseExactJson, type RawObject } from '../../lib/json/exact-json.ts';
 import { isWithin } from '../../lib/json/size.ts';
+import { createTimeSlices } from '../../lib/time-slices.ts';
 import type { KernelPlan } from '../kernel/compile-plan.ts';
 import type { IndexedPage } from '../kernel/indexed-page.ts';
 import type { WriteValues, Written } from '../kernel/instance.ts';

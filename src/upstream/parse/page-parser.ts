@@ -1,7 +1,7 @@
-import { createTimeSlices } from '../../lib/fair-slices.ts';
 import { isObject, parseExactJson, type RawObject } from '../../lib/json/exact-json.ts';
 import { parseInSlices } from '../../lib/json/parse-in-slices.ts';
 import { isWithin } from '../../lib/json/size.ts';
+import { createTimeSlices } from '../../lib/time-slices.ts';
 import { parseJson, type ReceivedBody } from '../client/body.ts';
 import { UpstreamError } from '../client/errors.ts';
 import type { IndexedList } from '../kernel/compile-list.ts';

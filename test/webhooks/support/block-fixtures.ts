@@ -1,4 +1,4 @@
-import type { Hex, Transaction } from '../../../src/service/types.ts';
+import type { Hex, Transaction } from '../../../src/backend/types.ts';
 import {
   ALICE,
   APES,
@@ -16,7 +16,7 @@ import {
   UNKNOWN_CALL,
   USDC,
   WETH,
-} from '../../service/webhooks/support/builders.ts';
+} from '../../backend/dispatch/support/builders.ts';
 
 const hashOf = (index: number): Hex => `0x${(index + 1).toString(16).padStart(64, '0')}`;
 

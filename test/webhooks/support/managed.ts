@@ -1,5 +1,5 @@
 import type { AppOptions } from '../../../src/app.ts';
-import { startSandbox } from '../../../src/service/simulated/sandbox.ts';
+import { startSandbox } from '../../../src/backend/sandbox/sandbox.ts';
 import { type Gateway, heldKey, startGateway } from '../../support/gateway/start.ts';
 
 const ROOT = '/beta/evm/subscriptions/webhooks';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../../../lib/values.ts';
+import { messageOf } from '../../../lib/errors.ts';
 import { LogDamagedError, LogUnavailableError, ReadAbortedError } from '../../log/errors.ts';
 import {
   type Cancel,

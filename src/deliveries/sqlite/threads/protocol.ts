@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import { messageOf } from '../../../lib/values.ts';
+import { messageOf } from '../../../lib/errors.ts';
 import {
   CursorExpiredError,
   type ExpiryReason,

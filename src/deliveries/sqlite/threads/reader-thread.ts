@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { createRoundRobinScheduler, type Steps } from '../../../lib/fair-slices.ts';
-import { messageOf } from '../../../lib/values.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { createRoundRobinScheduler, type Steps } from '../../../lib/time-slices.ts';
 import { areDifferent, Cursors } from '../../log/cursor.ts';
 import { LogOpenError } from '../../log/errors.ts';
 import type { DeliveryPage, DeliveryRange, LogSize, StoredDelivery } from '../../log/log.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../lib/values.ts';
+import { messageOf } from '../../../lib/errors.ts';
 import {
   CursorExpiredError,
   InvalidCursorError,

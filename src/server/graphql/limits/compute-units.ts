@@ -2,8 +2,8 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Cost } from '../../../graph/cost/estimate.ts';
 import { clientError, shownPath } from '../../../graph/errors.ts';
-import type { MaybePromise } from '../../../lib/values.ts';
-import { atMostEntries } from '../../../lib/values.ts';
+import { atMostEntries } from '../../../lib/memo.ts';
+import type { MaybePromise } from '../../../lib/tasks.ts';
 import type { Usage } from '../../../upstream/client/request.ts';
 import type { Complete, OperationContext, OperationPlugin } from '../operation-plugin.ts';
 

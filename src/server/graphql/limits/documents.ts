@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { parseDocument, validateDocument } from '../../../graph/document-limits.ts';
 import { clientError, type ErrorCode, withCode } from '../../../graph/errors.ts';
 import type { Clock } from '../../../lib/deadlines.ts';
-import { createRoundRobinScheduler } from '../../../lib/fair-slices.ts';
+import { createRoundRobinScheduler } from '../../../lib/time-slices.ts';
 import type { Trace } from '../../../lib/trace.ts';
 import { MAX_ERRORS } from '../errors.ts';
 import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';

@@ -1,0 +1,118 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { delivers } from '../dispatch/webhook.ts';
+import { type Operation, text } from '../http/http.ts';
+import { healthOf, startService } from '../server.ts';
+import type { Hex } from '../types.ts';
+import type { ServiceConfig } from './config.ts';
+import { openDatabase } from './database/database.ts';
+import { createWebhookStore } from './database/webhook-store.ts';
+import type { IndexFigures } from './figures.ts';
+import type { Log } from './follower/problems.ts';
+import { createIndexedSource } from './source.ts';
+
+/** The service over an index of real chains, which listens. */
+export type IndexedService = {
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** Begins to follow the chains and to deliver. */
+  follow(): void;
+  /** @throws when the database can't be read. */
+  figures(): IndexFigures;
+  /** Resolves when nothing is answered, delivered or written any more. */
+  stop(): Promise<void>;
+};
+
+type Options = ServiceConfig & {
+  readonly log: Log;
+  /** Writes figures as what `/metrics` answers. Default: there is no such operation. */
+  readonly expose?: Expose | undefined;
+};
+
+type Expose = (figures: IndexFigures) => Promise<{ readonly type: string; readonly body: string }>;
+
+/**
+ * Starts the service over an index. It answers from what is indexed, and follows its chains from `follow` on.
+ * Rejects when the folder can't be written or another process uses it, when a file of the configuration can't be used, or the
+ * port is taken.
+ */
+export const startIndexed = async ({ log, expose, ...config }: Options): Promise<IndexedService> => {
+  const opened = new AsyncDisposableStack();
+  try {
+    const database = openAlone(config.directory);
+    opened.defer(() => database.close());
+    const store = createWebhookStore(database, Date.now);
+    const watches = (account: Hex): boolean =>
+      [...store.subscribers(account)].some((webhook) => webhook.type === 'balances' && delivers(webhook));
+    const source = await createIndexedSource({ ...config, database, watches, log });
+    const ended = { accepted: 0, retried: 0, abandoned: 0, dropped: 0 };
+    const figures = (): IndexFigures => {
+      const chains = source.chainFigures();
+      const deliveries = { ...store.deliveries.pending(), ended };
+      return { health: healthOf(chains), chains, deliveries, bytes: bytesIn(config.directory) };
+    };
+    const operations = expose === undefined ? [] : [metricsOf(async () => expose(figures()))];
+    const { host, port, apiKey, keyHeader } = config;
+    const service = await startService(
+      { ...source, operations },
+      {
+        ...{ host, port, apiKey, keyHeader, store, log },
+        // A gateway that this service is a part of listens only when it says to follow.
+        isPaused: true,
+        signatureSecret: config.signatureSecret ?? undefined,
+        onDeliveryEnd(end) {
+          ended[end] += 1;
+        },
+      },
+    ).catch(async (problem: unknown) => {
+      await source.stop();
+      throw problem;
+    });
+    opened.defer(() => service.stop());
+    // Stop following blocks first, then answering and delivering.
+    opened.defer(() => source.stop());
+    return {
+      url: service.url,
+      follow() {
+        service.webhooks.start();
+        void source.start();
+      },
+      figures,
+      stop: () => opened.disposeAsync(),
+    };
+  } catch (problem) {
+    await opened.disposeAsync();
+    throw problem;
+  }
+};
+
+const metricsOf = (read: () => ReturnType<Expose>): Operation => ({
+  path: '/metrics',
+  needsKey: false,
+  async answer() {
+    const { type, body } = await read();
+    return { status: 200, headers: { 'content-type': type }, body };
+  },
+  fail: (status) => text(status, ''),
+});
+
+const FILE = 'index.sqlite';
+
+const bytesIn = (directory: string): IndexFigures['bytes'] => {
+  const sizeOf = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  return { database: sizeOf(FILE), wal: sizeOf(`${FILE}-wal`) };
+};
+
+/** Opens the file of the index for this process alone: two that follow a chain would both deliver. */
+const openAlone = (directory: string): DatabaseSync => {
+  try {
+    const database = openDatabase(join(directory, FILE));
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
+    return database;
+  } catch (problem) {
+    const text = problem instanceof Error ? problem.message : String(problem);
+    const reason = text.includes('locked') ? 'another process uses it' : text;
+    throw new Error(`INDEX_DIR: expected a folder that can be written, got ${directory}: ${reason}`);
+  }
+};

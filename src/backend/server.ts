@@ -1,0 +1,210 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from './dispatch/log.ts';
+import { createWebhooks, type Webhooks, type WebhooksOptions, webhookPath } from './dispatch/webhooks.ts';
+import { createOperations, indexOf } from './endpoints/registry.ts';
+import {
+  createFinder,
+  type FaultRule,
+  type FoundOperation,
+  json,
+  listen,
+  notAllowed,
+  type Operation,
+  type Route,
+  readRequest,
+  type ServiceRequest,
+  type ServiceResponse,
+  send,
+  text,
+} from './http/http.ts';
+import { Cursors } from './http/query.ts';
+import type { ChainStatus, Source } from './source.ts';
+import type { Awaitable } from './types.ts';
+
+type ServiceOptions = Omit<WebhooksOptions, 'data' | 'now'> & {
+  /** Default: 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** Default: a free port. */
+  readonly port?: number | undefined;
+  readonly apiKey: string;
+  /** The header that carries the key. Default: `X-Service-Api-Key`. */
+  readonly keyHeader?: string | undefined;
+  /** The secret that authenticates offsets. Default: the key. */
+  readonly cursorSecret?: string | undefined;
+  /** The clock, in milliseconds since 1970. Default: the system's clock. */
+  readonly now?: (() => number) | undefined;
+  readonly extras?: Extras | undefined;
+};
+
+/** What a service adds to the contract: the sandbox counts requests, and injects faults. */
+type Extras = {
+  /** What else is served, in order. */
+  readonly routes: readonly Route[];
+  /** The fault that a request meets; null for none. */
+  faultOf(request: ServiceRequest): FaultRule | null;
+  /** Is told of each answer. `operation` is the path with its parameters in braces; null when it is unknown. */
+  answered(request: ServiceRequest, operation: string | null, computeUnits: number): void;
+};
+
+/** A service that listens. */
+export type RunningService = {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly webhooks: Webhooks;
+  /** Ends connections and deliveries. Resolves when none is left. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Serves the contract over a source: its data as lookups, and its blocks as deliveries. The caller starts and stops the
+ * source.
+ * @throws when the port is taken or the host is not this machine's.
+ */
+export const startService = async (source: Source, options: ServiceOptions): Promise<RunningService> => {
+  const { host = '127.0.0.1', port = 0, apiKey, keyHeader = 'X-Service-Api-Key' } = options;
+  const { now = Date.now, log = () => {}, extras = NO_EXTRAS } = options;
+
+  let url = '';
+  const webhooks = createWebhooks({ ...options, data: source, now });
+  source.onBlock({
+    added: (block) => webhooks.handleBlock(block),
+    traced: webhooks.handleBlock,
+    removed: webhooks.dropBlocks,
+  });
+
+  const cursors = new Cursors(options.cursorSecret ?? apiKey);
+  const stopping = new AbortController();
+  const server = createServer(
+    createRequestHandler({
+      find: createFinder([
+        ...createOperations({ data: source, now, cursors, baseUrl: () => url }),
+        ...source.operations,
+        health(source),
+      ]),
+      routes: [webhooks.route, ...extras.routes],
+      keyHeader: keyHeader.toLowerCase(),
+      apiKey,
+      extras,
+      log,
+      stopped: stopping.signal,
+    }),
+  );
+  url = await listen(server, host, port);
+  return {
+    url,
+    webhooks,
+    async stop() {
+      stopping.abort();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await Promise.all([closed, webhooks.stop()]);
+    },
+  };
+};
+
+const NO_EXTRAS: Extras = { routes: [], faultOf: () => null, answered() {} };
+
+/** Why chains are not followed, and how far each chain is indexed. */
+export type ServiceHealth = { readonly problems: readonly string[]; readonly chains: readonly object[] };
+
+export const healthOf = (chains: readonly ChainStatus[]): ServiceHealth => ({
+  problems: chains.flatMap(({ chainId, index, problem }) => {
+    const reason = problem ?? (index === null ? 'no block is known yet' : null);
+    return reason === null ? [] : [`chain ${chainId}: ${reason}`];
+  }),
+  chains: chains.map((status) => ({ chain_id: status.chainId, ...indexOf(status) })),
+});
+
+/** For probes: 200 while every chain is followed, or 503. */
+const health = (source: Source): Operation => ({
+  path: '/health',
+  needsKey: false,
+  answer() {
+    const { problems, chains } = healthOf(source.status());
+    return problems.length === 0
+      ? json(200, { status: 'ok', chains })
+      : json(503, { status: 'unavailable', problems, chains });
+  },
+  fail: (status) => ({ status }),
+});
+
+type HandlerOptions = {
+  /** The operation of a path; null when there is none. */
+  readonly find: (path: string) => FoundOperation | null;
+  /** What else is served, in order. */
+  readonly routes: readonly Route[];
+  /** The name of the key's header, in lower case. */
+  readonly keyHeader: string;
+  readonly apiKey: string;
+  readonly extras: Extras;
+  readonly log: Log;
+  /** Aborts delays that faults inject. */
+  readonly stopped: AbortSignal;
+};
+
+const TOO_LARGE: ServiceResponse = {
+  ...text(413, 'Failed to buffer the request body: length limit exceeded'),
+  headers: { connection: 'close' },
+};
+
+/** Handles a request: applies a fault, checks the key, and answers by the operation of the path. */
+const createRequestHandler = (options: HandlerOptions): RequestListener => {
+  const { find, routes, keyHeader, apiKey, extras, log, stopped } = options;
+  const expectedKey = digest(apiKey);
+
+  /** Compares the keys' digests in constant time, whatever the keys' lengths. */
+  const isKey = (sent: string | undefined): boolean =>
+    sent !== undefined && timingSafeEqual(digest(sent), expectedKey);
+
+  const answer = (
+    request: ServiceRequest,
+    found: FoundOperation | null,
+    key: string | undefined,
+    fault: FaultRule | null,
+  ): Awaitable<ServiceResponse> => {
+    if (found?.operation.needsKey !== false && !isKey(key)) return json(401, { error: 'invalid API Key' });
+    if (found !== null && request.method !== 'GET') return notAllowed('GET');
+    if (found !== null) return found.operation.answer(request, found.path, fault);
+    for (const route of routes) {
+      const answered = route(request);
+      if (answered !== null) return answered;
+    }
+    return json(404, { error: 'Not found' });
+  };
+
+  const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const request = await readRequest(incoming);
+    if (request === null) return send(outgoing, TOO_LARGE);
+    const found = find(request.path);
+    const fault = extras.faultOf(request);
+    if (fault?.latencyMs !== undefined) await wait(fault.latencyMs, undefined, { signal: stopped });
+    const key = incoming.headers[keyHeader];
+    const response =
+      faulty(fault, found) ??
+      (await answer(request, found, typeof key === 'string' ? key : undefined, fault));
+    extras.answered(request, found?.operation.path ?? webhookPath(request.path), response.computeUnits ?? 0);
+    send(outgoing, response, fault?.cut);
+  };
+
+  return (incoming, outgoing) => {
+    handle(incoming, outgoing).catch((problem: unknown) => {
+      // A client that disconnects and a service that stops are no failures.
+      if (outgoing.destroyed || stopped.aborted) return outgoing.destroy();
+      log('request failed', { path: incoming.url, problem: String(problem) });
+      if (outgoing.headersSent) outgoing.destroy();
+      else send(outgoing, text(500, 'Internal server error'));
+    });
+  };
+};
+
+const faulty = (fault: FaultRule | null, found: FoundOperation | null): ServiceResponse | null => {
+  if (fault?.status === undefined) return null;
+  const { status, headers = {}, body } = fault;
+  if (body !== undefined || found === null) return { status, headers, body: body ?? '' };
+  const failed = found.operation.fail(status);
+  return { ...failed, headers: { ...failed.headers, ...headers } };
+};
+
+const digest = (key: string) => createHash('sha256').update(key).digest();

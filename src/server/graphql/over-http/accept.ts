@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http';
+import { rememberLast } from '../../../lib/memo.ts';
+
+/** The media types of a single result. */
+export type MediaType = 'application/json' | 'application/graphql-response+json';
+
+/**
+ * The two formats of parts. `20220824` is a draft of the specification that Apollo Client, urql and Relay read: a part has
+ * the path of its data. In `v0.2`, that of graphql 17, a part has the id of a pending one, and no field comes twice.
+ */
+export type PartFormat = '20220824' | 'v0.2';
+
+export type AcceptedParts = {
+  readonly mediaType: 'multipart/mixed' | 'text/event-stream';
+  readonly format: PartFormat;
+};
+
+/** What a client reads, by its `Accept`. Without one it reads everything. */
+type Accepted = {
+  /**
+   * The media type in which a client gets a single result: that of the first media range which matches one, whatever its
+   * weight. Null for a client that reads no JSON.
+   */
+  readonly single: MediaType | null;
+  /**
+   * How a client reads an answer in parts; null where it does not. A media range that names no format has `20220824`, and
+   * one that names an unknown format is passed over.
+   */
+  readonly parts: AcceptedParts | null;
+  /** Whether a client reads server-sent events. */
+  readonly events: boolean;
+  /** Whether server-sent events are what a client names first. */
+  readonly prefersEvents: boolean;
+};
+
+/** Returns what the client of a request reads. The header's spelling is normalised: see http/server.ts. */
+export const acceptedBy = ({ headers }: IncomingMessage): Accepted => readAccept(headers.accept || '*/*');
+
+type MediaRange = { readonly type: string; readonly parameters: readonly string[] };
+
+const readAccept = rememberLast((accept): Accepted => {
+  const ranges = accept.split(',').map((range): MediaRange => {
+    const [type = '', ...parameters] = range.split(';');
+    return { type, parameters };
+  });
+  return {
+    single: firstOf(ranges, singleIn),
+    parts: firstOf(PART_TYPES, (mediaType) => firstOf(ranges, (range) => partsIn(range, mediaType))),
+    events: ranges.some(({ type }) => EVENTS.includes(type)),
+    prefersEvents: accept.startsWith('text/event-stream'),
+  };
+});
+
+const firstOf = <Item, Found>(items: readonly Item[], find: (item: Item) => Found | null): Found | null => {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== null) return found;
+  }
+  return null;
+};
+
+/** The media type of an event stream, and the wildcards that match it. */
+const EVENTS: readonly string[] = ['text/event-stream', 'text/*', '*/*'];
+
+const singleIn = ({ type: range, parameters }: MediaRange): MediaType | null => {
+  const charset = parameters.find((parameter) => parameter.includes('charset=')) ?? 'charset=utf-8';
+  const [type, subtype] = range.split('/');
+  if (charset !== 'charset=utf-8' || (type !== '*' && type !== 'application')) return null;
+  if (subtype === '*' || subtype === 'json') return 'application/json';
+  return subtype === 'graphql-response+json' ? 'application/graphql-response+json' : null;
+};
+
+/** Clients that accept both can read a response of several bodies. */
+const PART_TYPES = ['multipart/mixed', 'text/event-stream'] as const;
+
+/** What a parameter of a media range says that a client reads. */
+const FORMATS: Readonly<Record<string, PartFormat>> = {
+  'deferspec=20220824': '20220824',
+  'incrementalspec=v0.2': 'v0.2',
+};
+
+const partsIn = (
+  { type, parameters }: MediaRange,
+  mediaType: AcceptedParts['mediaType'],
+): AcceptedParts | null => {
+  if (type !== mediaType || parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) return null;
+  const named = parameters.find((parameter) => /^(deferspec|incrementalspec)=/.test(parameter));
+  const format = named === undefined ? '20220824' : FORMATS[named];
+  return format === undefined ? null : { mediaType, format };
+};

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { readIndexedConfig, readServiceConfig } from '../../../src/backend/indexer/config.ts';
+
+/** The settings of an index, which the gateway and the service that runs alone read by the same code. */
+
+const NODE = 'http://127.0.0.1:8545';
+
+test('without CHAINS there is no index, whatever else is set', () => {
+  for (const env of [{}, { CHAINS: '' }, { START_BLOCK: '0', METADATA: 'on', DATA_DIR: '/data' }])
+    expect(readIndexedConfig(env)).toEqual({ config: null, problems: [] });
+});
+
+test('an id and a URL are enough', () => {
+  expect(readIndexedConfig({ CHAINS: `31337=${NODE}` })).toEqual({
+    problems: [],
+    config: {
+      chains: [{ id: 31337, url: NODE, startBlock: null }],
+      directory: 'data/index',
+      abiDirectory: null,
+      metadata: null,
+      prices: null,
+    },
+  });
+});
+
+test('every setting is read', () => {
+  const { config, problems } = readIndexedConfig({
+    CHAINS: ' 1 = wss://user:pass@node.example/ws?key=a=b , 11297108109=https://other.example/v3/KEY ',
+    START_BLOCK: '1=19000000',
+    DATA_DIR: '/data',
+    ABI_DIR: './out',
+    METADATA: 'on',
+    IPFS_GATEWAY: 'https://ipfs.example/',
+    PRICES: 'https://prices.example/now.json',
+  });
+  expect(problems).toEqual([]);
+  expect(config).toEqual({
+    chains: [
+      { id: 1, url: 'wss://user:pass@node.example/ws?key=a=b', startBlock: 19_000_000 },
+      { id: 11297108109, url: 'https://other.example/v3/KEY', startBlock: null },
+    ],
+    directory: '/data/index',
+    abiDirectory: './out',
+    metadata: { ipfsGateway: 'https://ipfs.example' },
+    prices: 'https://prices.example/now.json',
+  });
+});
+
+test('one number in START_BLOCK is for every chain', () => {
+  const { config } = readIndexedConfig({ CHAINS: `1=${NODE},2=${NODE}`, START_BLOCK: '0' });
+  expect(config?.chains.map(({ startBlock }) => startBlock)).toEqual([0, 0]);
+});
+
+test('INDEX_DIR stands over DATA_DIR, and PRICES may be a file', () => {
+  const env = { CHAINS: `1=${NODE}`, DATA_DIR: '/data', INDEX_DIR: '/index', PRICES: './prices.json' };
+  expect(readIndexedConfig(env)).toMatchObject({
+    problems: [],
+    config: { directory: '/index', prices: './prices.json' },
+  });
+});
+
+describe('what is no setting is one problem, which names its variable', () => {
+  const SECRET = 'https://node.example/v3/SECRET';
+  test.each<[what: string, env: Record<string, string>, problem: RegExp]>([
+    ['a URL alone', { CHAINS: SECRET }, /^CHAINS: .* entry 1, got no id/],
+    ['an empty entry', { CHAINS: `1=${SECRET},` }, /^CHAINS: .* entry 2, got no id/],
+    ['a name for an id', { CHAINS: `anvil=${SECRET}` }, /^CHAINS: .* entry 1, got no id/],
+    ['the id 0', { CHAINS: `0=${SECRET}` }, /^CHAINS: .* entry 1, got no id/],
+    ['an id beyond 2^53', { CHAINS: `9007199254740993=${SECRET}` }, /^CHAINS: .* entry 1, got no id/],
+    [
+      'an id twice',
+      { CHAINS: `7=${SECRET},7=${NODE}` },
+      /^CHAINS: expected each id once, got 7 again as entry 2/,
+    ],
+    ['no URL', { CHAINS: '7=' }, /^CHAINS: expected an http, https, ws or wss URL for chain 7/],
+    ['a URL of another scheme', { CHAINS: '7=ftp://SECRET@node.example' }, /^CHAINS: .* for chain 7/],
+    ['a host alone', { CHAINS: '7=SECRET:8545' }, /^CHAINS: .* for chain 7/],
+    [
+      'a word for a block',
+      { CHAINS: `7=${SECRET}`, START_BLOCK: 'latest' },
+      /^START_BLOCK: .* got "latest"$/,
+    ],
+    ['a negative block', { CHAINS: `7=${SECRET}`, START_BLOCK: '-1' }, /^START_BLOCK: .* got "-1"$/],
+    ['a block of no chain', { CHAINS: `7=${SECRET}`, START_BLOCK: '8=1' }, /^START_BLOCK: .* got "8=1"$/],
+    ['a block twice', { CHAINS: `7=${SECRET}`, START_BLOCK: '7=1,7=2' }, /^START_BLOCK: .* got "7=2"$/],
+    [
+      'another switch',
+      { CHAINS: `7=${SECRET}`, METADATA: 'yes' },
+      /^METADATA: expected on or off, got "yes"$/,
+    ],
+    ['a gateway that is no URL', { CHAINS: `7=${SECRET}`, IPFS_GATEWAY: 'ipfs.io' }, /^IPFS_GATEWAY: /],
+    ['prices by another scheme', { CHAINS: `7=${SECRET}`, PRICES: 'ftp://SECRET@host' }, /^PRICES: /],
+  ])('%s', (_what, env, problem) => {
+    const { problems } = readIndexedConfig(env);
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+    expect(problems.join()).not.toContain('SECRET');
+    expect(readServiceConfig({ ...env, API_KEY: 'key' })).toEqual(problems);
+  });
+});
+
+describe('the service that runs alone', () => {
+  test('needs chains and a key', () => {
+    expect(readServiceConfig({})).toEqual([
+      'CHAINS: expected at least one chain, as id=url, got none',
+      'API_KEY: expected printable characters without spaces, got none',
+    ]);
+    expect(readServiceConfig({ CHAINS: `7=${NODE}`, API_KEY: 'key' })).toMatchObject({
+      host: '127.0.0.1',
+      port: 4100,
+      apiKey: 'key',
+      keyHeader: 'X-Service-Api-Key',
+      signatureSecret: null,
+    });
+  });
+
+  test('reports all problems at once, and no key', () => {
+    const env = { CHAINS: '7=x', PORT: '70000', API_KEY: 'a secret', API_KEY_HEADER: 'no header' };
+    const problems = readServiceConfig(env);
+    expect(problems).toHaveLength(4);
+    expect(JSON.stringify(problems)).not.toContain('a secret');
+  });
+});

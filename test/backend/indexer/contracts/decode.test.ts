@@ -1,0 +1,288 @@
+import * as fc from 'fast-check';
+import { encode, type Parameter } from 'ox/AbiParameters';
+import { expect, test } from 'vitest';
+import { eventOf, methodOf } from '../../../../src/backend/evm/abi.ts';
+import { createValueReader } from '../../../../src/backend/evm/abi-values.ts';
+import { createDecoder } from '../../../../src/backend/indexer/contracts/decode.ts';
+import type { Hex } from '../../../../src/backend/types.ts';
+import { folderOf } from '../../../support/folder.ts';
+import { runs } from '../../../support/runs.ts';
+
+/** A type with a value of it, and how the value reads. */
+type Sample = { readonly parameter: Parameter; readonly value: unknown; readonly read: unknown };
+
+const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
+const exactly = (size: number) => fc.uint8Array({ minLength: size, maxLength: size }).map(hexOf);
+const sampleOf = (type: string) => (value: unknown) => ({ parameter: { type }, value, read: String(value) });
+
+const scalars = fc.oneof(
+  fc.integer({ min: 1, max: 32 }).chain((words) => {
+    const bits = BigInt(words * 8);
+    return fc.bigInt({ min: 0n, max: 2n ** bits - 1n }).map(sampleOf(`uint${bits}`));
+  }),
+  fc.integer({ min: 1, max: 32 }).chain((words) => {
+    const half = 2n ** BigInt(words * 8 - 1);
+    return fc.bigInt({ min: -half, max: half - 1n }).map(sampleOf(`int${words * 8}`));
+  }),
+  fc.integer({ min: 1, max: 32 }).chain((size) => exactly(size).map(sampleOf(`bytes${size}`))),
+  exactly(20).map(sampleOf('address')),
+  fc.boolean().map(sampleOf('bool')),
+  fc.uint8Array({ maxLength: 100 }).map(hexOf).map(sampleOf('bytes')),
+  fc.string({ unit: 'binary', maxLength: 40 }).map(sampleOf('string')),
+);
+
+/** Copies of one sample, as a dynamic array or one of a fixed length. */
+const arrayOf = (item: Sample, length: number, isFixed: boolean): Sample => ({
+  parameter: { ...item.parameter, type: `${item.parameter.type}[${isFixed ? length : ''}]` },
+  value: Array.from({ length }, () => item.value),
+  read: Array.from({ length }, () => item.read),
+});
+
+const tupleOf = (members: readonly Sample[]): Sample => ({
+  parameter: { type: 'tuple', components: members.map(({ parameter }) => ({ ...parameter, name: '' })) },
+  value: members.map(({ value }) => value),
+  read: members.map(({ read }) => read),
+});
+
+const { sample: samples } = fc.letrec<{ sample: Sample }>((tie) => ({
+  sample: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    scalars,
+    fc
+      .tuple(tie('sample'), fc.integer({ min: 1, max: 4 }), fc.boolean())
+      .map(([item, length, isFixed]) => arrayOf(item, length, isFixed)),
+    fc.array(tie('sample'), { minLength: 1, maxLength: 4 }).map(tupleOf),
+  ),
+}));
+
+const lists = fc.array(samples, { maxLength: 5 });
+const parametersOf = (list: readonly Sample[]) => list.map(({ parameter }) => parameter);
+const encoded = (list: readonly Sample[]): Hex =>
+  encode(
+    parametersOf(list),
+    list.map(({ value }) => value),
+  );
+
+const word = (value: bigint | number) => BigInt(value).toString(16).padStart(64, '0');
+
+test('whatever was encoded reads as it was, with or without more data behind it', () => {
+  fc.assert(
+    fc.property(lists, fc.uint8Array(), (list, more) => {
+      const read = createValueReader(parametersOf(list));
+      const values = list.map((sample) => sample.read);
+      expect(read(encoded(list))).toEqual(values);
+      expect(read(`${encoded(list)}${hexOf(more).slice(2)}`)).toEqual(values);
+    }),
+    { numRuns: runs(2000) },
+  );
+});
+
+test('data that was cut or changed reads as something or as nothing', () => {
+  fc.assert(
+    fc.property(lists, fc.nat(), fc.nat(), fc.integer({ min: 0, max: 255 }), (list, cut, at, byte) => {
+      const read = createValueReader(parametersOf(list));
+      const bytes = Buffer.from(encoded(list).slice(2), 'hex');
+      read(hexOf(bytes.subarray(0, cut % (bytes.length + 1))));
+      if (bytes.length > 0) bytes[at % bytes.length] = byte;
+      const values = read(hexOf(bytes));
+      if (values !== null) expect(values).toHaveLength(list.length);
+    }),
+    { numRuns: runs(2000) },
+  );
+});
+
+test.each([
+  ['an address of more than 20 bytes', 'address', word(2n ** 160n)],
+  ['a truth value of 2', 'bool', word(2)],
+  ['a number beyond its bits', 'uint8', word(256)],
+  ['a number without its sign', 'int8', word(255)],
+  ['bytes beyond their size', 'bytes4', word(1)],
+  ['half a word', 'uint256', word(1).slice(0, 32)],
+  ['no word', 'uint256', ''],
+  ['an offset beyond the data', 'bytes', word(64)],
+  ['an offset of 2^255', 'bytes', word(2n ** 255n)],
+  ['a length beyond the data', 'bytes', `${word(32)}${word(1)}`],
+  ['a length of 2^53', 'bytes', `${word(32)}${word(2n ** 53n)}`],
+  ['an array of 2^32', 'uint256[]', `${word(32)}${word(2n ** 32n)}${word(0)}`],
+  ['an array of 2^32 of no size', 'uint256[0][]', `${word(32)}${word(2n ** 32n)}`],
+  ['a fixed array beyond the data', 'uint256[4294967295]', word(0)],
+  ['a fixed array of 2^64 of no size', 'uint256[0][18446744073709551616]', word(0)],
+])('%s does not fit', (_, type, data) => {
+  expect(createValueReader([{ type }])(`0x${data}`)).toBeNull();
+});
+
+test('a thousand offsets that point at the same bytes are not followed', () => {
+  const length = 4_000;
+  const size = 100_000;
+  const offsets = Array.from({ length }, () => word(length * 32)).join('');
+  const data: Hex = `0x${word(32)}${word(length)}${offsets}${word(size)}${'ab'.repeat(size)}`;
+  expect(createValueReader([{ type: 'bytes[]' }])(data)).toBeNull();
+  // Each level has its offsets point at the same next level: 64 to the power of 8.
+  const level = `${word(64)}${Array.from({ length: 64 }, () => word(64 * 32)).join('')}`;
+  const nested: Hex = `0x${word(32)}${level.repeat(8)}${word(0)}`;
+  expect(createValueReader([{ type: 'uint256[][][][][][][][][]' }])(nested)).toBeNull();
+});
+
+test('types that the ABI lacks, or that are nested without end, are refused', () => {
+  for (const type of [
+    'uint',
+    'uint7',
+    'uint264',
+    'bytes0',
+    'bytes33',
+    'fixed128x18',
+    'tuple',
+    '',
+    'uint256[-1]',
+  ])
+    expect(() => createValueReader([{ type }])).toThrow('Expected a type of the ABI');
+  expect(() => createValueReader([{ type: `uint256${'[]'.repeat(100)}` }])).toThrow('at most 16 levels');
+});
+
+const USER: Hex = '0x00000000000000000000000000000000000000aa';
+const lines: Readonly<Record<string, unknown>>[] = [];
+const log = (message: string, details: object) => void lines.push({ message, ...details });
+const decoderOf = (directory: string | null) => {
+  lines.length = 0;
+  return createDecoder({ directory, log });
+};
+
+const callOf = (name: string, types: readonly string[], values: readonly unknown[]): Hex => {
+  const inputs = types.map((type) => ({ type }));
+  return `${methodOf(name, inputs).selector}${encode(inputs, [...values]).slice(2)}`;
+};
+
+test('the standards are decoded, by the standard of the contract where two have one selector', async () => {
+  const decoder = await decoderOf(null);
+  const data = callOf('transferFrom', ['address', 'address', 'uint256'], [USER, USER, 7n]);
+  const named = (name: string) => ({ inputs: [{}, {}, { name, type: 'uint256', value: '7' }] });
+  expect(decoder.call(data, null)).toMatchObject(named('value'));
+  expect(decoder.call(data, 'erc20')).toMatchObject(named('value'));
+  expect(decoder.call(data, 'erc721')).toMatchObject(named('tokenId'));
+  for (const unknown of ['0x', '0xa9', '0x12345678', data.slice(0, 80) as Hex])
+    expect(decoder.call(unknown as Hex, null)).toBeNull();
+
+  const transfer = (topics: readonly bigint[], data: string) =>
+    decoder.log({
+      address: USER,
+      topics: [
+        eventOf('Transfer', [{ type: 'address' }, { type: 'address' }, { type: 'uint256' }]).topic,
+        ...topics.map((topic): Hex => `0x${word(topic)}`),
+      ],
+      data: `0x${data}`,
+    });
+  expect(transfer([1n, 2n], word(3))).toMatchObject({ inputs: { 2: { name: 'value', value: '3' } } });
+  expect(transfer([1n, 2n, 3n], '')).toMatchObject({ inputs: { 2: { name: 'tokenId', value: '3' } } });
+  expect(transfer([1n, 2n], '')).toBeNull();
+  expect(transfer([1n, 2n ** 200n], word(3))).toBeNull();
+  expect(transfer([1n], word(3))).toBeNull();
+  expect(decoder.log({ address: USER, topics: [], data: '0x' })).toBeNull();
+});
+
+const inputs = (...types: string[]) => types.map((type, at) => ({ name: `p${at}`, type }));
+const setName = { type: 'function', name: 'setName', inputs: inputs('string') };
+
+test('ABIs are read as plain lists, and as Foundry and Hardhat write them; a bad one is one log line', async () => {
+  await using files = await folderOf({
+    'plain.json': JSON.stringify([
+      setName,
+      { type: 'receive' },
+      { type: 'constructor', inputs: inputs('bool') },
+    ]),
+    'out/Game.sol/Game.json': JSON.stringify({
+      abi: [
+        {
+          type: 'function',
+          name: 'move',
+          inputs: [{ name: 'to', type: 'tuple', components: inputs('uint8', 'uint8') }],
+        },
+      ],
+      bytecode: { object: '0x' },
+    }),
+    'artifacts/contracts/Log.sol/Log.json': JSON.stringify({
+      _format: 'hh-sol-artifact-1',
+      abi: [
+        {
+          type: 'event',
+          name: 'Said',
+          inputs: [
+            { name: 'who', type: 'address', indexed: true },
+            { name: 'hash', type: 'string', indexed: true },
+            { name: 'text', type: 'string', indexed: false },
+          ],
+        },
+        { type: 'event', name: 'Anonymous', anonymous: true, inputs: [] },
+      ],
+    }),
+    'artifacts/contracts/Log.sol/Log.dbg.json': '{}',
+    'artifacts/build-info/1.json': 'not read',
+    '.hidden/x.json': 'not read',
+    'notes.txt': 'not read',
+    'broken.json': '[{',
+    'other.json': '{"name":"a package"}',
+    'alias.json': JSON.stringify([{ type: 'function', name: 'x', inputs: inputs('uint') }]),
+  });
+  const decoder = await decoderOf(files.path('.'));
+  expect(decoder.call(callOf('setName', ['string'], ['ä"\u0000']), null)).toEqual({
+    name: 'setName',
+    inputs: [{ name: 'p0', type: 'string', value: 'ä"\u0000' }],
+  });
+  const { selector } = methodOf('move', [{ type: 'tuple', components: inputs('uint8', 'uint8') }]);
+  expect(decoder.call(`${selector}${word(1)}${word(2)}`, 'erc20')).toEqual({
+    name: 'move',
+    inputs: [{ name: 'to', type: 'tuple', value: ['1', '2'] }],
+  });
+  const { topic } = eventOf('Said', [{ type: 'address' }, { type: 'string' }, { type: 'string' }]);
+  const said = [topic, `0x${word(BigInt(USER))}`, `0x${word(9)}`] as const;
+  expect(decoder.log({ address: USER, topics: said, data: encode([{ type: 'string' }], ['hi']) })).toEqual({
+    name: 'Said',
+    inputs: [
+      { name: 'who', type: 'address', value: USER },
+      { name: 'hash', type: 'bytes32', value: `0x${word(9)}` },
+      { name: 'text', type: 'string', value: 'hi' },
+    ],
+  });
+  expect(lines).toEqual([
+    {
+      message: expect.any(String),
+      file: files.path('alias.json'),
+      problem: expect.stringContaining('"uint"'),
+    },
+    {
+      message: expect.any(String),
+      file: files.path('broken.json'),
+      problem: expect.stringContaining('JSON'),
+    },
+    {
+      message: expect.any(String),
+      file: files.path('other.json'),
+      problem: expect.stringContaining('expected'),
+    },
+    { message: 'ABIs read', directory: files.path('.'), files: 6, unreadable: 3, entries: 3 },
+  ]);
+});
+
+test('of methods with one selector, the one that the data fits is decoded', async () => {
+  const [burn, collate] = [
+    { type: 'function', name: 'burn', inputs: inputs('uint256') },
+    { type: 'function', name: 'collate_propagate_storage', inputs: inputs('bytes16') },
+  ];
+  await using files = await folderOf({
+    'a.json': JSON.stringify([collate]),
+    'b.json': JSON.stringify([burn]),
+  });
+  const decoder = await decoderOf(files.path('.'));
+  expect(decoder.call(`0x42966c68${word(5)}`, null)).toMatchObject({ name: 'burn' });
+  expect(decoder.call(`0x42966c68${word(2n ** 255n)}`, null)).toMatchObject({
+    name: 'collate_propagate_storage',
+  });
+});
+
+test('a folder that is not there is one log line', async () => {
+  await using files = await folderOf({ 'a.json': '[]' });
+  await decoderOf(files.path('missing'));
+  expect(lines[0]).toMatchObject({
+    directory: files.path('missing'),
+    problem: expect.stringContaining('ENOENT'),
+  });
+});

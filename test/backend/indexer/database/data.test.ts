@@ -1,0 +1,323 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ParsedBlock } from '../../../../src/backend/indexer/blocks/parse.ts';
+import { RpcError } from '../../../../src/backend/indexer/node/errors.ts';
+import { IndexedData } from '../../../../src/backend/indexer/queries/data.ts';
+import type { StateReader } from '../../../../src/backend/indexer/queries/state.ts';
+import type { AssetBalance, Holding, Part, Place, Wanted } from '../../../../src/backend/source.ts';
+import type { Hex } from '../../../../src/backend/types.ts';
+import { runs } from '../../../support/runs.ts';
+import { address, logs } from '../support/blocks.ts';
+import {
+  ACCOUNTS,
+  buildAll,
+  CHAIN,
+  CHAINS,
+  content,
+  NOBODY,
+  OTHER_CHAIN,
+  openIndex,
+  TOKENS,
+} from '../support/histories.ts';
+import { Scan } from '../support/scan.ts';
+
+const ignore = () => {};
+const ALL = new Set(CHAINS.map(({ id }) => id));
+const ALICE = address('alice');
+const BOB = address('bob');
+const COIN = address('one');
+const ART = address('other');
+/** What nodes say of every balance and supply. */
+const SAID = 9n;
+
+const NOT_SAID = { name: null, symbol: null, decimals: null };
+
+/** Says that every contract is an ERC-20, except those that have not said yet what they are. */
+const metadataOf = (pending: ReadonlySet<Hex>) => ({
+  contract: (_: number, token: Hex) => ({
+    ...({ standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18, isPending: false } as const),
+    ...(pending.has(token) && { ...NOT_SAID, isPending: true }),
+  }),
+  token: (chainId: number, token: Hex) => ({
+    ...({ address: token, standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 } as const),
+    chain: CHAINS.find(({ id }) => id === chainId) ?? CHAIN,
+  }),
+  tokens: () => [],
+});
+
+type Options = {
+  readonly blocks?: readonly ParsedBlock[];
+  readonly patienceMs?: number;
+  /** Contracts of which it is not known what they say. */
+  readonly pending?: ReadonlySet<Hex>;
+};
+
+/** A node that says of every account that it has this much of all, and counts what it is asked for. */
+class CountingNode implements StateReader {
+  readonly asked: string[] = [];
+  /** What it fails with. */
+  problem: Error | null = null;
+  /** What it fails with for single contracts, or null where they say nothing. */
+  readonly contracts = new Map<Hex, Error | null>();
+  readonly #amount: bigint;
+
+  constructor(amount: bigint) {
+    this.#amount = amount;
+  }
+
+  async balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]> {
+    this.asked.push(`balances of ${accounts.length} at ${block}`);
+    if (this.problem && block !== undefined) throw this.problem;
+    return accounts.map(() => this.#amount);
+  }
+
+  calls(list: readonly { to: Hex; data: Hex }[], block?: number): readonly Promise<Hex | null>[] {
+    this.asked.push(`${list.length} calls at ${block}`);
+    return list.map(async ({ to }): Promise<Hex | null> => {
+      const problem = this.contracts.get(to) ?? (block === undefined ? null : this.problem);
+      if (problem) throw problem;
+      if (this.contracts.has(to)) return null;
+      return `0x${this.#amount.toString(16).padStart(64, '0')}`;
+    });
+  }
+}
+
+const open = ({ blocks = [], patienceMs, pending = new Set() }: Options = {}) => {
+  const { database, index } = openIndex();
+  const nodes = new Map(CHAINS.map(({ id }) => [id, new CountingNode(SAID)]));
+  for (const block of blocks) index.append(block, ignore, NOBODY);
+  const data = new IndexedData({
+    database,
+    index,
+    chains: CHAINS,
+    nodes,
+    metadata: metadataOf(pending),
+    ...(patienceMs && { patienceMs }),
+  });
+  return { index, data, node: nodes.get(CHAIN.id) ?? new CountingNode(SAID) };
+};
+
+/** All items of a list, read in parts of this size. */
+const walk = async <Item>(
+  size: number,
+  ask: (wanted: Wanted) => Part<Item> | Promise<Part<Item>> | null,
+): Promise<readonly Item[]> => {
+  const items: Item[] = [];
+  for (let after: Place | null = null; ; ) {
+    const part = await ask({ after, limit: size });
+    items.push(...(part?.items ?? []));
+    if (part === null || part.next === null) return items;
+    after = part.next;
+  }
+};
+
+const transactionsOf = (data: IndexedData, wallet: Hex, chainIds: ReadonlySet<number>, size: number) => {
+  const found: string[] = [];
+  for (let start: { place: Place; including: boolean } | null = null; ; ) {
+    const { transactions, hasMore } = data.transactions(wallet, chainIds, size, start);
+    expect(transactions.length).toBeLessThanOrEqual(size);
+    for (const { transaction } of transactions) found.push(transaction.hash);
+    const last = transactions.at(-1);
+    if (!hasMore || last === undefined) return found;
+    const [again] = data.transactions(wallet, chainIds, 1, {
+      place: last.place,
+      including: true,
+    }).transactions;
+    expect(again).toEqual(last);
+    start = { place: last.place, including: false };
+  }
+};
+
+/** What the index lists, in the words of a scan. */
+const inWords = {
+  coin: ({ chain, token, amount }: AssetBalance) => `${chain.id} ${token} ${amount}`,
+  nft: ({ chain, contract, tokenId, balance, acquiredAt }: Holding) =>
+    `${acquiredAt} ${chain.id} ${contract} ${tokenId} ${balance}`,
+};
+
+const checkAccount = async (data: IndexedData, scan: Scan, account: Hex, size: number) => {
+  for (const chains of [ALL, new Set([CHAIN.id]), new Set([OTHER_CHAIN.id])])
+    expect(transactionsOf(data, account, chains, size)).toEqual(scan.transactions(account, chains));
+  const balances = await walk(size, (wanted) => data.balances(account, ALL, wanted));
+  const coins = balances.filter(({ token }) => token !== null);
+  expect(coins.map(inWords.coin)).toEqual(scan.coinsOf(account));
+  const nfts = await walk(size, (wanted) => data.holdings(account, ALL, wanted));
+  expect(nfts.map(inWords.nft).toSorted()).toEqual(scan.nftsOf(account));
+  const times = nfts.map(({ acquiredAt }) => acquiredAt);
+  expect(times).toEqual(times.toSorted((one, other) => other - one));
+};
+
+const checkToken = async (data: IndexedData, scan: Scan, chainId: number, token: Hex, size: number) => {
+  expect(await walk(size, (wanted) => data.holders(chainId, token, wanted))).toEqual(
+    scan.holdersOf(chainId, token),
+  );
+  const issued = scan.issued(chainId, token);
+  expect(await data.supply(chainId, token)).toBe(issued > 0n ? issued : SAID);
+};
+
+describe('the lists of the index', () => {
+  test('are what a reader of all blocks finds, in pages of any size', async () => {
+    const contents = fc.array(content, { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.tuple(contents, contents),
+        fc.integer({ min: 1, max: 4 }),
+        async (histories, size) => {
+          const scan = new Scan();
+          const blocks = histories.flatMap((each, at) => buildAll(CHAINS[at]?.id ?? 0, each));
+          for (const block of blocks) scan.add(block);
+          const { data } = open({ blocks });
+          for (const account of [...ACCOUNTS, address('called'), address('created')])
+            await checkAccount(data, scan, account, size);
+          for (const { id } of CHAINS)
+            for (const token of TOKENS) await checkToken(data, scan, id, token, size);
+        },
+      ),
+      { numRuns: runs(300) },
+    );
+  });
+
+  test('end a page early where its transactions are large', () => {
+    const input: Hex = `0x${'ab'.repeat(3 * 1024 * 1024)}`;
+    const { data } = open({
+      blocks: buildAll(CHAIN.id, [[0, Array.from({ length: 5 }, () => ({ from: ALICE, input }))]]),
+    });
+    const { transactions, hasMore } = data.transactions(ALICE, ALL, 100, null);
+    expect([transactions.length, hasMore]).toEqual([2, true]);
+    expect(transactionsOf(data, ALICE, ALL, 100)).toHaveLength(5);
+  });
+});
+
+/** Alice gets and gives coins and an NFT that the blocks before don't say that she had. */
+const LATE = buildAll(CHAIN.id, [
+  [0, []],
+  [1, [{ from: BOB, logs: [logs.coin(COIN, BOB, ALICE, 4n), logs.unique(ART, ALICE, BOB, 1n)] }]],
+  [1, [{ from: BOB, logs: [logs.unique(ART, BOB, ALICE, 1n), logs.unique(ART, BOB, ALICE, 2n)] }]],
+]);
+
+describe('an index that begins late', () => {
+  test('asks tokens for balances at its head, and knows no holders', async () => {
+    const { data, node } = open({ blocks: LATE.slice(1) });
+    const { items, failed } = await data.balances(ALICE, new Set([CHAIN.id]), { after: null, limit: 10 });
+    expect(items.map(({ token, amount }) => [token, amount])).toEqual([
+      [null, SAID],
+      [COIN, SAID],
+    ]);
+    expect(failed).toEqual([]);
+    expect(node.asked).toEqual(['balances of 1 at 2', '1 calls at 2']);
+    const { items: one } = await data.balances(ALICE, new Set([CHAIN.id]), { asset: address('never seen') });
+    expect(one.map(({ amount }) => amount)).toEqual([SAID]);
+    expect(data.holders(CHAIN.id, COIN, { after: null, limit: 10 })).toBeNull();
+    expect(await data.supply(CHAIN.id, COIN)).toBe(SAID);
+  });
+
+  test('knows balances and holders once the blocks before are there', async () => {
+    const { index, data } = open({ blocks: LATE.slice(1) });
+    index.prepend(LATE.slice(0, 1));
+    const { items } = await data.balances(ALICE, new Set([CHAIN.id]), { after: null, limit: 10 });
+    expect(items.map(({ token, amount }) => [token, amount])).toEqual([
+      [null, SAID],
+      [COIN, 4n],
+    ]);
+    const holders = data.holders(CHAIN.id, COIN, { after: null, limit: 10 });
+    expect(holders?.items).toEqual([
+      { account: ALICE, amount: 4n, acquiredAt: LATE[1]?.time, hasSent: false },
+    ]);
+  });
+
+  test('has an ERC-721 that came back to an account that had it before', () => {
+    const { data } = open({ blocks: LATE.slice(1) });
+    const held = data.holdings(ALICE, ALL, { after: null, limit: 10 }).items;
+    expect(held.map(({ tokenId, balance }) => [tokenId, balance])).toEqual([
+      [2n, 1n],
+      [1n, 1n],
+    ]);
+    expect(data.holdings(BOB, ALL, { after: null, limit: 10 }).items).toEqual([]);
+  });
+});
+
+describe('native balances', () => {
+  const ask = (data: IndexedData, account: Hex) =>
+    data.balances(account, new Set([CHAIN.id]), { asset: null });
+
+  test('are asked once for an account and a block of the index', async () => {
+    const { index, data, node } = open({ blocks: LATE.slice(0, 2) });
+    await Promise.all([ask(data, ALICE), ask(data, ALICE)]);
+    await ask(data, ALICE);
+    expect(node.asked).toEqual(['balances of 1 at 1']);
+    for (const block of LATE.slice(2)) index.append(block, ignore, NOBODY);
+    await ask(data, ALICE);
+    expect(node.asked).toEqual(['balances of 1 at 1', 'balances of 1 at 2']);
+  });
+
+  test('are those of the newest block where the node has lost the state of the index', async () => {
+    const { data, node } = open({ blocks: LATE });
+    node.problem = new RpcError(-32000, 'missing trie node');
+    expect((await ask(data, ALICE)).items).toHaveLength(1);
+    expect(node.asked).toEqual(['balances of 1 at 2', 'balances of 1 at undefined']);
+  });
+
+  test('that a node does not give are said to be missing, and asked for again', async () => {
+    const { data, node } = open({ blocks: LATE, patienceMs: 1 });
+    node.problem = new Error('the node is gone');
+    expect(await ask(data, ALICE)).toEqual({ items: [], next: null, failed: [CHAIN.id] });
+    node.problem = null;
+    expect((await ask(data, ALICE)).failed).toEqual([]);
+    node.balances = () => new Promise(() => {});
+    expect((await ask(data, BOB)).failed).toEqual([CHAIN.id]);
+  });
+});
+
+describe('what is not known is not 0, and not missing without a word', () => {
+  const THIRD = address('third');
+  const MANY = buildAll(CHAIN.id, [
+    [0, []],
+    [1, [{ from: BOB, logs: [COIN, ART, THIRD].map((token) => logs.coin(token, BOB, ALICE, 4n)) }]],
+  ]);
+  const ask = async (data: IndexedData) => {
+    const { items, failed } = await data.balances(ALICE, new Set([CHAIN.id]), { after: null, limit: 10 });
+    return { amounts: new Map(items.map(({ token, amount }) => [token, amount])), failed };
+  };
+  const refused = new RpcError(-32_603, 'Internal error');
+
+  test('tokens are listed where the native balance fails', async () => {
+    const { data, node } = open({ blocks: MANY });
+    node.problem = refused;
+    const { amounts, failed } = await ask(data);
+    expect([amounts.has(null), amounts.get(COIN), failed]).toEqual([false, 4n, [CHAIN.id]]);
+  });
+
+  test('a token that the node fails to ask leaves the others, and one that says nothing is left out', async () => {
+    const { data, node } = open({ blocks: MANY.slice(1) });
+    node.contracts.set(COIN, refused);
+    node.contracts.set(ART, null);
+    const missing = await ask(data);
+    expect(missing).toEqual({
+      amounts: new Map([
+        [null, SAID],
+        [THIRD, SAID],
+      ]),
+      failed: [CHAIN.id],
+    });
+    node.contracts.delete(COIN);
+    const { amounts, failed } = await ask(data);
+    expect([amounts.get(COIN), amounts.has(ART), failed]).toEqual([SAID, false, []]);
+    expect(await data.supply(CHAIN.id, ART)).toBeNull();
+    node.contracts.set(THIRD, refused);
+    await expect(data.supply(CHAIN.id, THIRD)).rejects.toMatchObject({ status: 503 });
+  });
+
+  test('a token of which it is not known yet what it is makes the balances of its chain incomplete', async () => {
+    const pending = new Set([COIN]);
+    const { data, node } = open({ blocks: MANY, pending });
+    const { amounts, failed } = await ask(data);
+    expect([amounts.has(COIN), amounts.get(THIRD), failed]).toEqual([false, 4n, [CHAIN.id]]);
+    expect(() => data.holders(CHAIN.id, COIN, { after: null, limit: 10 })).toThrow('could not be read yet');
+    await expect(data.supply(CHAIN.id, COIN)).rejects.toMatchObject({ status: 503 });
+    const { data: late } = open({ blocks: MANY.slice(1), pending });
+    expect((await ask(late)).failed).toEqual([CHAIN.id]);
+    expect(node.asked).toEqual(['balances of 1 at 1']);
+    pending.clear();
+    expect((await ask(data)).failed).toEqual([]);
+  });
+});

@@ -1,0 +1,199 @@
+import type { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Balances } from '../../../../src/backend/indexer/blocks/balances.ts';
+import type { ParsedBlock } from '../../../../src/backend/indexer/blocks/parse.ts';
+import type { Index } from '../../../../src/backend/indexer/database/store.ts';
+import type { Block, Hex, Transfer } from '../../../../src/backend/types.ts';
+import { runs } from '../../../support/runs.ts';
+import { ZERO } from '../support/blocks.ts';
+import {
+  build,
+  buildAll,
+  CHAIN,
+  CHAINS,
+  content,
+  NOBODY,
+  OTHER_CHAIN,
+  openIndex,
+} from '../support/histories.ts';
+
+const EVERYBODY: Balances = { watches: () => true, after: () => null };
+const ignore = () => {};
+
+const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'untraced'];
+
+/** Everything that the tables hold, as text. */
+const contents = (database: DatabaseSync): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    TABLES.map((table) => {
+      const rows = database
+        .prepare(`SELECT * FROM ${table}`)
+        .all()
+        .map((row) =>
+          Object.values(row)
+            .map((value) =>
+              value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value),
+            )
+            .join(' '),
+        );
+      return [table, rows.toSorted()];
+    }),
+  );
+
+/** One chain of blocks, and a way to index it with detours. */
+const history = fc.record({
+  contents: fc.array(content, { minLength: 1, maxLength: 8 }),
+  /** Where the index begins, as a part of the height. */
+  start: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+  steps: fc.array(
+    fc.oneof(
+      /** Blocks that are added at both ends, in one transaction. */
+      fc.record({ do: fc.constant('add' as const), above: fc.nat(3), below: fc.nat(3), more: fc.nat(1) }),
+      /** Blocks that are unwound, and other ones on what is left, which are unwound again. */
+      fc.record({
+        do: fc.constant('reorg' as const),
+        depth: fc.integer({ min: 1, max: 4 }),
+        others: fc.array(content, { maxLength: 3 }),
+      }),
+      fc.record({ do: fc.constant('trace' as const), blocks: fc.integer({ min: 1, max: 4 }) }),
+      fc.constant({ do: 'reset' as const }),
+    ),
+    { maxLength: 14 },
+  ),
+});
+type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
+
+const untraced = (block: ParsedBlock): ParsedBlock => ({
+  ...block,
+  transactions: block.transactions.map((transaction) => ({ ...transaction, internal: [] })),
+});
+
+/** Takes a chain's steps, one at a time, and at last whatever it lacks. */
+function* detours(index: Index, chainId: number, { contents, start, steps }: History): Generator<void> {
+  const blocks = buildAll(chainId, contents);
+  const first = Math.floor(start * blocks.length);
+  const append = (block: ParsedBlock | undefined) => {
+    if (block !== undefined) index.append(untraced(block), null, NOBODY, 0);
+  };
+  const trace = (limit: number) => {
+    for (const number of index.untraced.first(chainId, 'history', limit)) {
+      const block = blocks[number];
+      if (block !== undefined) index.addTraces(block, null, NOBODY);
+    }
+  };
+  const next = () => (index.range(chainId)?.head.number ?? first - 1) + 1;
+  const below = (count: number) => {
+    const lowest = index.range(chainId)?.lowest.number ?? 0;
+    return blocks
+      .slice(Math.max(0, lowest - count), lowest)
+      .toReversed()
+      .map(untraced);
+  };
+  for (const step of steps) {
+    const range = index.range(chainId);
+    if (step.do === 'add')
+      index.transaction(() => {
+        for (let count = 0; count < step.above; count += 1) append(blocks[next()]);
+        index.prepend(below(step.below));
+        for (let count = 0; count < step.more; count += 1) append(blocks[next()]);
+      });
+    else if (step.do === 'reset') index.unwind(chainId, -1, ignore);
+    else if (step.do === 'trace') trace(step.blocks);
+    else if (range !== null) {
+      const to = Math.max(range.lowest.number, range.head.number - step.depth);
+      index.unwind(chainId, to, ignore);
+      let parent = blocks[to] ?? null;
+      for (const other of step.others) {
+        parent = build(chainId, parent, other);
+        index.append(parent, ignore, NOBODY);
+      }
+      yield;
+      index.unwind(chainId, to, ignore);
+    }
+    yield;
+  }
+  while (next() < blocks.length) append(blocks[next()]);
+  index.prepend(below(blocks.length));
+  trace(blocks.length);
+}
+
+const traceAtOnce = (index: Index, block: ParsedBlock): void => {
+  index.append(block, null, NOBODY);
+  // Its body has all: nothing is left to be traced.
+  index.addTraces(untraced(block), null, NOBODY);
+};
+
+describe('the tables of the index', () => {
+  test('are those of an index that was built from scratch forwards, whatever was indexed in which order and unwound', () => {
+    fc.assert(
+      fc.property(fc.tuple(history, history), (histories) => {
+        const [detoured, straight] = [openIndex(), openIndex()];
+        let walks = histories.map((each, at) => detours(detoured.index, CHAINS[at]?.id ?? 0, each));
+        while (walks.length > 0) walks = walks.filter((walk) => walk.next().done !== true);
+        for (const [at, each] of histories.entries())
+          for (const block of buildAll(CHAINS[at]?.id ?? 0, each.contents))
+            traceAtOnce(straight.index, block);
+        expect(contents(detoured.database)).toEqual(contents(straight.database));
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+
+  test('hold nothing of a chain that was reset', () => {
+    fc.assert(
+      fc.property(fc.array(content, { minLength: 1, maxLength: 6 }), (contentsOfBlocks) => {
+        const { database, index } = openIndex();
+        const [kept, dropped] = CHAINS.map((chain) => buildAll(chain.id, contentsOfBlocks));
+        for (const block of kept ?? []) index.append(block, ignore, NOBODY);
+        const before = contents(database);
+        for (const block of dropped ?? []) index.append(block, ignore, NOBODY);
+        const told: unknown[] = [];
+        index.unwind(OTHER_CHAIN.id, -1, (...removed) => told.push(removed));
+        expect(contents(database)).toEqual(before);
+        expect(told).toEqual([[OTHER_CHAIN.id, 0]]);
+        expect(index.range(OTHER_CHAIN.id)).toBeNull();
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+});
+
+/** Walks transfers forwards, with what everyone has. */
+class Walk {
+  readonly #balances = new Map<string, bigint>();
+
+  change(owner: Hex, asset: string, change: bigint) {
+    if (owner === ZERO) return null;
+    const before = this.#balances.get(`${owner} ${asset}`) ?? 0n;
+    this.#balances.set(`${owner} ${asset}`, before + change);
+    // Random transfers move what nobody has: such balances are not told of.
+    return before < 0n || before + change < 0n ? null : { before, after: before + change };
+  }
+
+  balances({ asset, token: moved, tokenId, from, to, value: amount }: Transfer): Transfer['balances'] {
+    const key = `${asset} ${moved} ${tokenId}`;
+    const sides = { from: this.change(from, key, -amount), to: this.change(to, key, amount) };
+    return sides.from === null && sides.to === null ? null : sides;
+  }
+}
+
+describe('a block that is told of', () => {
+  test('has the balances of both sides just before and just after each transfer of tokens', () => {
+    fc.assert(
+      fc.property(fc.array(content, { minLength: 1, maxLength: 6 }), (contentsOfBlocks) => {
+        const { index } = openIndex();
+        const walk = new Walk();
+        const check = ({ transactions }: Block) => {
+          for (const effect of transactions.flatMap(({ effects }) => effects)) {
+            if (effect.kind !== 'transfer' || effect.asset === 'erc721') continue;
+            const expected = walk.balances(effect);
+            expect(effect.balances).toEqual(effect.asset === 'native' ? null : expected);
+          }
+        };
+        for (const block of buildAll(CHAIN.id, contentsOfBlocks)) index.append(block, check, EVERYBODY);
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+});

@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Hex } from '../../../src/backend/types.ts';
+import { runs } from '../../support/runs.ts';
+import type { Json } from '../support/sandbox.ts';
+import { type Anvil, startAnvil } from './support/anvil.ts';
+import { accountsOf, type Contract, deploy, SilentNodeError, sendTransaction } from './support/contracts.ts';
+import {
+  type Contracts,
+  ITEM_IDS,
+  minedOf,
+  NFT_IDS,
+  type Step,
+  step,
+  USERS,
+} from './support/random-actions.ts';
+import { openIndexed } from './support/service.ts';
+
+/**
+ * Random transactions on a real chain, with reorgs. What the service then says is compared with what the contracts say
+ * themselves, and with lists that a scan of all blocks makes from the node's own answers.
+ */
+
+/** Transactions of one chain. */
+const A_CHAIN = 500;
+
+/** More than any of them needs, so that those that fail are mined as well. */
+const GAS = 1_000_000n;
+
+type RawLog = { readonly data: Hex; readonly topics: readonly Hex[] };
+type RawBlock = {
+  readonly hash: Hex;
+  readonly transactions: readonly { readonly hash: Hex; readonly from: Hex; readonly to: Hex | null }[];
+};
+type RawReceipt = {
+  readonly status: Hex;
+  readonly contractAddress: Hex | null;
+  readonly logs: readonly RawLog[];
+};
+type RawTrace = {
+  readonly transactionHash: Hex;
+  readonly action: { readonly from?: Hex; readonly to?: Hex; readonly value?: Hex };
+  readonly result?: { readonly address?: Hex } | null;
+};
+
+/** The events that name accounts, by the places of these among the topics. */
+const SIDES: Readonly<Record<Hex, readonly number[]>> = {
+  '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef': [1, 2],
+  '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62': [2, 3],
+  '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb': [2, 3],
+  // Deposit, Withdrawal, Approval and ApprovalForAll: who is paid, and who approves.
+  '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c': [1],
+  '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65': [1],
+  '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925': [1],
+  '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31': [1],
+};
+
+/** The data of a TransferBatch of nothing: two lists without items. */
+const EMPTY_BATCH = `0x${[64n, 96n, 0n, 0n].map((word) => word.toString(16).padStart(64, '0')).join('')}`;
+
+const lower = (text: Hex): string => text.toLowerCase();
+const hexOf = (number: number): Hex => `0x${number.toString(16)}`;
+
+/** Who takes part in a transaction that was not undone, by its receipt and its traces. */
+const partiesOf = ({ contractAddress, logs }: RawReceipt, traces: readonly RawTrace[]): readonly string[] => [
+  ...(contractAddress ? [lower(contractAddress)] : []),
+  ...logs
+    .filter(({ data }) => data !== EMPTY_BATCH)
+    .flatMap(({ topics }) =>
+      (SIDES[topics[0] ?? '0x'] ?? []).map((place) => `0x${topics[place]?.slice(26)}`),
+    ),
+  ...traces
+    .filter(({ action }) => BigInt(action.value ?? 0) > 0n)
+    .flatMap(({ action, result }) => [action.from, action.to, result?.address].flatMap((side) => side ?? []))
+    .map(lower),
+];
+
+/** The hashes of the transactions in which each account takes part, the oldest first, by a scan of all blocks. */
+const scan = async (anvil: Anvil): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const lists = new Map<string, string[]>();
+  const head = await anvil.head();
+  for (let number = 0; number <= head; number++) {
+    const [block, receipts, traces] = (await Promise.all([
+      anvil.rpc('eth_getBlockByNumber', hexOf(number), true),
+      anvil.rpc('eth_getBlockReceipts', hexOf(number)),
+      anvil.rpc('trace_block', hexOf(number)),
+    ])) as [RawBlock, readonly RawReceipt[], readonly RawTrace[]];
+    for (const [index, { hash, from, to }] of block.transactions.entries()) {
+      const receipt = receipts[index];
+      const own = traces.filter(({ transactionHash }) => transactionHash === hash);
+      const others = receipt?.status === '0x1' ? partiesOf(receipt, own) : [];
+      for (const party of new Set([lower(from), ...(to === null ? [] : [lower(to)]), ...others]))
+        lists.set(party, [...(lists.get(party) ?? []), hash]);
+    }
+  }
+  return lists;
+};
+
+/** Pages of a list of the service, to its end. */
+const createLister =
+  (ask: (path: string) => Promise<{ status: number; json: Json }>) =>
+  async (path: string, member: string): Promise<readonly Json[]> => {
+    const items: Json[] = [];
+    for (let offset = ''; ; ) {
+      const { status, json } = await ask(`/v1/evm/${path}${offset}`);
+      expect([status, json.errors]).toEqual([200, undefined]);
+      items.push(...(json[member] as readonly Json[]));
+      if (typeof json.next_offset !== 'string') return items;
+      offset = `&offset=${json.next_offset}`;
+    }
+  };
+type List = ReturnType<typeof createLister>;
+
+const checkBalances = async (list: List, anvil: Anvil, account: Hex, coins: readonly Contract[]) => {
+  const balances = await list(`balances/${account}?limit=2`, 'balances');
+  const amounts = new Map(balances.map(({ address, amount }) => [address, BigInt(String(amount))]));
+  const native = String(await anvil.rpc('eth_getBalance', account, 'latest'));
+  expect(amounts.get('native') ?? 0n).toBe(BigInt(native));
+  for (const coin of coins)
+    expect(amounts.get(coin.address) ?? 0n).toBe(await coin.read('balanceOf', account));
+};
+
+const checkCollectibles = async (list: List, account: Hex, { art, items }: Contracts) => {
+  const owned: string[] = [];
+  for (let id = 0n; id < NFT_IDS; id++)
+    if ((await art.read('ownerOf', id).catch(() => null)) === account) owned.push(`${art.address} ${id} 1`);
+  for (let id = 0n; id < ITEM_IDS; id++) {
+    const count = await items.read('balanceOf', account, id);
+    if (count !== 0n) owned.push(`${items.address} ${id} ${count}`);
+  }
+  const found = await list(`collectibles/${account}?limit=3&filter_spam=false`, 'entries');
+  const held = found.map(
+    ({ contract_address, token_id, balance }) => `${contract_address} ${token_id} ${balance}`,
+  );
+  expect(held.toSorted()).toEqual(owned.toSorted());
+};
+
+const checkHolders = async (list: List, coin: Contract, accounts: readonly Hex[]) => {
+  const having: string[] = [];
+  for (const account of accounts) {
+    const held = await coin.read('balanceOf', account);
+    if (held !== 0n) having.push(`${account} ${held}`);
+  }
+  const holders = await list(`token-holders/31337/${coin.address}?limit=2`, 'holders');
+  const said = holders.map(({ wallet_address, balance }) => `${lower(wallet_address as Hex)} ${balance}`);
+  expect(said.toSorted()).toEqual(having.toSorted());
+};
+
+/** Sends the transactions to a chain of their own, and compares now and then. */
+const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Promise<void> => {
+  // By default anvil has lost what some blocks made of the chain after a thousand blocks, and reorgs go back to them.
+  await using anvil = await startAnvil({ args: ['--prune-history', '10000'] });
+  const { url } = anvil;
+  const users = (await accountsOf(url)).slice(0, USERS);
+  const contracts: Contracts = {
+    coin: await deploy(url, 'Coin', ['Coin', 'COIN', 6]),
+    other: await deploy(url, 'Coin', ['Other', 'OTHER', 18]),
+    wrapped: await deploy(url, 'WrappedNative'),
+    art: await deploy(url, 'Art', ['Art', 'ART']),
+    items: await deploy(url, 'Items', ['ipfs://none/{id}']),
+    payer: await deploy(url, 'Payer'),
+    creator: await deploy(url, 'Creator'),
+  };
+  // From here on, blocks of several transactions.
+  await anvil.rpc('evm_setAutomine', false);
+  await using service = await openIndexed({ chains: [{ id: 31_337, url, startBlock: null }] });
+  const list = createLister(service.ask);
+  const accounts = [...users, ...Object.values(contracts).map(({ address }) => address)];
+
+  const check = async () => {
+    await anvil.mine();
+    await service.indexed(await anvil.head());
+    const coins = [contracts.coin, contracts.other, contracts.wrapped];
+    for (const account of users) {
+      await checkBalances(list, anvil, account, coins);
+      await checkCollectibles(list, account, contracts);
+    }
+    for (const coin of coins) await checkHolders(list, coin, accounts);
+    const scanned = await scan(anvil);
+    for (const account of accounts) {
+      const found = await list(`transactions/${account}?limit=17`, 'transactions');
+      expect(found.map(({ hash }) => hash)).toEqual((scanned.get(account) ?? []).toReversed());
+    }
+  };
+
+  for (const [at, { from, action, endsBlock }] of steps.entries()) {
+    const { to, data, value } = minedOf(action, contracts, users);
+    const sender = users[from];
+    await sendTransaction(url, to, data, {
+      gas: GAS,
+      ...(sender && { from: sender }),
+      ...(value && { value }),
+    });
+    if (endsBlock) await anvil.mine();
+    if (at % 150 === 149) await anvil.rpc('anvil_reorg', nextDepth(), []);
+  }
+  await check();
+};
+
+test('after random transactions and reorgs every balance, owner and list is what the chain itself says', {
+  timeout: 3_600_000,
+}, async () => {
+  const steps = fc.sample(step, runs(5_000, 300));
+  let reorgs = 0;
+  const nextDepth = () => 1 + ((7 * reorgs++) % 30);
+  for (let at = 0, silences = 0; at < steps.length; ) {
+    try {
+      await compareAfter(steps.slice(at, at + A_CHAIN), nextDepth);
+      at += A_CHAIN;
+    } catch (error) {
+      // The node's own fault, and no chain is left to compare with: these steps are made again on another one.
+      if (!(error instanceof SilentNodeError) || ++silences > steps.length / 100) throw error;
+    }
+  }
+  expect(reorgs).toBeGreaterThan(0);
+});

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import type { Hex } from '../../../../src/backend/types.ts';
+import type { Contract } from './contracts.ts';
+
+/** Random transactions of some users with contracts of every standard. */
+
+export const USERS = 6;
+export const NFT_IDS = 12;
+export const ITEM_IDS = 5;
+
+export type Contracts = Readonly<
+  Record<'coin' | 'other' | 'wrapped' | 'art' | 'items' | 'payer' | 'creator', Contract>
+>;
+type Mined = { readonly to: Hex | undefined; readonly data: Hex; readonly value?: bigint };
+
+const user = fc.nat(USERS - 1);
+const nft = fc.nat(NFT_IDS - 1).map(BigInt);
+const item = fc.nat(ITEM_IDS - 1).map(BigInt);
+const amount = fc.oneof(fc.constantFrom(0n, 1n), fc.bigInt(0n, 2_000n), fc.constant(2n ** 128n));
+const batch = fc.uniqueArray(fc.tuple(item, fc.bigInt(0n, 30n)), { maxLength: 4, selector: ([id]) => id });
+const coinName = fc.constantFrom('coin' as const, 'other' as const);
+
+/** A call with two users, an amount and an id: many fail, and are mined all the same. */
+const action = fc.oneof(
+  ...(['transfer', 'mint', 'approve'] as const).map((method) =>
+    fc
+      .tuple(coinName, user, amount)
+      .map(([name, to, value]) => ({ name, method, args: [{ user: to }, value] })),
+  ),
+  fc.tuple(coinName, amount).map(([name, value]) => ({ name, method: 'burn', args: [value] })),
+  fc.tuple(coinName, user, user, amount).map(([name, from, to, value]) => ({
+    ...{ name, method: 'transferFrom', args: [{ user: from }, { user: to }, value] },
+  })),
+  fc.bigInt(0n, 5_000n).map((value) => ({ name: 'wrapped' as const, method: 'deposit', args: [], value })),
+  amount.map((value) => ({ name: 'wrapped' as const, method: 'withdraw', args: [value] })),
+  fc.tuple(user, amount).map(([to, value]) => ({
+    ...{ name: 'wrapped' as const, method: 'transfer', args: [{ user: to }, value] },
+  })),
+  fc.tuple(user, nft).map(([to, id]) => ({
+    ...{ name: 'art' as const, method: 'mint', args: [{ user: to }, id, 'ipfs://none'] },
+  })),
+  ...[0, 1].map(() =>
+    fc.tuple(user, user, nft).map(([from, to, id]) => ({
+      ...{ name: 'art' as const, method: 'transferFrom', args: [{ user: from }, { user: to }, id] },
+    })),
+  ),
+  nft.map((id) => ({ name: 'art' as const, method: 'burn', args: [id] })),
+  fc.tuple(user, nft).map(([to, id]) => ({
+    ...{ name: 'art' as const, method: 'approve', args: [{ user: to }, id] },
+  })),
+  fc.tuple(user, item, fc.bigInt(0n, 50n)).map(([to, id, value]) => ({
+    ...{ name: 'items' as const, method: 'mint', args: [{ user: to }, id, value] },
+  })),
+  fc.tuple(user, batch).map(([to, moved]) => ({
+    name: 'items' as const,
+    method: 'mintBatch',
+    args: [{ user: to }, moved.map(([id]) => id), moved.map(([, value]) => value)],
+  })),
+  fc.tuple(user, user, item, fc.bigInt(0n, 30n)).map(([from, to, id, value]) => ({
+    ...{ name: 'items' as const, method: 'safeTransferFrom' },
+    args: [{ user: from }, { user: to }, id, value, '0x'],
+  })),
+  fc.tuple(user, user, batch).map(([from, to, moved]) => ({
+    ...{ name: 'items' as const, method: 'safeBatchTransferFrom' },
+    args: [{ user: from }, { user: to }, moved.map(([id]) => id), moved.map(([, value]) => value), '0x'],
+  })),
+  fc.tuple(user, item, fc.bigInt(0n, 30n)).map(([from, id, value]) => ({
+    ...{ name: 'items' as const, method: 'burn', args: [{ user: from }, id, value] },
+  })),
+  fc.uniqueArray(user, { minLength: 1, maxLength: 3 }).map((to) => ({
+    ...{ name: 'payer' as const, method: 'split', args: [to.map((at) => ({ user: at }))], value: 900n },
+  })),
+  fc.constant({ name: 'creator' as const, method: 'create', args: ['Made', 'MADE'] }),
+  user.map((to) => ({ name: null, method: 'pay', args: [{ user: to }], value: 7n })),
+  fc.constant({ name: null, method: 'create', args: [] }),
+);
+type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** An action of a user, and whether a block is made after it. */
+export const step = fc.record({ from: user, action, endsBlock: fc.constantFrom(true, false, false, false) });
+
+export type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** An argument in which users are accounts. */
+const named = (value: unknown, users: readonly Hex[]): unknown => {
+  if (Array.isArray(value)) return value.map((each) => named(each, users));
+  return typeof value === 'object' && value !== null && 'user' in value ? users[Number(value.user)] : value;
+};
+
+/** Code that returns no code. */
+const EMPTY_CREATION: Hex = '0x60006000f3';
+
+/** What an action sends. */
+export const minedOf = (
+  { name, method, args, ...rest }: Action,
+  contracts: Contracts,
+  users: readonly Hex[],
+): Mined => {
+  const values = args.map((arg) => named(arg, users));
+  if (name !== null)
+    return { to: contracts[name].address, data: contracts[name].data(method, ...values), ...rest };
+  if (method === 'create') return { to: undefined, data: EMPTY_CREATION };
+  return { to: values[0] as Hex, data: '0x', ...rest };
+};

@@ -1,0 +1,122 @@
+import { effectsOf, type ParsedBlock, partiesOf } from '../../../../src/backend/indexer/blocks/parse.ts';
+import type { Effect, Hex, Transfer } from '../../../../src/backend/types.ts';
+import { ZERO } from './blocks.ts';
+
+const compare = <T extends bigint | number | string>(one: T, other: T) =>
+  one < other ? -1 : one > other ? 1 : 0;
+
+/** One side of a transfer. */
+type Move = {
+  readonly chainId: number;
+  readonly account: Hex;
+  readonly contract: Hex;
+  readonly time: number;
+  readonly side: 'from' | 'to';
+};
+
+/** What a reader of all blocks finds, from the first one on. */
+export class Scan {
+  readonly #lists = new Map<
+    Hex,
+    { time: number; chainId: number; number: number; index: number; hash: Hex }[]
+  >();
+  readonly #coins = new Map<
+    string,
+    { chainId: number; token: Hex; account: Hex; amount: bigint; first: number; hasSent: boolean }
+  >();
+  readonly #nfts = new Map<
+    string,
+    { chainId: number; contract: Hex; account: Hex; tokenId: bigint; amount: bigint; last: number }
+  >();
+
+  add({ chainId, number, time, transactions }: ParsedBlock): void {
+    for (const transaction of transactions) {
+      const effects = effectsOf(transaction);
+      for (const party of partiesOf(transaction, effects)) {
+        const list = this.#lists.get(party) ?? [];
+        this.#lists.set(party, list);
+        list.push({ time, chainId, number, index: transaction.index, hash: transaction.hash });
+      }
+      for (const effect of effects) if (isTokenTransfer(effect)) this.#move(chainId, time, effect);
+    }
+  }
+
+  #move(chainId: number, time: number, transfer: Transfer): void {
+    for (const side of ['from', 'to'] as const) {
+      const move = { chainId, account: transfer[side], contract: transfer.token ?? ZERO, time, side };
+      const change = side === 'to' ? transfer.value : -transfer.value;
+      if (transfer.tokenId === null) this.#moveCoin(move, change);
+      else this.#moveNft(move, change, transfer.asset, transfer.tokenId);
+    }
+  }
+
+  #moveCoin({ chainId, account, contract, time, side }: Move, change: bigint): void {
+    const key = `${chainId}/${contract}/${account}`;
+    const { amount, first, hasSent } = this.#coins.get(key) ?? { amount: 0n, first: 0, hasSent: false };
+    this.#coins.set(key, {
+      ...{ chainId, token: contract, account, amount: amount + change },
+      ...{ first: first || (side === 'to' ? time : 0), hasSent: hasSent || side === 'from' },
+    });
+  }
+
+  #moveNft(
+    { chainId, account, contract, time, side }: Move,
+    change: bigint,
+    asset: string,
+    tokenId: bigint,
+  ): void {
+    const key = `${chainId}/${contract}/${asset}/${tokenId}/${account}`;
+    // Who sends an NFT that nobody gave it had it before.
+    const opening = asset === 'erc721' && side === 'from' ? 1n : 0n;
+    const { amount, last } = this.#nfts.get(key) ?? { amount: opening, last: 0 };
+    const received = side === 'to' ? time : last;
+    this.#nfts.set(key, { chainId, contract, account, tokenId, amount: amount + change, last: received });
+  }
+
+  coinsOf(wallet: Hex): readonly string[] {
+    return [...this.#coins.values()]
+      .filter(({ account, amount }) => account === wallet && amount > 0n)
+      .sort((one, other) => one.chainId - other.chainId || compare(one.token, other.token))
+      .map(({ chainId, token, amount }) => `${chainId} ${token} ${amount}`);
+  }
+
+  nftsOf(wallet: Hex): readonly string[] {
+    return [...this.#nfts.values()]
+      .filter(({ account, amount }) => account === wallet && amount > 0n)
+      .map(
+        ({ chainId, contract, tokenId, amount, last }) =>
+          `${last} ${chainId} ${contract} ${tokenId} ${amount}`,
+      )
+      .toSorted();
+  }
+
+  holdersOf(chainId: number, token: Hex) {
+    return [...this.#coins.values()]
+      .filter(
+        (coin) =>
+          coin.chainId === chainId && coin.token === token && coin.amount > 0n && coin.account !== ZERO,
+      )
+      .sort((one, other) => compare(other.amount, one.amount) || compare(one.account, other.account))
+      .map(({ account, amount, first, hasSent }) => ({ account, amount, acquiredAt: first, hasSent }));
+  }
+
+  issued(chainId: number, token: Hex): bigint {
+    return -(this.#coins.get(`${chainId}/${token}/${ZERO}`)?.amount ?? 0n);
+  }
+
+  transactions(wallet: Hex, chainIds: ReadonlySet<number>): readonly Hex[] {
+    return (this.#lists.get(wallet) ?? [])
+      .filter(({ chainId }) => chainIds.has(chainId))
+      .sort(
+        (one, other) =>
+          other.time - one.time ||
+          other.chainId - one.chainId ||
+          other.number - one.number ||
+          other.index - one.index,
+      )
+      .map(({ hash }) => hash);
+  }
+}
+
+const isTokenTransfer = (effect: Effect): effect is Transfer =>
+  effect.kind === 'transfer' && effect.token !== null && effect.value > 0n;

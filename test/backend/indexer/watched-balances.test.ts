@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import {
+  type BalanceReader,
+  createBalanceReader,
+} from '../../../src/backend/indexer/follower/watched-balances.ts';
+import { CONTROL } from '../../../src/backend/indexer/node/calls.ts';
+import { RpcError } from '../../../src/backend/indexer/node/errors.ts';
+import type { Hex, Transfer } from '../../../src/backend/types.ts';
+import { address, logs } from './support/blocks.ts';
+import { buildAll, CHAIN } from './support/histories.ts';
+
+/** What is told of the balances of watched accounts when a node or a contract does not say them. */
+
+const [ALICE, BOB, COIN, OTHER] = ['alice', 'bob', 'coin', 'other'].map(address) as [Hex, Hex, Hex, Hex];
+const BLOCKS = buildAll(
+  CHAIN.id,
+  [1, 2, 3].map((time) => [
+    time,
+    [
+      {
+        from: BOB,
+        to: ALICE,
+        value: 5n,
+        logs: [logs.coin(COIN, BOB, ALICE, 1n), logs.coin(OTHER, BOB, ALICE, 1n)],
+      },
+    ],
+  ]),
+);
+const GONE = new RpcError(-32_000, 'missing trie node 0x12');
+const PASSING = new RpcError(-32_603, 'Internal error');
+const BEHIND = new RpcError(-32_000, 'header not found');
+const COSTLY = new RpcError(-32_000, 'out of gas');
+
+const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`;
+
+/** A node that says 7 of every balance, unless it fails, and the lines that a reader of it writes. */
+const open = (patienceMs: number) => {
+  const lines: string[] = [];
+  const node = {
+    native: null as Error | null,
+    /** What contracts say, by their addresses. */
+    said: new Map<Hex, Hex | Error | null>(),
+  };
+  const read = createBalanceReader({
+    node: {
+      chainId: CHAIN.id,
+      async balances(accounts) {
+        if (node.native) throw node.native;
+        return accounts.map(() => 7n);
+      },
+      calls: (list) =>
+        list.map(async ({ to }) => {
+          const answer = node.said.get(to);
+          if (answer instanceof Error) throw answer;
+          return answer === undefined ? word(7n) : answer;
+        }),
+    },
+    watches: (account) => account === ALICE,
+    log: (message, { token, block }) => lines.push([message, token, block].filter(Boolean).join(' ')),
+    patienceMs,
+  });
+  return { node, read, lines };
+};
+
+const amountsIn = async (read: BalanceReader, at: number, isComplete = false) => {
+  const block = BLOCKS[at];
+  if (block === undefined) throw new Error(`expected block ${at}`);
+  const { watches, after } = await read(block, isComplete);
+  if (!watches(ALICE)) return null;
+  return [null, COIN, OTHER].map((token) => after(ALICE, { token, tokenId: null } as Transfer));
+};
+
+test('a contract that says nothing has no balance, rather than 0', async () => {
+  const { node, read, lines } = open(60_000);
+  node.said.set(COIN, null);
+  expect(await amountsIn(read, 0)).toEqual([7n, null, 7n]);
+  node.said.set(COIN, '0x');
+  expect(await amountsIn(read, 0)).toEqual([7n, null, 7n]);
+  expect(lines).toEqual([]);
+});
+
+test.each([PASSING, BEHIND, COSTLY, GONE])(
+  'a block is not added while its balances fail: $message',
+  async (problem) => {
+    const { node, read, lines } = open(60_000);
+    node.native = problem;
+    await expect(amountsIn(read, 0)).rejects.toBe(problem);
+    node.native = null;
+    node.said.set(COIN, problem);
+    await expect(amountsIn(read, 0)).rejects.toBe(problem);
+    node.said.clear();
+    expect(await amountsIn(read, 0)).toEqual([7n, 7n, 7n]);
+    expect(lines).toEqual([]);
+  },
+);
+
+test('a state that the node has lost is given up after some time, with a line, and said again when it is there', async () => {
+  const { node, read, lines } = open(0);
+  node.native = GONE;
+  expect(await amountsIn(read, 0)).toBeNull();
+  expect(await amountsIn(read, 1)).toBeNull();
+  // The index knows what tokens sum up to.
+  expect(await amountsIn(read, 1, true)).toEqual([null, null, null]);
+  node.native = null;
+  expect(await amountsIn(read, 2)).toEqual([7n, 7n, 7n]);
+  expect(lines).toEqual(['balances not delivered', 'balances delivered again 2']);
+});
+
+test.each([PASSING, BEHIND])('no other failure of the node is ever given up: $message', async (problem) => {
+  const { node, read, lines } = open(0);
+  node.native = problem;
+  await expect(amountsIn(read, 0)).rejects.toBe(problem);
+  node.native = null;
+  for (const to of [COIN, CONTROL.to]) node.said.set(to, problem);
+  await expect(amountsIn(read, 0)).rejects.toBe(problem);
+  expect(lines).toEqual([]);
+});
+
+test('a contract that can not be asked while others can is given up after some time, with a line', async () => {
+  const { node, read, lines } = open(0);
+  node.said.set(COIN, COSTLY);
+  expect(await amountsIn(read, 1)).toEqual([7n, null, 7n]);
+  expect(await amountsIn(read, 2)).toEqual([7n, null, 7n]);
+  expect(lines).toEqual([`balances of a token not delivered ${COIN} 1`]);
+  node.said.clear();
+  expect(await amountsIn(read, 2)).toEqual([7n, 7n, 7n]);
+});
