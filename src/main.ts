@@ -140,23 +140,7 @@ const stopService = async (service: IndexService, log: Log, signal: NodeJS.Signa
   process.exit(0);
 };
 
-/** `contract` judges a service, with arguments of its own. It deletes what it has made when it is interrupted, too. */
-const judge = async (args: readonly string[]): Promise<void> => {
-  const { runContract } = await import('./contract/command.ts');
-  const interrupted = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => interrupted.abort());
-  // A reader that has seen enough, such as `head`, closes it.
-  process.stdout.on('error', () => interrupted.abort());
-  process.exitCode = await runContract(args, {
-    env: process.env,
-    write: (text) => process.stdout.write(text),
-    writeError: (text) => process.stderr.write(text),
-    signal: interrupted.signal,
-  });
-};
-
 const run = async (args: readonly string[]): Promise<void> => {
-  if (args[0] === 'contract') return judge(args.slice(1));
   const command = readCommand(args);
   if (command === 'start') return start();
   if (command === 'service') return serve();

@@ -55,10 +55,6 @@ Another command serves gateways in the place of a hosted service:
 
   service                   an index of CHAINS, at HOST and PORT (4100), for clients with API_KEY: docs/your-own-chain.md
 
-And one, with options of its own, tells whether a service is fit for that:
-
-  contract [URL [KEY]]      judges it point by point, before you trust it; contract --help says more
-
 Environment variables configure it, all of them optional. These matter most:
 
   HOST, PORT        where it listens: 127.0.0.1, 4000

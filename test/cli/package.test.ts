@@ -215,15 +215,6 @@ test('its exit code and its error are those of the gateway', async () => {
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('PORT: expected') });
 });
 
-test('it judges a service', async () => {
-  await using gateway = await start();
-  const refused = await run(installed.program, ['contract', gateway.url, 'a-key']).catch(
-    (error: object) => error,
-  );
-  // The gateway itself is no such service.
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Expected 200, got 404') });
-});
-
 /** The program in a package, a PATH whose `node` is this script, and if given, another script as its dependency `node`. */
 const runAlone = async (node: string, dependency?: string) => {
   const scripts = {

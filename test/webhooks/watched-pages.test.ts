@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { said, startBendingProxy } from '../backend/contract/support/bending-proxy.ts';
 import { ALICE, BOB } from '../backend/dispatch/support/builders.ts';
+import { said, startBendingProxy } from '../contract/support/bending-proxy.ts';
 import { expectUnchanged, ifNot, tagOf } from '../support/clients/conditional.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
 import { postEncoded } from '../support/clients/encoded.ts';

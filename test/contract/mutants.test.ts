@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { demoAddress } from '../../../src/backend/sandbox/chain/wallet-profiles.ts';
-import type { Point } from '../../../src/contract/point.ts';
-import { POINTS } from '../../../src/contract/registry.ts';
-import { openSandbox } from '../support/sandbox.ts';
+import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
+import { openSandbox } from '../backend/support/sandbox.ts';
 import { EVERY_LOOKUP } from './mutants/every-lookup.ts';
 import { LOOKUPS } from './mutants/lookups.ts';
 import { delivering, WEBHOOK_MUTANTS } from './mutants/webhooks.ts';
+import type { Point } from './point.ts';
+import { POINTS } from './registry.ts';
 import { type Passing, type Returning, startBendingProxy } from './support/bending-proxy.ts';
 import type { Mutant } from './support/bends.ts';
 import { judge, named, remarks } from './support/judge.ts';

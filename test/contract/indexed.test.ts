@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { startIndexed } from '../../../src/backend/indexer/indexer.ts';
-import type { Result } from '../../../src/contract/run.ts';
-import { folderOf } from '../../support/folder.ts';
-import { type Anvil, startAnvil } from '../indexer/support/anvil.ts';
-import { accountsOf, deploy, sendTransaction } from '../indexer/support/contracts.ts';
+import { startIndexed } from '../../src/backend/indexer/indexer.ts';
+import { type Anvil, startAnvil } from '../backend/indexer/support/anvil.ts';
+import { accountsOf, deploy, sendTransaction } from '../backend/indexer/support/contracts.ts';
+import { folderOf } from '../support/folder.ts';
+import type { Result } from './run.ts';
 import { said, startBendingProxy } from './support/bending-proxy.ts';
 import { judge, remarks } from './support/judge.ts';
 

@@ -2,15 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runContract } from '../../../src/contract/command.ts';
-import { POINTS } from '../../../src/contract/registry.ts';
-import { PROGRAM } from '../../support/gateway/spawn.ts';
-import { readPage, root } from '../../support/pages.ts';
-import { items, type OpenSandbox, openSandbox } from '../support/sandbox.ts';
+import { items, type OpenSandbox, openSandbox } from '../backend/support/sandbox.ts';
+import { root } from '../support/pages.ts';
+import { runContract } from './command.ts';
 import { said, startBendingProxy } from './support/bending-proxy.ts';
 import { judge, remarks } from './support/judge.ts';
 
-/** `npm run contract`, as an operator sees it. */
+/** `npm run contract`, as whoever runs it sees it. */
 
 const run = async (args: readonly string[], env: Record<string, string> = {}) => {
   let stdout = '';
@@ -60,23 +58,6 @@ test('what differs is said with what was expected, and ends with 1', async () =>
     '  differs  refuses a decode other than true and false: expected a refusal (400), got 200 {"wallet_address"',
   );
   expect(stdout).toContain('(specification: Get transactions)\n');
-});
-
-test('the page of docs has every option, and its example is of real points', async () => {
-  const page = await readPage('docs/contract.md');
-  const { stdout } = await run(['--help']);
-  const optionsIn = (text: string) =>
-    new Set([...text.matchAll(/--(?!help)[a-z]+/g)].map(([option]) => option));
-  expect(optionsIn(page.text)).toEqual(optionsIn(stdout));
-  const known = new Set(POINTS.flatMap(({ operation, expects }) => [operation, expects]));
-  const example = /Judging https.*?compute units spent/s.exec(page.text)?.[0] ?? '';
-  const named = example.split('\n').flatMap((line) => {
-    const [, operation, expects] =
-      /^(?:([A-Z]+ \/\S+)| {2}(?:ok|differs|note|skipped) +([^:]+).*)$/.exec(line) ?? [];
-    return operation ?? expects ?? [];
-  });
-  expect(named.length).toBeGreaterThan(7);
-  expect(named.filter((each) => !known.has(each))).toEqual([]);
 });
 
 test('--json writes an object for each point', async () => {
@@ -222,7 +203,7 @@ test.each([
   ['a reader that has seen enough', (child: ChildProcess) => child.stdout?.destroy()],
 ])('%s ends it, and it deletes the webhooks that it has made', async (_, interrupt) => {
   await using sandbox = await openSandbox();
-  const args = [PROGRAM, 'contract', sandbox.url, 'sandbox', '--webhooks', '--only', 'webhooks'];
+  const args = ['test/contract/main.ts', sandbox.url, 'sandbox', '--webhooks', '--only', 'webhooks'];
   const child = spawn(join(root, 'node_modules/.bin/node'), args, { cwd: root });
   const ended = once(child, 'exit');
   await expect.poll(() => webhooksOf(sandbox)).toBeGreaterThan(3);

@@ -1,11 +1,9 @@
 import { parseArgs } from 'node:util';
-import { messageOf } from '../lib/errors.ts';
+import { messageOf } from '../../src/lib/errors.ts';
 import type { Finding } from './finding.ts';
 import { type Result, type RunOptions, startRun } from './run.ts';
 
-const USAGE = `\
-Usage: npm run contract -- [options] [URL [KEY]]              in a checkout
-       evm-graphql-gateway contract [options] [URL [KEY]]     of a package`;
+const USAGE = 'Usage: npm run contract -- [options] [URL [KEY]]';
 
 const HELP = `${USAGE}
 

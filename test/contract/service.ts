@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
-import { messageOf } from '../lib/errors.ts';
+import { messageOf } from '../../src/lib/errors.ts';
 import { Differs, Skipped } from './finding.ts';
 
 /** One operation of the contract. */

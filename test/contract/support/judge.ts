@@ -1,4 +1,4 @@
-import { type Result, type RunOptions, startRun } from '../../../../src/contract/run.ts';
+import { type Result, type RunOptions, startRun } from '../run.ts';
 
 /** Judges a service on this machine without a pause between requests, webhooks included. */
 export const judge = async (

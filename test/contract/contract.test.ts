@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openSandbox } from '../support/sandbox.ts';
+import { openSandbox } from '../backend/support/sandbox.ts';
 import { said, startBendingProxy } from './support/bending-proxy.ts';
 import { judge, remarks } from './support/judge.ts';
 
