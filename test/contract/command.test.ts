@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { items, type OpenSandbox, openSandbox } from '../backend/support/sandbox.ts';
 import { root } from '../support/pages.ts';
 import { runContract } from './command.ts';
@@ -26,6 +26,13 @@ const run = async (args: readonly string[], env: Record<string, string> = {}) =>
   return { code, stdout, stderr };
 };
 
+/** For what does not count its requests. */
+let sandbox: OpenSandbox;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+});
+afterAll(() => sandbox.stop());
+
 const FAST = ['--rate', '10000'];
 const WEBHOOKS = '/beta/evm/subscriptions/webhooks';
 const webhooksOf = async ({ ask }: OpenSandbox): Promise<number> =>
@@ -49,7 +56,6 @@ test('a line says what became of each point, and the last one counts', async () 
 });
 
 test('what differs is said with what was expected, and ends with 1', async () => {
-  await using sandbox = await openSandbox();
   await using proxy = await startBendingProxy(sandbox.url);
   proxy.bend({ request: ({ query }) => query.delete('decode') as undefined });
   const { code, stdout } = await run([proxy.url, 'sandbox', '--only', '/transactions/', ...FAST]);
@@ -61,7 +67,6 @@ test('what differs is said with what was expected, and ends with 1', async () =>
 });
 
 test('--json writes an object for each point', async () => {
-  await using sandbox = await openSandbox();
   const args = [sandbox.url, 'sandbox', '--only', 'supported-chains', '--json', ...FAST];
   const { stdout, stderr } = await run(args);
   const [first, ...others] = stdout
@@ -108,7 +113,6 @@ test.each([
 test('a service that does not answer, or has no chains, ends with 1', async () => {
   const absent = await run(['http://127.0.0.1:1', 'key']);
   expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
-  await using sandbox = await openSandbox();
   await using proxy = await startBendingProxy(sandbox.url);
   proxy.bend({ request: () => said(404, { error: 'Not found' }) });
   const other = await run([proxy.url, 'key']);
@@ -126,7 +130,6 @@ test('it spends no more than its budget', async () => {
 });
 
 test('without data, it says what it needs', async () => {
-  await using sandbox = await openSandbox();
   const wallets = ['0x00000000000000000000000000000000000000aa'];
   const results = await judge({ url: sandbox.url, wallets });
   expect(remarks(results)).toContain(
@@ -136,7 +139,6 @@ test('without data, it says what it needs', async () => {
 });
 
 test('it asks again after 429, and gives up where that does not help', async () => {
-  await using sandbox = await openSandbox();
   await using proxy = await startBendingProxy(sandbox.url);
   const busy = said(429, { error: 'Too many requests' }, { 'retry-after': '0' });
   let count = 0;
@@ -151,7 +153,6 @@ test('it asks again after 429, and gives up where that does not help', async () 
 });
 
 test('a key that is refused ends with 1; one that lacks a permission skips what needs it', async () => {
-  await using sandbox = await openSandbox();
   const refused = await run([sandbox.url, 'other']);
   expect([refused.code, refused.stderr]).toEqual([
     1,
@@ -168,7 +169,6 @@ test('a key that is refused ends with 1; one that lacks a permission skips what 
 });
 
 test('a service that is busy for a moment, and says no prices, is judged all the same', async () => {
-  await using sandbox = await openSandbox();
   await using proxy = await startBendingProxy(sandbox.url);
   let count = 0;
   proxy.bend({
@@ -183,7 +183,6 @@ test('a service that is busy for a moment, and says no prices, is judged all the
 });
 
 test('it asks no more once the quota is used up', async () => {
-  await using sandbox = await openSandbox();
   await using proxy = await startBendingProxy(sandbox.url);
   let refused = 0;
   proxy.bend({

@@ -1,18 +1,40 @@
-import { expect, test } from 'vitest';
-import { openSandbox } from '../backend/support/sandbox.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
+import { type OpenSandbox, openSandbox } from '../backend/support/sandbox.ts';
 import { said, startBendingProxy } from './support/bending-proxy.ts';
 import { judge, remarks } from './support/judge.ts';
 
 /** One suite judges every source of the service, and any other server. */
 
+let sandbox: OpenSandbox;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+});
+afterAll(() => sandbox.stop());
+
 test('the sandbox keeps the contract in every point', async () => {
-  await using sandbox = await openSandbox();
   expect(remarks(await judge({ url: sandbox.url }))).toEqual([
     // The contract has texts and lists of texts; real services nest lists, and so does the sandbox.
     expect.stringMatching(
       /^note: .* decodes calls and events .*inputs\[\]\.value: expected a text, or a list of texts/,
     ),
   ]);
+});
+
+/** Wallets with items that the accounts which are judged by default have none of. */
+const OTHERS = ['caller', 'enigma', 'burner', 'approver', 'unpriced', 'editions', 'deployer', 'unlucky'];
+
+test.each(OTHERS)('what the sandbox says of the wallet %s keeps the contract', async (name) => {
+  const lists = /evm\/(?:transactions|activity|collectibles|balances)\/\{address\}$/;
+  const results = await judge({
+    url: sandbox.url,
+    wallets: [demoAddress(name)],
+    webhooks: false,
+    only: ({ operation, expects }) =>
+      lists.test(operation) && /^(?:has the doc|values|has each)/.test(expects),
+  });
+  expect(remarks(results.filter(({ status }) => status !== 'skipped'))).toEqual([]);
+  expect(results.some(({ status }) => status === 'ok')).toBe(true);
 });
 
 test('blocks that come while it is judged make no difference, and are delivered', async () => {

@@ -1,8 +1,9 @@
 import type { ChainLookup } from './chains.ts';
 import { itemsOf, membersOf, Skipped } from './finding.ts';
-import { bodyOf, type ErrorForm, type Judged } from './point.ts';
+import { bodyOf, type ErrorForm, type Judged, type Point } from './point.ts';
 import type { Answer, Asked, Operation } from './service.ts';
 import type { Shape } from './shape.ts';
+import { UNUSED } from './wallets.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -28,6 +29,8 @@ export type Lookup = Operation & {
   readonly chains: 'many' | 'one' | 'none';
   /** Its items, where it answers a list. */
   readonly list?: List;
+  /** Values of its parameters that it does not know. Services may ignore them. */
+  readonly unknown?: Readonly<Record<string, readonly string[]>>;
   /** @throws Skipped when there is no data. */
   readonly find: (judged: Judged) => Promise<Where>;
 };
@@ -44,6 +47,18 @@ type List = {
   /** Whether `next_offset` leads to another page. */
   readonly pages: boolean;
 };
+
+/** A point of a lookup: its promise, and its check. */
+export type Named = readonly [expects: string, check: Point['check']];
+
+/** A request that is well-formed and finds nothing. */
+export const nowhere = ({ path, chains }: Lookup, chainId: number): Where => ({
+  path: { address: UNUSED, token_address: UNUSED, chain_id: String(chainId) },
+  query: {
+    ...(chains !== 'none' && { chain_ids: String(chainId) }),
+    ...(path.endsWith('/search/tokens') && { query: 'usd' }),
+  },
+});
 
 export const ask = (
   { service }: Judged,
@@ -107,7 +122,8 @@ export const findWallet = async (judged: Judged, lookup: Lookup): Promise<Where>
   throw new Skipped(`no wallet with ${wanted} was found: name one with --wallet and --chain`);
 };
 
-const isOfWallets = ({ path, chains }: Lookup): boolean => path.includes('{address}') && chains === 'many';
+export const isOfWallets = ({ path, chains }: Lookup): boolean =>
+  path.includes('{address}') && chains === 'many';
 
 /** Where a lookup has data, or else a wallet without any, for what needs none. */
 export const findAny = async (judged: Judged, lookup: Lookup): Promise<Where> => {

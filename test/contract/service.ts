@@ -40,7 +40,7 @@ export type Answer = {
   readonly json: unknown;
 };
 
-/** What an answered request was billed. */
+/** What an answered request was billed. Refusals cost nothing. */
 type Bill = {
   readonly operation: Operation;
   readonly documented: number;
@@ -64,7 +64,7 @@ export type Service = {
    * @throws Skipped when the budget does not allow it or the service does not let it through, Differs without an answer.
    */
   ask(operation: Operation, asked?: Asked): Promise<Answer>;
-  /** The bills of all 200 answers so far. */
+  /** The bills of all answers so far, refusals among them. */
   readonly bills: readonly Bill[];
   readonly spent: Spent;
 };
@@ -199,10 +199,8 @@ export const createService = (options: ServiceOptions): Service => {
         const stated = statedBy(answer);
         spent.isStated ||= stated !== null;
         billed = stated ?? (answer.status === 200 ? documented : 0);
-        if (answer.status === 200) {
-          bills.push({ operation, documented, stated });
-          if (isSame) answered.set(target, answer);
-        }
+        bills.push({ operation, documented: answer.status === 200 ? documented : 0, stated });
+        if (answer.status === 200 && isSame) answered.set(target, answer);
         checkAllowed(answer, asked);
         return answer;
       } finally {

@@ -10,6 +10,7 @@ import {
   items,
   json,
   type Mutant,
+  OTHER,
   padded,
   UNUSED,
 } from '../support/bends.ts';
@@ -28,6 +29,11 @@ const repeating = () => {
   };
 };
 const repeated = repeating();
+
+const SOME_ITEMS = {
+  ...{ transactions: [{}], activity: [{}], balances: [{}], positions: [{}], tokens: [{}] },
+  warnings: [{ code: 'UNSUPPORTED_CHAIN_IDS', message: '' }],
+};
 
 /** Servers that break what holds for all lookups. */
 export const EVERY_LOOKUP: readonly Mutant[] = [
@@ -59,7 +65,52 @@ export const EVERY_LOOKUP: readonly Mutant[] = [
     /v1/,
     ['refuses what is no address'],
   ],
+  [
+    'minds the case of addresses',
+    answering(
+      ({ path }) => /0x[0-9A-F]*[A-F]/.test(path),
+      (answer) => items(answer, () => []),
+    ),
+    EVERY,
+    ['takes addresses'],
+  ],
+  [
+    'gives everyone something',
+    answering(
+      ({ path }) => path.includes(UNUSED),
+      (answer) => items(answer, () => [{ address: OTHER }]),
+    ),
+    EVERY,
+    ['answers an empty list for a'],
+  ],
+  [
+    'fails at unknown words',
+    instead(
+      ({ query }) =>
+        ['erc721', 'nft', 'everything', 'transfer', 'USDC', 'yes', '4,3,2,1'].some((word) =>
+          query.values().toArray().includes(word),
+        ),
+      said(500, {}),
+    ),
+    EVERY,
+    ['refuses unknown values'],
+  ],
   ['ignores chain_ids', ignoring('chain_ids'), /./, ['answers of the chain that']],
+  [
+    'has items of an unknown chain',
+    instead(({ query }) => query.get('chain_ids') === '999999999999', said(200, SOME_ITEMS)),
+    /activity|balances\/|positions|transactions|token-info/,
+    ['names chains', 'needs exactly one'],
+  ],
+  [
+    'answers nothing where a chain is unknown',
+    answering(
+      ({ query }) => /,999999999999$/.test(query.get('chain_ids') ?? ''),
+      (answer) => items(answer, () => []),
+    ),
+    /activity|balances\/\{address\}$|transactions/,
+    ['names chains'],
+  ],
   [
     'takes one chain alone',
     instead(({ query }) => /,/.test(query.get('chain_ids') ?? ''), said(400, 'one')),
@@ -70,7 +121,7 @@ export const EVERY_LOOKUP: readonly Mutant[] = [
     'fails at names of chains',
     failing('chain_ids', (value) => /^[a-z_]+$/.test(value)),
     EVERY,
-    ['does not take the name'],
+    ['does not take what'],
   ],
   [
     'is silent about unsupported chains',
@@ -151,6 +202,20 @@ export const EVERY_LOOKUP: readonly Mutant[] = [
     },
     EVERY,
     ['costs'],
+  ],
+  [
+    'charges for refusals',
+    answering(always, (answer) => {
+      if (answer.status === 400) answer.headers['x-compute-units-cost'] = '1';
+    }),
+    /\/\{address\}/,
+    ['costs the documented'],
+  ],
+  [
+    'says that its answers are text',
+    answering(always, ({ headers }) => Object.assign(headers, { 'content-type': 'text/plain' })),
+    EVERY,
+    ['answer as application'],
   ],
   [
     'hides its chains',

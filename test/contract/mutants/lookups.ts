@@ -78,6 +78,24 @@ export const LOOKUPS: readonly Mutant[] = [
     COLLECTIBLES,
     ['hides spam', 'explains'],
   ],
+  [
+    'hides more than spam',
+    answering(
+      ({ query }) => !query.has('filter_spam'),
+      (answer) => items(answer, (list) => list.slice(1)),
+    ),
+    COLLECTIBLES,
+    ['hides spam'],
+  ],
+  [
+    'hides more where it explains',
+    answering(
+      ({ query }) => query.has('show_spam_scores'),
+      (answer) => items(answer, (list) => list.slice(1)),
+    ),
+    COLLECTIBLES,
+    ['explains'],
+  ],
   ['explains nothing', ignoring('show_spam_scores'), COLLECTIBLES, ['explains']],
   [
     'explains by numbers',
@@ -108,13 +126,13 @@ export const LOOKUPS: readonly Mutant[] = [
     ['has the prices'],
   ],
   [
-    'gives everyone something',
+    'gives everyone a token',
     answering(
       ({ path }) => path.includes(UNUSED),
       (answer) => items(answer, () => [{ address: OTHER }]),
     ),
-    /balances/,
-    ['answers an empty list'],
+    BALANCE,
+    ['answers an empty list for a token'],
   ],
   [
     'answers of another token',
@@ -136,7 +154,21 @@ export const LOOKUPS: readonly Mutant[] = [
   ],
   ['ignores asset_class', ignoring('asset_class'), STABLECOINS, ['is part of']],
 
-  ['ignores filters', ignoring('activity_type', 'asset_type', 'token_address'), ACTIVITY, ['filters by']],
+  [
+    'ignores filters',
+    ignoring('activity_type', 'asset_type', 'token_address'),
+    ACTIVITY,
+    ['filters by', 'takes token_address'],
+  ],
+  [
+    'takes one value of a filter alone',
+    asking((query) => {
+      for (const [name, value] of [...query]) query.set(name, String(value.split(',')[0]));
+    }),
+    ACTIVITY,
+    ['filters by activity_type', 'filters by asset_type'],
+  ],
+  ['values wrongly', all((item) => Object.assign(item, { value_usd: 7 })), ACTIVITY, ['values amounts']],
   [
     'finds nothing behind filters',
     answering(
@@ -153,6 +185,18 @@ export const LOOKUPS: readonly Mutant[] = [
     instead(({ path }) => path.includes(UNUSED), said(200, { tokens: [{}], holders: [{}] })),
     /token-(?:info|holders)/,
     ['answers 404'],
+  ],
+  [
+    'values its supply wrongly',
+    all((item) => Object.assign(item, { fully_diluted_value: 7 })),
+    INFO,
+    ['has the price'],
+  ],
+  [
+    'knows the native asset',
+    instead(({ path }) => path.includes('native'), said(200, {})),
+    HOLDERS,
+    ['does not take native'],
   ],
   ['has the least first', reversed, HOLDERS, ['answers the holders']],
   [
@@ -194,6 +238,12 @@ export const LOOKUPS: readonly Mutant[] = [
       said(200, { protocol_families: [{ family: 'other' }] }),
     ),
     /protocols/,
-    ['shows more'],
+    ['shows previews'],
+  ],
+  [
+    'shows previews always',
+    asking((query) => query.set('include_preview_chains', 'true')),
+    /protocols/,
+    ['shows previews'],
   ],
 ];

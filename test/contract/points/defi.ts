@@ -219,7 +219,7 @@ export const defiPoints: readonly Point[] = [
   },
   {
     operation: nameOf(supportedProtocols),
-    expects: 'shows more with include_preview_chains and include_preview_protocols, and none less',
+    expects: 'shows previews by include_preview_chains and include_preview_protocols alone, and none less',
     source: supportedProtocols.source,
     async check(judged) {
       const families = async (query: Readonly<Record<string, string>>) =>
@@ -229,7 +229,11 @@ export const defiPoints: readonly Point[] = [
         await families({ include_preview_chains: 'true', include_preview_protocols: 'true' })
       ).map(({ family }) => family);
       const lost = stable.find(({ family }) => !names.includes(family));
-      return expecting(lost === undefined, 'all stable families', `no ${lost?.family}`);
+      const early = stable.find(({ chains }) => itemsOf(chains).some(({ status }) => status === 'preview'));
+      return [
+        ...expecting(lost === undefined, 'all stable families', `no ${lost?.family}`),
+        ...expecting(early === undefined, 'no previews unless asked for', `a preview of ${early?.family}`),
+      ];
     },
   },
 ];

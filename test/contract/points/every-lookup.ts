@@ -1,20 +1,30 @@
-import { expecting, membersOf, note, Skipped, shown } from '../finding.ts';
-import { ask, findAny, items, type Lookup, largest, someChain } from '../lookup.ts';
-import { bodyOf, type Judged, type Point, refusal, summary } from '../point.ts';
+import { expecting, type Finding, membersOf, note, Skipped, shown } from '../finding.ts';
+import {
+  ask,
+  findAny,
+  isOfWallets,
+  items,
+  type Lookup,
+  largest,
+  type Named,
+  nowhere,
+  someChain,
+} from '../lookup.ts';
+import { bodyOf, type Point, refusal, summary } from '../point.ts';
 import { nameOf, type Operation } from '../service.ts';
 import { judge } from '../shape.ts';
 import { UNUSED } from '../wallets.ts';
+import { manyChains, oneChain } from './chain-ids.ts';
 import { transactions } from './transactions.ts';
 import { walkInSteps, walkToTheEnd } from './walks.ts';
-
-type Check = Point['check'];
-type Named = readonly [expects: string, check: Check];
 
 /** The points that the contract has for every lookup, as far as they concern it. */
 export const pointsOfEvery = (lookup: Lookup): readonly Point[] =>
   [
     ...(lookup.needsKey ? [needsKey(lookup)] : []),
-    ...(lookup.path.includes('{address}') ? [refusesAddress(lookup)] : []),
+    ...(lookup.path.includes('{address}') ? [refusesAddress(lookup), takesAnyCase(lookup)] : []),
+    ...(isOfWallets(lookup) ? [findsNothing(lookup)] : []),
+    ...(lookup.unknown === undefined ? [] : [refusesUnknown(lookup, lookup.unknown)]),
     ...(lookup.chains === 'many' ? manyChains(lookup) : []),
     ...(lookup.chains === 'one' ? oneChain(lookup) : []),
     ...(lookup.list?.limit == null ? [] : limits(lookup, lookup.list.limit)),
@@ -25,15 +35,6 @@ export const pointsOfEvery = (lookup: Lookup): readonly Point[] =>
   ].map(([expects, check]) => ({ operation: nameOf(lookup), expects, source: lookup.source, check }));
 
 const WRONG_KEY = 'not-a-key-of-this-service';
-
-/** A request that is well-formed and finds nothing. */
-const nowhere = ({ path, chains }: Lookup, chainId: number) => ({
-  path: { address: UNUSED, token_address: UNUSED, chain_id: String(chainId) },
-  query: {
-    ...(chains !== 'none' && { chain_ids: String(chainId) }),
-    ...(path.endsWith('/search/tokens') && { query: 'usd' }),
-  },
-});
 
 const needsKey = (lookup: Lookup): Named => [
   'answers 401 without a key and with a wrong one',
@@ -48,128 +49,64 @@ const needsKey = (lookup: Lookup): Named => [
   },
 ];
 
+const NO_ADDRESSES = ['0x1234', 'name.eth', `0x${'g'.repeat(40)}`];
+
 const refusesAddress = (lookup: Lookup): Named => [
   'refuses what is no address',
   async (judged) => {
     const { path, query } = nowhere(lookup, await someChain(judged, lookup));
-    const asked = { path: { ...path, address: '0x1234', token_address: '0x1234' }, query };
-    return refusal(await judged.service.ask(lookup, asked), 400, lookup.errors);
+    const found: Finding[] = [];
+    for (const text of NO_ADDRESSES) {
+      const asked = { path: { ...path, address: text, token_address: text }, query };
+      found.push(...refusal(await judged.service.ask(lookup, asked), 400, lookup.errors));
+    }
+    return found;
   },
 ];
 
-/** An id that no chain has. */
-const NO_CHAIN = '999999999999';
+const inCapitals = (text: string): string => text.toUpperCase().replace(/^0X/, '0x');
 
-const chainsIn = async ({ chains }: Judged, found: readonly Readonly<Record<string, unknown>>[]) => {
-  const all = await chains.all();
-  return new Set(
-    found.map(({ chain_id, chain }) => chain_id ?? all.find(({ name }) => name === chain)?.id ?? chain),
-  );
-};
-
-const manyChains = (lookup: Lookup): readonly Named[] => {
-  // A bare list has no room for warnings.
-  const isBare = lookup.list?.member === null;
-  return [...chainFilter(lookup), ...(isBare ? [] : [namesUnsupported(lookup)])];
-};
-
-const chainFilter = (lookup: Lookup): readonly Named[] => [
-  [
-    'answers of the chain that is asked for, and of no other',
-    async (judged) => {
-      const { query } = await lookup.find(judged);
-      const answered = [...(await chainsIn(judged, await largest(judged, lookup)))];
-      const wanted = Number(query.chain_ids);
-      return expecting(
-        answered.every((id) => id === wanted),
-        `items of chain ${wanted}`,
-        answered,
-      );
-    },
-  ],
-  [
-    'takes ids and tags together',
-    async (judged) => {
-      const where = await lookup.find(judged);
-      const { support } = lookup;
-      const all = (await judged.chains.all()).filter(
-        ({ supports }) => support === null || supports.has(support),
-      );
-      const ids = (tag: string) => all.filter(({ tags }) => tags.includes(tag)).map(({ id }) => id);
-      const tags = [...new Set(all.flatMap((chain) => chain.tags))];
-      // The one that costs least.
-      const tag = tags.toSorted((one, other) => ids(one).length - ids(other).length)[0];
-      if (tag === undefined) throw new Skipped('no chain has a tag');
-      const asked = new Set([Number(where.query.chain_ids), ...ids(tag)]);
-      const chain_ids = `${where.query.chain_ids},${tag}`;
-      const answer = await ask(judged, lookup, where, { chain_ids }, { chains: asked.size });
-      const answered = [...(await chainsIn(judged, items(lookup, answer)))];
-      return [
-        ...expecting(
-          answered.every((id) => asked.has(Number(id))),
-          `items of chains ${[...asked].join(', ')}`,
-          answered,
-        ),
-        ...expecting(answered.length > 0, 'items', 'none'),
-      ];
-    },
-  ],
-  [
-    'does not take the name of a chain',
-    async (judged) => {
-      const [chain] = await judged.chains.all();
-      const asked = nowhere(lookup, await someChain(judged, lookup));
-      const chain_ids = chain?.name ?? 'ethereum';
-      const defaults =
-        lookup.support === null ? 1 : (await judged.chains.tagged('default', lookup.support)).length;
-      const answer = await judged.service.ask(lookup, {
-        ...asked,
-        query: { ...asked.query, chain_ids },
-        chains: defaults,
-      });
-      return answer.status === 200 ? [note('a refusal (400)', '200: the name is ignored')] : refusal(answer);
-    },
-  ],
+const takesAnyCase = (lookup: Lookup): Named => [
+  'takes addresses in any case',
+  async (judged) => {
+    const { path, query } = await lookup.find(judged);
+    const { address = '', ...rest } = path;
+    const lower = items(lookup, await ask(judged, lookup, { path, query }));
+    const asked = { path: { ...rest, address: inCapitals(address) }, query };
+    const found = items(lookup, await ask(judged, lookup, asked));
+    const identity = lookup.list?.identity ?? shown;
+    // Something may have happened in between.
+    const isSame = found.some((item) => lower.some((each) => identity(each) === identity(item)));
+    return expecting(isSame, `the items of ${address}`, shown(found[0]));
+  },
 ];
 
-const namesUnsupported = (lookup: Lookup): Named => [
-  'names chains that it does not support',
+const findsNothing = (lookup: Lookup): Named => [
+  'answers an empty list for a wallet that nobody has used',
+  async (judged) => {
+    const answer = await judged.service.ask(lookup, nowhere(lookup, await someChain(judged, lookup)));
+    const found = items(lookup, answer);
+    const next = membersOf(answer.json).next_offset ?? '';
+    return [
+      ...expecting(found.length === 0, 'no items', shown(found[0])),
+      ...expecting(next === '', 'no next_offset', next),
+    ];
+  },
+];
+
+const refusesUnknown = (lookup: Lookup, unknown: NonNullable<Lookup['unknown']>): Named => [
+  `refuses unknown values of ${Object.keys(unknown).join(', ')}, or ignores them`,
   async (judged) => {
     const where = await findAny(judged, lookup);
-    const chain_ids = `${where.query.chain_ids},${NO_CHAIN}`;
-    const answer = await ask(judged, lookup, where, { chain_ids });
-    if (answer.status !== 200) return refusal(answer, 404);
-    const warnings = membersOf(answer.json).warnings;
-    const isNamed = Array.isArray(warnings) && warnings.some((warning) => isUnsupported(warning));
-    return expecting(isNamed, `a warning UNSUPPORTED_CHAIN_IDS of ${NO_CHAIN}, or 404`, { warnings });
+    const found: Finding[] = [];
+    for (const [name, values] of Object.entries(unknown))
+      for (const value of values) {
+        const answer = await ask(judged, lookup, where, { [name]: value });
+        const isIgnored = answer.status === 200;
+        found.push(...(isIgnored ? [note('a refusal (400)', `200 for ${name}=${value}`)] : refusal(answer)));
+      }
+    return found;
   },
-];
-
-const isUnsupported = (warning: unknown): boolean => {
-  const { code, message, chain_ids } = membersOf(warning);
-  if (code !== 'UNSUPPORTED_CHAIN_IDS' || typeof message !== 'string') return false;
-  return chain_ids === undefined || (Array.isArray(chain_ids) && chain_ids.map(String).includes(NO_CHAIN));
-};
-
-const oneChain = (lookup: Lookup): readonly Named[] => [
-  [
-    'needs exactly one chain',
-    async (judged) => {
-      const { path, query } = await lookup.find(judged);
-      const { chain_ids, ...rest } = query;
-      const without = refusal(await judged.service.ask(lookup, { path, query: rest }), 400, lookup.errors);
-      const other = (await judged.chains.all()).find(({ id }) => String(id) !== chain_ids);
-      if (other === undefined) return without;
-      const asked = { path, query: { ...rest, chain_ids: `${chain_ids},${other.id}` }, chains: 2 };
-      const several = await judged.service.ask(lookup, asked);
-      return [
-        ...without,
-        ...(several.status === 200
-          ? [note('a refusal of two chains', '200')]
-          : refusal(several, 400, lookup.errors)),
-      ];
-    },
-  ],
 ];
 
 const limits = (
@@ -202,7 +139,13 @@ const limits = (
   ],
   [
     'refuses a limit that is no number',
-    async (judged) => refusal(await ask(judged, lookup, await findAny(judged, lookup), { limit: 'ten' })),
+    async (judged) => {
+      const where = await findAny(judged, lookup);
+      const found: Finding[] = [];
+      for (const limit of ['ten', '1.5', ''])
+        found.push(...refusal(await ask(judged, lookup, where, { limit })));
+      return found;
+    },
   ],
   [
     lookup.list?.pages === false ? 'raises a limit below 1' : 'refuses a limit below 1',
@@ -229,15 +172,24 @@ const pages = (lookup: Lookup): readonly Named[] => [
     'ignores an offset that it has not issued',
     async (judged) => {
       const where = await lookup.find(judged);
-      const answer = await ask(judged, lookup, where, { limit: '5', offset: 'made-up' });
-      // Documented for transactions alone.
-      if (answer.status !== 200 && lookup.support !== 'transactions')
-        return refusal(answer).concat(note('the first page', summary(answer)));
-      const first = items(lookup, await ask(judged, lookup, where, { limit: '5' }, { again: true }));
-      const [item] = items(lookup, answer);
-      const identity = lookup.list?.identity ?? shown;
-      const isFirst = item !== undefined && first.some((each) => identity(each) === identity(item));
-      return expecting(isFirst, 'the first page', item === undefined ? 'no items' : identity(item));
+      const issued = membersOf((await ask(judged, lookup, where, { limit: '5' })).json).next_offset;
+      const found: Finding[] = [];
+      for (const offset of ['made-up', ...(typeof issued === 'string' ? [`${issued}A`] : [])]) {
+        const answer = await ask(judged, lookup, where, { limit: '5', offset });
+        const first = items(lookup, await ask(judged, lookup, where, { limit: '5' }, { again: true }));
+        // Documented for transactions alone.
+        if (answer.status !== 200 && lookup.support !== 'transactions')
+          found.push(...refusal(answer), note('the first page', summary(answer)));
+        else {
+          const [item] = items(lookup, answer);
+          const identity = lookup.list?.identity ?? shown;
+          const isFirst = item !== undefined && first.some((each) => identity(each) === identity(item));
+          found.push(
+            ...expecting(isFirst, 'the first page', item === undefined ? 'no items' : identity(item)),
+          );
+        }
+      }
+      return found;
     },
   ],
   ['has every item once in a walk of small pages', (judged) => walkInSteps(judged, lookup)],
@@ -275,10 +227,14 @@ const defaultsPrice = (lookup: Lookup): Named => [
 
 /** The bills of the requests that the other points made. */
 const price = (lookup: Lookup): Named => [
-  'costs the documented compute units',
+  'costs the documented compute units, and nothing where it refuses',
   async (judged) => {
-    // At least one request that is answered.
+    // At least one request that is answered, and one that is refused.
     await ask(judged, lookup, await findAny(judged, lookup));
+    if (lookup.path.includes('{address}')) {
+      const { path, query } = nowhere(lookup, await someChain(judged, lookup));
+      await judged.service.ask(lookup, { path: { ...path, address: '0x1234' }, query });
+    }
     const bills = judged.service.bills.filter(({ operation }) => operation.path === lookup.path);
     const wrong = bills.find(({ stated, documented }) => stated !== null && stated !== documented);
     if (wrong !== undefined) return expecting(false, `${wrong.documented}`, `${wrong.stated}`);
@@ -305,6 +261,11 @@ export const commonPoints: readonly Point[] = [
   point('answer 405 for another method', async ({ service }) =>
     refusal(await service.ask(POSTED, { path: { address: UNUSED }, body: {} }), 405),
   ),
+  point('answer as application/json', async (judged) => {
+    const { headers } = await ask(judged, transactions, await transactions.find(judged));
+    const type = headers['content-type'] ?? 'nothing';
+    return expecting(/^application\/json\b/.test(type), 'content-type application/json', type);
+  }),
   point('answer concurrent requests each with its own', async (judged) => {
     const where = await transactions.find(judged);
     const places = [where, { ...where, path: { address: UNUSED } }];

@@ -1,4 +1,4 @@
-import { expecting, itemsOf, membersOf, Skipped } from '../finding.ts';
+import { expecting, type Finding, itemsOf, membersOf, Skipped, shown } from '../finding.ts';
 import { ask, items, type Lookup } from '../lookup.ts';
 import { bodyOf, type Point, refusal } from '../point.ts';
 import { nameOf } from '../service.ts';
@@ -17,13 +17,13 @@ import {
   time,
 } from '../shape.ts';
 import { UNUSED } from '../wallets.ts';
-import { findToken } from './balances.ts';
+import { balance, findToken } from './balances.ts';
 import { tolerantWarnings } from './transactions.ts';
 
 export const tokenInfo: Lookup = {
   method: 'GET',
   path: '/v1/evm/token-info/{address}',
-  price: () => 2,
+  price: (chains) => (chains === 0 ? 0 : 2),
   needsKey: true,
   source: 'documentation: Token info',
   errors: 'text',
@@ -51,6 +51,7 @@ export const tokenInfo: Lookup = {
     { next_offset: text, warnings: tolerantWarnings },
   ),
   support: 'token_info',
+  unknown: { historical_prices: ['4,3,2,1', '0'] },
   chains: 'one',
   list: { member: 'tokens', identity: ({ chain_id }) => String(chain_id), limit: null, pages: false },
   async find(judged) {
@@ -149,6 +150,34 @@ export const tokenPoints: readonly Point[] = [
       ),
     ];
   }),
+  point(tokenInfo, 'has the price of the balances, and values the supply at it', async (judged) => {
+    const query = { historical_prices: '24' };
+    const where = await tokenInfo.find(judged);
+    const [found] = items(tokenInfo, await ask(judged, tokenInfo, where, query));
+    const { token } = await findToken(judged, tokenInfo.support);
+    const [wallet, place] = [await balance.find(judged), { token_address: String(token.address) }];
+    const asked = { ...wallet, path: { ...wallet.path, ...place } };
+    const [held] = items(balance, await ask(judged, balance, asked, query));
+    const value = (Number(found?.total_supply) / 10 ** Number(found?.decimals)) * Number(found?.price_usd);
+    const { price_usd, historical_prices, fully_diluted_value } = found ?? {};
+    return [
+      // They may have changed in between.
+      ...expecting(price_usd === held?.price_usd, `price_usd ${held?.price_usd}`, price_usd, 'note'),
+      ...expecting(
+        JSON.stringify(historical_prices) === JSON.stringify(held?.historical_prices),
+        shown(held?.historical_prices),
+        shown(historical_prices),
+        'note',
+      ),
+      ...expecting(
+        typeof fully_diluted_value !== 'number' ||
+          Number.isNaN(value) ||
+          Math.abs(fully_diluted_value - value) <= value * 1e-6,
+        `fully_diluted_value ${value}`,
+        fully_diluted_value,
+      ),
+    ];
+  }),
   point(tokenInfo, 'takes native', async (judged) => {
     const { query } = await tokenInfo.find(judged);
     const body = membersOf(bodyOf(await ask(judged, tokenInfo, { path: { address: 'native' }, query })));
@@ -186,7 +215,17 @@ export const tokenPoints: readonly Point[] = [
   ),
   point(tokenHolders, 'refuses a chain that it does not support', async (judged) => {
     const { path } = await tokenHolders.find(judged);
-    const where = { path: { ...path, chain_id: '999999999999' }, query: {} };
+    const others = (await judged.chains.all()).filter(({ supports }) => !supports.has('token_holders'));
+    const found: Finding[] = [];
+    for (const chain_id of ['999999999999', 'ethereum', ...others.slice(0, 1).map(({ id }) => String(id))]) {
+      const where = { path: { ...path, chain_id }, query: {} };
+      found.push(...refusal(await ask(judged, tokenHolders, where), 400, 'coded'));
+    }
+    return found;
+  }),
+  point(tokenHolders, 'does not take native', async (judged) => {
+    const { path } = await tokenHolders.find(judged);
+    const where = { path: { ...path, address: 'native' }, query: {} };
     return refusal(await ask(judged, tokenHolders, where), 400, 'coded');
   }),
   point(tokenHolders, 'answers 404 or no holders for an unknown token', async (judged) => {
@@ -213,10 +252,15 @@ export const tokenPoints: readonly Point[] = [
   }),
   point(tokenSearch, 'answers an empty list for fewer than 3 characters', async (judged) => {
     const where = await tokenSearch.find(judged);
-    const found = items(tokenSearch, await ask(judged, tokenSearch, where, { query: 'us' }));
+    const found: unknown[] = [];
+    for (const query of ['us', 'u', ' us '])
+      found.push(...items(tokenSearch, await ask(judged, tokenSearch, where, { query })));
     return expecting(found.length === 0, 'no tokens', `${found.length}`);
   }),
-  point(tokenSearch, 'refuses a missing query', async ({ service }) =>
-    refusal(await service.ask(tokenSearch), 400, 'coded'),
-  ),
+  point(tokenSearch, 'refuses a missing query', async ({ service }) => {
+    const found: Finding[] = [];
+    for (const query of [{}, { query: '' }, { query: ' ' }])
+      found.push(...refusal(await service.ask(tokenSearch, { query }), 400, 'coded'));
+    return found;
+  }),
 ];

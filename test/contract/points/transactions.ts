@@ -1,4 +1,4 @@
-import { expecting, membersOf, note, Skipped, shown } from '../finding.ts';
+import { expecting, type Finding, membersOf, note, Skipped, shown } from '../finding.ts';
 import { ask, findWallet, items, type Lookup, largest } from '../lookup.ts';
 import { bodyOf, type Point, refusal } from '../point.ts';
 import { nameOf } from '../service.ts';
@@ -138,8 +138,17 @@ export const transactionPoints: readonly Point[] = [
     const others = items(transactions, answer).filter(({ chain }) => !names.includes(String(chain)));
     return expecting(others.length === 0, 'chains with the tag default', others[0]?.chain);
   }),
+  point('refuses a decode other than true and false', async (judged) => {
+    const where = await transactions.find(judged);
+    const found: Finding[] = [];
+    for (const decode of ['maybe', '1', 'TRUE', ''])
+      found.push(...refusal(await ask(judged, transactions, where, { decode })));
+    return found;
+  }),
   point('decodes nothing unless asked to', async (judged) => {
-    const found = await largest(judged, transactions);
+    const where = await transactions.find(judged);
+    const not = await ask(judged, transactions, where, { limit: '100', decode: 'false' });
+    const found = [...(await largest(judged, transactions)), ...items(transactions, not)];
     const isDecoded = (each: unknown) => (membersOf(each).decoded ?? null) !== null;
     const early = found.some(
       (each) => isDecoded(each) || (Array.isArray(each.logs) && each.logs.some(isDecoded)),
@@ -162,13 +171,5 @@ export const transactionPoints: readonly Point[] = [
       .flatMap((each) => [each, ...(Array.isArray(each.logs) ? each.logs : [])])
       .filter(isDecoded);
     return judge(listOf(record({ decoded })), problems);
-  }),
-  point('refuses a decode other than true and false', async (judged) => {
-    const where = await transactions.find(judged);
-    const answers = [
-      await ask(judged, transactions, where, { decode: 'maybe' }),
-      await ask(judged, transactions, where, { decode: '1' }),
-    ];
-    return answers.flatMap((answer) => refusal(answer));
   }),
 ];

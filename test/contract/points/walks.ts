@@ -75,6 +75,12 @@ const compareSteps = async (judged: Judged, lookup: Lookup, where: Where): Promi
   return [
     ...expecting(Math.max(...sizes) <= step, `pages of at most ${step} items`, sizes),
     ...expecting(
+      sizes.slice(0, -1).every((size) => size >= step),
+      `${step} items on each page but the last`,
+      sizes,
+      'note',
+    ),
+    ...expecting(
       wrong < 0 && (isShort || common.length >= whole.length),
       `item ${Math.max(wrong, 0)} of a page of ${whole.length} as ${whole[Math.max(wrong, 0)]}`,
       `${common[Math.max(wrong, 0)]} in pages of ${step}`,
@@ -87,6 +93,17 @@ export const walkInSteps = async (judged: Judged, lookup: Lookup): Promise<reado
   const where = await lookup.find(judged);
   const found = await compareSteps(judged, lookup, where);
   return found.length === 0 ? found : compareSteps(judged, lookup, where);
+};
+
+/** That a page with all items of a list is its last, though it is full. */
+const compareFullPage = async (judged: Judged, lookup: Lookup, where: Where, count: number) => {
+  const { identities, next } = await pageAt(judged, lookup, where, { limit: String(count) });
+  return expecting(
+    isEnd(next) || identities.length < count,
+    'no next_offset behind the last item',
+    next,
+    'note',
+  );
 };
 
 /** Walks to the end of a list that has one within a few pages. */
@@ -103,7 +120,10 @@ export const walkToTheEnd = async (judged: Judged, lookup: Lookup): Promise<read
     if (twice !== undefined) return [differs('each item once', `${twice} twice`)];
     if (loop !== undefined) return [differs('another next_offset on each page', `${loop} twice`)];
     if (identities.length > 0 && isEnd(last))
-      return last === undefined ? [] : [note('no next_offset', JSON.stringify(last))];
+      return [
+        ...(last === undefined ? [] : [note('no next_offset', JSON.stringify(last))]),
+        ...(pages.length === 1 ? await compareFullPage(judged, lookup, where, identities.length) : []),
+      ];
   }
   throw new Skipped(`no list ended within ${MAX_PAGES} pages: name a wallet with fewer items by --wallet`);
 };
