@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
-import { type Answer, items, type Json, type OpenSandbox, openSandbox, walk } from './support/sandbox.ts';
+import { items, type Json, type OpenSandbox, openSandbox, walk } from './support/sandbox.ts';
+
+/** The activity that the sandbox has. test/contract/ judges the form of each item, the order and the filters. */
 
 let sandbox: OpenSandbox;
 beforeAll(async () => {
@@ -10,7 +12,6 @@ afterAll(() => sandbox.stop());
 
 const path = (name: string, query = '') => `/v1/evm/activity/${demoAddress(name)}?${query}`;
 const ask = (name: string, query = '') => sandbox.ask(path(name, query));
-const list = (answer: Answer) => items(answer, 'activity');
 
 const all = async (name: string, query = '') =>
   (await walk(sandbox, path(name, `limit=100&${query}`), 'activity')).flat();
@@ -21,72 +22,9 @@ const fieldsOf = (item: Json) =>
     .filter((field) => !BASE.includes(field))
     .sort();
 
-describe('the list', () => {
-  test('has nothing but its items, 20 by default and 100 at most, for three compute units', async () => {
-    const answer = await ask('whale');
-    expect(Object.keys(answer.json ?? {})).toEqual(['activity', 'next_offset']);
-    for (const [query, count] of [
-      ['', 20],
-      ['limit=1', 1],
-      ['limit=100', 100],
-      ['limit=101', 100],
-      ['chain_ids=1', 20],
-    ] as const) {
-      const { json, computeUnits } = await ask('whale', query);
-      expect([json?.activity, computeUnits]).toEqual([expect.objectContaining({ length: count }), 3]);
-    }
-    expect((await ask('native')).json).not.toHaveProperty('next_offset');
-    expect((await ask('empty')).json).toEqual({ activity: [] });
-  });
-
-  test('is newest first, with the chain, the block as a number, the time and the transaction of each item', async () => {
-    const found = await all('swapper');
-    const times = found.map(({ block_time }) => String(block_time));
-    expect(times).toEqual(times.toSorted().toReversed());
-    for (const item of found) {
-      expect(item).toMatchObject({
-        chain_id: expect.any(Number),
-        block_number: expect.any(Number),
-        block_time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/),
-        tx_hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
-      });
-      for (const absent of ['chain', 'tx_from', 'tx_to', 'tx_value', 'call_type', 'data'])
-        expect(item).not.toHaveProperty(absent);
-    }
-  });
-
-  test('omits what is unknown, and has no null anywhere', async () => {
-    for (const name of ['whale', 'unpriced', 'caller', 'enigma', 'editions'])
-      expect((await ask(name, 'limit=100')).text).not.toContain('null');
-  });
-
-  test('warns of chains that it does not cover, and bills nothing when it covers none', async () => {
-    const mixed = await ask('whale', 'chain_ids=1,10143');
-    expect(mixed.json?.warnings).toEqual([
-      expect.objectContaining({
-        code: 'UNSUPPORTED_CHAIN_IDS',
-        message: expect.stringContaining('Activities are returned'),
-        chain_ids: [10_143],
-      }),
-    ]);
-    expect([list(mixed).length, mixed.computeUnits]).toEqual([20, 3]);
-    expect(await ask('whale', 'chain_ids=10143')).toMatchObject({ status: 200, computeUnits: 0 });
-  });
-
-  test('refuses in plain text', async () => {
-    const refused = await sandbox.ask('/v1/evm/activity/0x12');
-    expect([refused.status, refused.text]).toEqual([400, 'Invalid address format']);
-    expect(refused.headers.get('content-type')).toMatch(/^text\/plain/);
-    for (const query of [
-      'activity_type=transfer',
-      'asset_type=nft',
-      'token_address=USDC',
-      'chain_ids=base',
-    ]) {
-      const answer = await ask('whale', query);
-      expect([answer.status, answer.json]).toEqual([400, null]);
-    }
-  });
+test('omits what is unknown, and has no null anywhere', async () => {
+  for (const name of ['whale', 'unpriced', 'caller', 'enigma', 'editions'])
+    expect((await ask(name, 'limit=100')).text).not.toContain('null');
 });
 
 describe('items', () => {
@@ -96,31 +34,6 @@ describe('items', () => {
     return found;
   };
 
-  test('of payments name the other side alone, with the value and its worth', async () => {
-    for (const [type, side, other] of [
-      ['send', 'to', 'from'],
-      ['receive', 'from', 'to'],
-    ] as const) {
-      for (const item of await only('payer', `activity_type=${type}&asset_type=erc20`)) {
-        expect(item).toMatchObject({
-          asset_type: 'erc20',
-          token_address: expect.stringMatching(/^0x/),
-          value: expect.stringMatching(/^\d+$/),
-          [side]: expect.stringMatching(/^0x[0-9a-f]{40}$/),
-        });
-        expect(item).not.toHaveProperty(other);
-        const { decimals, price_usd, standard } = item.token_metadata as Record<string, number>;
-        expect(standard).toBe('erc20');
-        if (price_usd === undefined) expect(item).not.toHaveProperty('value_usd');
-        else
-          expect(Number(item.value_usd) / (Number(item.value) / 10 ** Number(decimals))).toBeCloseTo(
-            price_usd,
-            8,
-          );
-      }
-    }
-  });
-
   test('of the native asset have neither address nor metadata, and are whole transactions', async () => {
     for (const item of await only('whale', 'asset_type=native&activity_type=send,receive')) {
       const priced = item.value_usd === undefined ? [] : ['value_usd'];
@@ -129,31 +42,8 @@ describe('items', () => {
     }
   });
 
-  test('of mints and burns have the zero address, and NFTs their token ids', async () => {
-    const zero = `0x${'0'.repeat(40)}`;
-    for (const item of await only('burner', 'activity_type=mint,burn')) {
-      expect(item).toMatchObject({
-        [item.type === 'mint' ? 'from' : 'to']: zero,
-        id: expect.stringMatching(/^\d+$/),
-      });
-      expect(['erc721', 'erc1155']).toContain(item.asset_type);
-    }
-  });
-
-  test('of swaps have two tokens and none of their own; a native side says native', async () => {
+  test('of swaps have tokens without prices, and a native side says native', async () => {
     const swaps = await only('whale', 'activity_type=swap');
-    for (const item of swaps) {
-      expect(item).toMatchObject({
-        asset_type: expect.stringMatching(/^(erc20|native)$/),
-        to: expect.stringMatching(/^0x/),
-        from_token_address: expect.stringMatching(/^(0x[0-9a-f]{40}|native)$/),
-        from_token_value: expect.stringMatching(/^\d+$/),
-        to_token_address: expect.stringMatching(/^(0x[0-9a-f]{40}|native)$/),
-        to_token_value: expect.stringMatching(/^\d+$/),
-      });
-      for (const absent of ['token_address', 'token_metadata', 'value', 'id'])
-        expect(item).not.toHaveProperty(absent);
-    }
     const sold = swaps.filter(({ from_token_address }) => from_token_address === 'native');
     expect(sold.length).toBeGreaterThan(0);
     const token = swaps.find(({ from_token_address }) => from_token_address !== 'native');
@@ -166,23 +56,14 @@ describe('items', () => {
       ]);
   });
 
-  test('of approvals have a spender, and an allowance of up to 2^256 - 1', async () => {
+  test('of approvals have an allowance of up to 2^256 - 1', async () => {
     const approvals = await only('approver', 'activity_type=approve');
-    for (const item of approvals) {
-      expect(item).toMatchObject({
-        spender: expect.stringMatching(/^0x/),
-        value: expect.stringMatching(/^\d+$/),
-      });
-      expect(item).not.toHaveProperty('value_usd');
-    }
     expect(approvals.map(({ value }) => value)).toContain(String(2n ** 256n - 1n));
   });
 
-  test('of calls have no asset; known contracts have a name, known methods a function', async () => {
+  test('of calls have the names of known contracts, and no function of unknown methods', async () => {
     const unknown = await only('enigma', 'activity_type=call');
     for (const item of unknown) {
-      for (const absent of ['asset_type', 'token_address', 'token_metadata', 'value_usd'])
-        expect(item).not.toHaveProperty(absent);
       expect(item).toMatchObject({ to: expect.stringMatching(/^0x/), value: '0' });
       expect(item).not.toHaveProperty('function');
     }
@@ -220,51 +101,15 @@ describe('items', () => {
   });
 });
 
-describe('filters', () => {
-  test('take several values, of which any counts, and all combine', async () => {
-    const found = await all('whale');
-    const expected = (filter: (item: Json) => boolean) => found.filter(filter);
-    const token = String(found.find(({ token_address }) => token_address !== undefined)?.token_address);
-    expect(await all('whale', 'activity_type=swap,approve')).toEqual(
-      expected(({ type }) => type === 'swap' || type === 'approve'),
-    );
-    expect(await all('whale', 'asset_type=erc721,erc1155')).toEqual(
-      expected(({ asset_type }) => asset_type === 'erc721' || asset_type === 'erc1155'),
-    );
-    expect(await all('whale', `token_address=${token.toUpperCase().replace('0X', '0x')}`)).toEqual(
-      expected(({ token_address }) => token_address === token),
-    );
-    expect(await all('whale', `token_address=${token}&activity_type=send`)).toEqual(
-      expected(({ token_address, type }) => token_address === token && type === 'send'),
-    );
-  });
-
-  test('by asset exclude calls, by token swaps too', async () => {
-    const types = async (query: string) => new Set((await all('whale', query)).map(({ type }) => type));
-    expect(await types('asset_type=native,erc20,erc721,erc1155')).not.toContain('call');
-    expect(await types('asset_type=native,erc20')).toContain('swap');
-    expect(await all('whale', 'activity_type=call&asset_type=erc20')).toEqual([]);
-  });
+test('filters by asset find swaps, and exclude calls', async () => {
+  const found = await all('whale', 'asset_type=native,erc20');
+  expect(found.map(({ type }) => type)).toContain('swap');
+  expect(await all('caller', 'activity_type=call')).not.toEqual([]);
+  expect(await all('caller', 'activity_type=call&asset_type=erc20')).toEqual([]);
 });
 
-describe('pages', () => {
-  test.each([1, 7, 100])('of %i have what the others have', async (limit) => {
-    const pages = await walk(sandbox, path('caller', `limit=${limit}`), 'activity');
-    expect(pages.flat()).toEqual(await all('caller'));
-  });
-
-  test('do not shift while new items arrive at the head', async () => {
-    await using live = await openSandbox();
-    const query = path('metronome', 'limit=9');
-    const before = (await walk(live, query, 'activity')).flat();
-    const during = (await walk(live, query, 'activity', () => live.tick())).flat();
-    expect(during).toEqual(before);
-    expect(list(await live.ask(query))).not.toEqual(before.slice(0, 9));
-  });
-
-  test('are short or empty behind a filter that few items pass, and go on', async () => {
-    const pages = await walk(sandbox, path('whale', 'limit=100&activity_type=call'), 'activity');
-    expect(pages.flat().length).toBeGreaterThan(0);
-    expect(pages.slice(0, -1).some((page) => page.length < 100)).toBe(true);
-  });
+test('pages are short or empty behind a filter that few items pass, and go on', async () => {
+  const pages = await walk(sandbox, path('whale', 'limit=100&activity_type=call'), 'activity');
+  expect(pages.flat().length).toBeGreaterThan(0);
+  expect(pages.slice(0, -1).some((page) => page.length < 100)).toBe(true);
 });

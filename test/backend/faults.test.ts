@@ -9,6 +9,13 @@ const path = (name: string, query = '') => `/v1/evm/balances/${demoAddress(name)
 
 const put = (rules: unknown) => ({ method: 'PUT', body: JSON.stringify({ rules }) });
 
+let sandbox: OpenSandbox;
+beforeAll(async () => {
+  sandbox = await openSandbox({ faults: true });
+});
+afterAll(() => sandbox.stop());
+afterEach(() => sandbox.faults.clear());
+
 test('faults can not be injected unless they are switched on', async () => {
   await using sandbox = await openSandbox();
   for (const init of [put([{ path: '/*', status: 503 }]), { method: 'DELETE' }])
@@ -17,7 +24,6 @@ test('faults can not be injected unless they are switched on', async () => {
 });
 
 test('a fault answers instead of the operation, as often as its count, and costs nothing', async () => {
-  await using sandbox = await openSandbox({ faults: true });
   const rule = {
     path: '/v1/evm/transactions/*',
     count: 2,
@@ -40,7 +46,6 @@ test('a fault answers instead of the operation, as often as its count, and costs
 });
 
 test('a fault can delay an answer, and cut it off', async () => {
-  await using sandbox = await openSandbox({ faults: true });
   await sandbox.ask(
     '/sandbox/faults',
     put([
@@ -55,7 +60,6 @@ test('a fault can delay an answer, and cut it off', async () => {
 });
 
 test('malformed fault rules are refused, and change nothing', async () => {
-  await using sandbox = await openSandbox({ faults: true });
   const wrong = [
     { path: '/x', lastOffset: 'null' },
     { path: '/x', failingChains: 1 },
@@ -71,13 +75,6 @@ test('malformed fault rules are refused, and change nothing', async () => {
 });
 
 describe('faults of lookups', () => {
-  let sandbox: OpenSandbox;
-  beforeAll(async () => {
-    sandbox = await openSandbox();
-  });
-  afterAll(() => sandbox.stop());
-  afterEach(() => sandbox.faults.clear());
-
   const fault = (rule: Omit<FaultRule, 'path'>) => sandbox.faults.set([{ path: '*', ...rule }]);
   const ask = (name: string, query = '') => sandbox.ask(path(name, query));
   const list = (answer: Answer) => items(answer, 'balances');

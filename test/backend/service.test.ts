@@ -1,16 +1,22 @@
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
 import { DEMO_WEBHOOKS } from '../../src/backend/sandbox/sandbox.ts';
 import { startReceiver } from './dispatch/support/receiver.ts';
-import { items, openSandbox } from './support/sandbox.ts';
+import { items, type OpenSandbox, openSandbox } from './support/sandbox.ts';
 
 const WHALE = `/v1/evm/transactions/${demoAddress('whale')}`;
 const COLLECTOR = `/v1/evm/collectibles/${demoAddress('collector')}`;
 const WEBHOOKS = '/beta/evm/subscriptions/webhooks';
 
+/** For what changes nothing of it. */
+let sandbox: OpenSandbox;
+beforeAll(async () => {
+  sandbox = await openSandbox({ apiKey: 'secret' });
+});
+afterAll(() => sandbox.stop());
+
 test('every operation needs the key', async () => {
-  await using sandbox = await openSandbox({ apiKey: 'secret' });
   for (const path of [WHALE, COLLECTOR, WEBHOOKS, '/sandbox/stats', '/nowhere']) {
     for (const headers of [{}, { 'x-service-api-key': '' }, { 'x-service-api-key': 'secreT' }]) {
       const response = await fetch(`${sandbox.url}${path}`, { headers });
@@ -32,7 +38,6 @@ test('the name of the key header can be configured', async () => {
 });
 
 test('unknown routes are 404, other methods 405', async () => {
-  await using sandbox = await openSandbox();
   for (const path of [
     '/',
     '/v1/evm/transactions',
@@ -51,7 +56,6 @@ test('unknown routes are 404, other methods 405', async () => {
 });
 
 test('a body over 8 MiB is refused', async () => {
-  await using sandbox = await openSandbox();
   const answer = await sandbox.ask(WEBHOOKS, { method: 'POST', body: 'x'.repeat(8 * 1024 * 1024 + 1) });
   expect(answer.status).toBe(413);
   expect((await sandbox.ask(WHALE)).status).toBe(200);
@@ -97,7 +101,6 @@ test('stopping ends delayed answers and idle connections at once', async () => {
 });
 
 test('three demo webhooks are there first, one of each type, active and without a url', async () => {
-  await using sandbox = await openSandbox();
   const listed = items(await sandbox.ask(WEBHOOKS), 'webhooks');
   expect(listed.map(({ id, type, active, url }) => ({ id, type, active, url }))).toEqual(
     DEMO_WEBHOOKS.map(({ id, type }) => ({ id, type, active: true, url: null })),
@@ -126,7 +129,6 @@ test('the demo webhooks that still exist deliver once they are connected', async
 });
 
 test('it is healthy, which a probe learns without the key', async () => {
-  await using sandbox = await openSandbox();
   const response = await fetch(`${sandbox.url}/health`);
   expect([response.status, await response.json()]).toEqual([200, { status: 'ok', chains: [] }]);
 });
