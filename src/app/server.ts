@@ -6,7 +6,6 @@ import { createIngress } from '../deliveries/ingress/ingress.ts';
 import { createAnswers } from '../graph/answer/answer.ts';
 import { createSharedAnswers } from '../graph/answer/shared-answers.ts';
 import { createEstimate } from '../graph/cost/estimate.ts';
-import { createDeprecatedUses } from '../graph/deprecated-uses.ts';
 import { createCursors } from '../graph/pagination/cursor.ts';
 import { messageOf } from '../lib/errors.ts';
 import { plannedSchema, schema } from '../schema.ts';
@@ -120,7 +119,7 @@ export const startServer = async (
       observer: telemetry.documents,
     }),
     attribute,
-    operations: createOperations(telemetry.operations, attribute, createDeprecatedUses(schema)),
+    operations: createOperations(telemetry.operations, attribute),
     trusted,
     unsent,
     mask,
