@@ -31,8 +31,8 @@ export const HASH_BYTES = 4;
 
 /** Bits of a segment's marks, for each bucket: whether it has begun, has lost its beginning, and that this was reported. */
 export const BEGUN = 0;
-export const LOST = BUCKETS;
-export const TOLD = 2 * BUCKETS;
+export const LOST = BEGUN + BUCKETS;
+export const TOLD = LOST + BUCKETS;
 
 const SHARED = {
   IDENTITY_BYTES,
