@@ -44,7 +44,7 @@ type Extras = {
   readonly routes: readonly Route[];
   /** The fault that a request meets; null for none. */
   faultOf(request: ServiceRequest): FaultRule | null;
-  /** Is told of each answer. `operation` is the path with its parameters in braces; null when it is unknown. */
+  /** Called after each answer. `operation` is the path with its parameters in braces; null when it is unknown. */
   answered(request: ServiceRequest, operation: string | null, computeUnits: number): void;
 };
 
@@ -131,7 +131,7 @@ const health = (source: Source): Operation => ({
 });
 
 type HandlerOptions = {
-  /** The operation of a path; null when there is none. */
+  /** The operation of a path; null for an unknown path. */
   readonly find: (path: string) => FoundOperation | null;
   /** What else is served, in order. */
   readonly routes: readonly Route[];

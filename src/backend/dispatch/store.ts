@@ -50,7 +50,7 @@ export type DeliveryQueue = {
   next(webhookId: string, time: number): PendingDelivery | null;
   /** When the time of the first delivery of a webhook comes that is held; null where none is. */
   heldUntil(webhookId: string): number | null;
-  /** Outcomes of deliveries that are not pending any more have no effect. */
+  /** Outcomes of deliveries that are no longer pending have no effect. */
   record(outcomes: readonly Outcome[]): void;
   /** Lets go those of a webhook that are held until the url accepts another. */
   release(webhookId: string): void;

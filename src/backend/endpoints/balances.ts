@@ -13,7 +13,7 @@ const BAD_ADDRESS = 'Failed to parse address';
 
 type Held = AssetBalance & { readonly asset: KnownAsset | null };
 
-/** What a request asks to be told of each balance, beside its amount and its price. */
+/** What a request wants to know of each balance, beside its amount and its price. */
 type Details = { readonly metadata: readonly string[]; readonly hours: readonly number[] | null };
 
 const detailsOf = (query: URLSearchParams): Details => ({

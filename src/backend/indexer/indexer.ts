@@ -20,7 +20,7 @@ export type IndexedService = {
   follow(): void;
   /** @throws when the database can't be read. */
   figures(): IndexFigures;
-  /** Resolves when nothing is answered, delivered or written any more. */
+  /** Resolves when the last answer, delivery and write are done. */
   stop(): Promise<void>;
 };
 

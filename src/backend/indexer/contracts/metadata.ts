@@ -146,7 +146,7 @@ export class Metadata {
     this.#running = Promise.all([...this.#options.nodes.keys()].map((chainId) => this.#askAll(chainId)));
   }
 
-  /** Resolves when no contract is asked any more. Nodes must be closed before, so that none is waited for. */
+  /** Resolves when no call of a contract is under way. Close the nodes first, or it waits for their answers. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const wake of this.#wake.values()) wake();

@@ -194,7 +194,7 @@ export class Index {
   /**
    * Adds what calls within the transactions of an indexed block moved, and announces it in the same transaction: to the listener
    * go the transactions with more effects than before, of which only the new ones have balances, and the same transactions as
-   * they were. It has no effect if the block is not in the index any more.
+   * they were. It has no effect if the block is no longer in the index.
    */
   addTraces(
     { chainId, number, hash, time, transactions: traced }: ParsedBlock,

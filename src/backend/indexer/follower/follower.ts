@@ -19,7 +19,7 @@ type FollowOptions = {
    * new one needs.
    */
   readonly prepare: (block: ParsedBlock, isNew: boolean) => Promise<Balances>;
-  /** Is told of new blocks, and of blocks that are removed, within the transaction that changes the index. */
+  /** Called with new and with removed blocks, within the transaction that changes the index. */
   readonly listener: BlockListener;
   /** How far the blocks of the index are traced. */
   readonly traces: () => ChainTraces;
@@ -125,7 +125,7 @@ export class Follower {
     else this.#fail('contracts', problem);
   }
 
-  /** Closes the node. Resolves when the index is not changed any more. */
+  /** Closes the node. Resolves after the last change of the index. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake();

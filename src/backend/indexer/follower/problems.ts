@@ -9,7 +9,7 @@ type Options<Task extends string> = {
   readonly node: string;
   /** The line for a failure of each task. */
   readonly failures: Readonly<Record<Task, string>>;
-  /** The line for when no task fails any more. */
+  /** The log line for when all tasks work again. */
   readonly success: string;
   readonly log: Log;
 };

@@ -30,7 +30,7 @@ const IDLE_MS = 1_000;
 
 const UNKNOWN: Balances = { watches: () => false, after: () => null };
 
-/** A block with what its calls moved, or why that is not known. Null for a block that is not in the index any more. */
+/** A block with what its calls moved, or why that is not known. Null for a block that is no longer in the index. */
 type Outcome = {
   readonly number: number;
   readonly traced: ParsedBlock | null;
@@ -100,7 +100,7 @@ export class Tracer {
     return { behind: index.untraced.count(node.chainId), problem: this.#problems.first ?? ofBlock };
   }
 
-  /** The node must be closed before. Resolves when the index is not changed any more. */
+  /** The node must be closed before. Resolves after the last change of the index. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.wake();

@@ -121,7 +121,7 @@ const readSeconds = (value: unknown): number => {
   );
 };
 
-/** The index has room for so many blocks of a chain, and transactions of a block: see the ids of its database. */
+/** The most blocks of a chain, and transactions of a block, for which the ids of the index have room. */
 const MAX_BLOCKS = 2 ** 36;
 const MAX_TRANSACTIONS = 2 ** 20;
 

@@ -9,7 +9,7 @@ export type ConnectionOptions = {
   readonly url: string;
   /** The chain that the node must be of. Null: any, as it is not known yet. */
   readonly chainId: number | null;
-  /** Is told of each attempt at a call. */
+  /** Called after each attempt at a call. */
   readonly onCall?: ((report: CallReport) => void) | undefined;
 };
 

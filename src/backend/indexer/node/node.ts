@@ -28,7 +28,7 @@ export type NodeOptions = {
   readonly timeoutMs?: number;
   /** Milliseconds between polls for the newest block, where the node doesn't announce it. Default: 1,000. */
   readonly pollMs?: number;
-  /** Is told of each attempt at a call. */
+  /** Called after each attempt at a call. */
   readonly onCall?: ConnectionOptions['onCall'];
 };
 
