@@ -83,7 +83,7 @@ type LoaderParts<Value> = {
   readonly chainIdOf: ChainIdOf;
 };
 
-/** The lists all of whose changes are delivered here. */
+/** The lists of which every change is delivered to this gateway. */
 export type WatchedLists = {
   /**
    * The age in milliseconds up to which a newest page is fresh unless a delivery has invalidated it; 0 for a list whose

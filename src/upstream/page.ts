@@ -44,7 +44,7 @@ export type PageItems<Value> = {
   identity(index: number): string;
   /** The index of the first item of this identity; -1 without one. */
   indexOf(identity: string): number;
-  /** These items behind pages that end so. Items that have identities of their own are the same behind any pages. */
+  /** The same items, continuing pages that end with `lead`. Items whose identity does not depend on earlier pages are unchanged. */
   continuing(lead: Lead | null): PageItems<Value>;
   /** How the pages before this one end, as far as the item's identity depends on it: null for most items. */
   leadAt(index: number): Lead | null;

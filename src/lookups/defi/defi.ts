@@ -136,7 +136,7 @@ const DefiPosition = builder.objectRef<PositionShape>('DefiPosition').implement(
     positionId: t.exposeString('positionId', {
       nullable: true,
       description:
-        'What tells it from others of its contract: the id of an NFT, market, pool or trove. Numbers are decimal digits, 32 bytes are hex. Null where there is none.',
+        'Identifies it among the positions of its contract: the id of an NFT, market, pool or trove. Numbers are decimal digits, 32 bytes are hex. Null where the position has no id.',
     }),
     assets: t.expose('assets', {
       type: [DefiAsset],
