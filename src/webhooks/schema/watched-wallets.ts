@@ -126,7 +126,7 @@ const WatchWalletPayload = builder
 const UnwatchWalletPayload = builder
   .objectRef<{ readonly address: string }>('UnwatchWalletPayload')
   .implement({
-    description: 'A wallet is not watched any more.',
+    description: 'A wallet is no longer watched.',
     fields: (t) => ({
       address: t.expose('address', { type: 'Address', description: 'The address of the wallet.' }),
     }),
