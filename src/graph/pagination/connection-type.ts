@@ -165,7 +165,7 @@ export const pageArguments = (max: number, items: string) => ({
     first: t.int({ description: `How many items, from 0 to ${max}. Default: ${DEFAULT_FIRST}.` }),
     after: t.string({
       description:
-        'Only items after this cursor. It must be a cursor of this connection under the same filters, else the connection fails with INVALID_CURSOR. It fails with CURSOR_EXPIRED when the place of the cursor's item can no longer be found.',
+        'Only items after this cursor. It must be a cursor of this connection under the same filters, else the connection fails with INVALID_CURSOR. It fails with CURSOR_EXPIRED when the place of its item can no longer be found.',
     }),
   })),
   /** Returns the number of items that a page may have. Throws BAD_USER_INPUT for a `first` out of range. */
