@@ -53,7 +53,7 @@ export type RunningService = {
   /** Without a trailing slash. */
   readonly url: string;
   readonly webhooks: Webhooks;
-  /** Ends connections and deliveries. Resolves when none is left. */
+  /** Ends connections and deliveries. Resolves when all of them have ended. */
   stop(): Promise<void>;
 };
 
@@ -190,7 +190,7 @@ const createRequestHandler = (options: HandlerOptions): RequestListener => {
 
   return (incoming, outgoing) => {
     handle(incoming, outgoing).catch((problem: unknown) => {
-      // A client that disconnects and a service that stops are no failures.
+      // A client that disconnects and a service that stops do not count as failures.
       if (outgoing.destroyed || stopped.aborted) return outgoing.destroy();
       log('request failed', { path: incoming.url, problem: String(problem) });
       if (outgoing.headersSent) outgoing.destroy();

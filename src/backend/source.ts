@@ -182,10 +182,10 @@ export type ChainData = ChainReader & {
   holdings(wallet: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<Part<Holding>>;
   /** Null when the NFT's metadata is unknown. */
   metadata(holding: Holding): Awaitable<NftMetadata | null>;
-  /** Null for a contract that is no NFT collection. Spam collections are described as well. */
+  /** Null for a contract that is not an NFT collection. Spam collections are described as well. */
   collection(chainId: number, address: Hex): Awaitable<Collection | null>;
   /**
-   * What an account holds of fungible assets on the given chains, without what it has none of, in ascending order of places:
+   * The fungible assets of an account on the given chains, without balances of 0, in ascending order of places:
    * the chain's id and the token's address, which is empty for the native asset. Where one asset is asked for, others may come
    * with it.
    */

@@ -76,7 +76,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   let outcomes: Outcome[] = [];
   /** The urls and origins for which what is held until one accepts a delivery is to be let go. */
   const toRelease = new Set<string>();
-  /** When an attempt failed last that says of its url that it takes nothing; null where none did since the last record. */
+  /** When an attempt last failed in a way that shows that its url takes nothing; null if none has since the last record. */
   let failedAt: number | null = null;
   let waiting: (() => void)[] = [];
   let isPlanned = false;

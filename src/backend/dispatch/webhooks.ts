@@ -220,7 +220,7 @@ const test = ({ store, sendTestEvent }: RouteParts): Methods => ({
   },
 });
 
-/** The id in a path, in canonical form. Throws a 400 when it is no UUID. */
+/** The id in a path, in canonical form. Throws a 400 when it is not a UUID. */
 const readId = (segment: string): string => {
   let id: string;
   try {

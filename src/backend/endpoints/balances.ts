@@ -174,7 +174,7 @@ export const stablecoins: Lookup = {
   answer: (asked) => listOf(asked, true),
 };
 
-/** One balance of a wallet, as a list of one, or of none when it holds none of the token. */
+/** One balance of a wallet, as a list of one, or an empty one when it does not hold the token. */
 export const balance: Lookup = {
   ...shared,
   path: '/v1/evm/balances/{address}/token/{token_address}',

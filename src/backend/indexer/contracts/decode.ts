@@ -120,7 +120,7 @@ const entry = z.object({
 /** Plain, or as Foundry, Hardhat and Truffle write it. */
 const abiFile = z.union([z.array(entry), z.object({ abi: z.array(entry) }).transform(({ abi }) => abi)]);
 
-/** @throws when the text is no ABI, or a type is unknown. */
+/** @throws when the text is not an ABI, or a type is unknown. */
 const parseAbi = (text: string): readonly (Method | Event)[] => {
   const parsed = abiFile.safeParse(JSON.parse(text));
   if (!parsed.success) throw new Error('expected an array of ABI entries, or an object with one as `abi`');

@@ -186,12 +186,12 @@ export class Metadata {
     if ((this.#newest.get(chainId) ?? 0) >= fromBlock) this.#newest.delete(chainId);
   }
 
-  /** Null for a contract that is no token. */
+  /** Null for a contract that is not a token. */
   contract(chainId: number, address: Hex): Contract | null {
     return this.#row(chainId, address);
   }
 
-  /** Null for a contract that is no token, or whose answers make none. */
+  /** Null for a contract that is not a token, or whose answers are not those of one. */
   token(chainId: number, address: Hex): Token | null {
     const chain = this.#chains.get(chainId);
     const row = this.#row(chainId, address);

@@ -14,7 +14,7 @@ const CHECKPOINT_PAGES = 8000;
  * Opens the file, and makes it with its folder if it does not exist. Integers are read from it as BigInts. What a
  * transaction has written outlives the process once it ends. A machine that fails may forget the last ones, as if they had not
  * been: blocks are then indexed, and their deliveries made, again.
- * @throws when it can't be opened, or is no SQLite database.
+ * @throws when it can't be opened, or is not an SQLite database.
  */
 export const openDatabase = (path: string): DatabaseSync => {
   mkdirSync(dirname(path), { recursive: true });

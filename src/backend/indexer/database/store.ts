@@ -239,7 +239,7 @@ export class Index {
     });
   }
 
-  /** An indexed transaction with its effects; undefined when there is none of this id. */
+  /** An indexed transaction with its effects; undefined for an unknown id. */
   read(chain: Chain, id: bigint): { readonly transaction: Transaction; readonly bytes: number } | undefined {
     const { body, hash, time } = this.#statements.transaction.get(id) ?? {};
     if (!(body instanceof Uint8Array) || !(hash instanceof Uint8Array)) return undefined;

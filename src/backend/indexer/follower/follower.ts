@@ -269,7 +269,7 @@ export class Follower {
   }
 
   /**
-   * Makes sure that the node is of another chain than the index: that it has another block in the place of the lowest one, and
+   * Makes sure that the node belongs to another chain than the index: that it has another block in the place of the lowest one, and
    * where that is the genesis block, does not know it.
    */
   async #confirmAnother({ lowest }: Range): Promise<void> {
@@ -307,7 +307,7 @@ export class Follower {
     while (index.hashAt(this.chainId, block.number) !== block.hash) {
       if (block.number <= lowest.number) return null;
       const parent = await node.find(block.parentHash);
-      // Parents that are no block lower would be walked without end.
+      // A parent that is not one block lower would make the walk endless.
       if (parent?.number !== block.number - 1)
         throw new Error(
           `expected block ${block.parentHash}, the parent of block ${block.number}, got ${parent === null ? 'none' : `block ${parent.number}`}`,

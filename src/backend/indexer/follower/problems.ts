@@ -36,7 +36,7 @@ export class Problems<Task extends string> {
   fail(task: Task, error: unknown): void {
     const { chainId, node, failures, log } = this.#options;
     const problem = error instanceof Error ? error.message : String(error);
-    // A full disk is no fault of the node.
+    // A full disk is not the node's fault.
     const isOfFile = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
     const text = `${isOfFile ? 'index' : `node ${node}`}: ${problem}`;
     const isKnown = [...this.#problems.values()].some((known) => known.text === text);

@@ -17,12 +17,12 @@ export type ConnectionOptions = {
 export type Connection = {
   /** The node without credentials, as logs and errors name it. */
   readonly name: string;
-  /** As that of a transport. Rejects also with WrongChainError when the node is of another chain. */
+  /** As that of a transport. Rejects also with WrongChainError when the node belongs to another chain. */
   send(calls: readonly RpcCall[], timeoutMs: number): Promise<readonly Outcome[]>;
   close(): Promise<void>;
 };
 
-/** Milliseconds for a handshake, and for the question which chain the node is of. */
+/** Milliseconds for a handshake, and for the question which chain the node belongs to. */
 const GREETING_MS = 5_000;
 
 /** Opens no connection before the first call. */

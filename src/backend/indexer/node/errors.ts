@@ -41,7 +41,7 @@ export class SilentNodeError extends NodeUnavailableError {
   }
 }
 
-/** The node is of another chain than the one that it is configured for. */
+/** The node belongs to another chain than the one that it is configured for. */
 export class WrongChainError extends Error {
   override readonly name = 'WrongChainError';
 }
@@ -69,7 +69,7 @@ export const createRedactor = (url: URL): ((text: string) => string) => {
   };
 };
 
-/** Shorter parts of a URL, such as `v2`, are no keys. */
+/** Shorter parts of a URL, such as `v2`, are not keys. */
 const MIN_SECRET = 6;
 /** A node may send megabytes. */
 const MAX_TEXT = 2000;
