@@ -52,7 +52,7 @@ export const useChainCount = (chainIds: readonly number[]): number => {
 type Props = {
   selected: readonly number[];
   onChange: (chainIds: readonly number[]) => void;
-  /** What it means that none is chosen. */
+  /** What no choice means. */
   none?: string;
 };
 

@@ -23,7 +23,7 @@ type Props = {
   /** `status` says what has happened. Without one, the webhook has only been read again. */
   onChanged: (webhook: Webhook, status?: string) => void;
   onStale: () => void;
-  /** Whether it is shown below the watch that it is of. */
+  /** Whether it is shown below the watch that it belongs to. */
   isPart: boolean;
 };
 
