@@ -156,7 +156,7 @@ export const hasDetails = (had: Details, wanted: Details): boolean =>
 export type PageRequest = {
   /** The group of clients that share the page: see `LoaderParts`. */
   readonly cachePartition: string;
-  /** What the list is of: an address in lower case, or another text. A delivery that names the address invalidates the page. */
+  /** The subject of the list: an address in lower case, or another text. A delivery that names the address invalidates the page. */
   readonly address: string;
   /** Identifies the list: resource, `cachePartition`, address and filters. */
   readonly list: string;

@@ -120,7 +120,7 @@ builder.node(Balance, {
   }),
 });
 
-/** The tokens of a pool, in whichever form they came. What is no address is left out. */
+/** The tokens of a pool, in whichever form they came. What is not an address is left out. */
 const POOL_TOKENS: Derived<readonly string[]> = {
   entry: {
     kind: 'value',

@@ -107,7 +107,7 @@ export class Usage {
     this.#listeners.push(listener);
   }
 
-  /** What an answer says of it. Copying the object itself takes several times as long, for what is private in it. */
+  /** What an answer says of it. Copying the object itself takes several times as long, because of its private fields. */
   summary(): Pick<Usage, 'requests' | 'computeUnits' | 'cached' | 'watched'> {
     const { requests, computeUnits, cached, watched } = this;
     return watched === undefined

@@ -33,7 +33,7 @@ type Step = {
   readonly tail?: string;
 };
 
-/** Finds the properties of a record, or of a view of one: `subject` for what the list is of, null for one that is always null. */
+/** Finds the properties of a record, or of a view of one: `subject` for the subject of the list, null for a property that is always null. */
 type Scope = (property: string) => CompiledField | 'subject' | null;
 
 /** Throws TypeError for a property that the table does not have. */
@@ -51,7 +51,7 @@ const STEP_BYTES = 24;
 const SUBJECT_SLOT = 0xffff_ffff;
 const NO_SLOT = 0xffff_fffe;
 
-/** Returns where the slot of a property lies in a record. Throws RangeError for one that is no value of the record. */
+/** Returns where the slot of a property lies in a record. Throws RangeError for a property that is not a value of the record. */
 const slotIn = (scope: Scope, property: string): number => {
   const found = scope(property);
   if (found === null || found === 'subject')
