@@ -140,7 +140,7 @@ export class RetentionClock {
   }
 }
 
-/** Whether two times are of clocks that are in step. */
+/** Whether two clocks are in step. */
 export const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= MAX_APART_MS;
 
 const TRIM_EVERY_MS = 5000;
