@@ -8,7 +8,7 @@ import { erc20, erc721, erc1155, multicall3, permit2, wrapped } from '../../evm/
 import type { Decoded, Hex, LogEntry, Token } from '../../types.ts';
 
 /**
- * Decodes calls and logs by the standards, and by the ABIs of a folder. An ABI in a file says of no address that it is its: a call
+ * Decodes calls and logs by the standards, and by the ABIs of a folder. An ABI in a file names no address: a call
  * is matched by its selector, a log by its topic and the number of its topics, and the data must fit the types.
  */
 export type Decoder = {

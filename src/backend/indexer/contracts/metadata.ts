@@ -126,11 +126,11 @@ export class Metadata {
   readonly #stopping = new AbortController();
   /** Ends the pause between two rounds of a chain. */
   readonly #wake = new Map<number, () => void>();
-  /** Look whether what they wait for was asked. */
+  /** Waiters, which check whether their contracts were asked. */
   readonly #waiting = new Set<() => void>();
   /** The newest block of each chain that contracts were seen in. They are asked at it: a node may be behind it. */
   readonly #newest = new Map<number, number>();
-  /** The nodes that fail, and how often they did. */
+  /** How often each failing node has failed. */
   readonly #failing = new Map<number, number>();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -350,7 +350,7 @@ export class Metadata {
   }
 }
 
-/** What came for the calls of a contract; what it said before where it could not be asked. */
+/** The results of a contract's calls, or its earlier ones where it could not be asked. */
 const saidIn = (outcomes: readonly PromiseSettledResult<Hex | null>[], before: Contract): ContractAnswers => {
   const [name, symbol, decimals] = outcomes.map(({ status }) => status === 'fulfilled');
   const said = readAnswers(outcomes.map((each) => (each.status === 'fulfilled' ? each.value : null)));

@@ -44,7 +44,7 @@ const CONFIRM_MS = 1_000;
 const MISSING_ATTEMPTS = 5;
 
 /**
- * What a follower does: it learns of the head, adds blocks above the index, and older ones below it. What contracts say is asked
+ * What a follower does: it learns of the head, adds blocks above the index, and older ones below it. Contracts are asked
  * elsewhere.
  */
 type Task = 'head' | 'forward' | 'backfill' | 'contracts';
@@ -64,10 +64,10 @@ export class Follower {
   readonly #newer = new Prefetch((number) => this.#fetch(number));
   readonly #older = new Prefetch((number) => this.#fetch(number));
   #head: BlockRef | null = null;
-  /** Counts what may give a task something to do. */
+  /** Counts events that may give a task something to do. */
   #revision = 0;
   #onRevision: (() => void)[] = [];
-  /** When the index was last at the head, or said how far it is. */
+  /** When the index was last at the head, or last logged its progress. */
   #progressAt = { forward: Date.now(), backfill: Date.now() };
   #running: Promise<unknown> = Promise.resolve();
 
@@ -148,7 +148,7 @@ export class Follower {
     if (!this.#stopping.signal.aborted) this.#problems.fail(task, error);
   }
 
-  /** Repeats a step with the newest head. After a failure it pauses; where there is nothing to do, it waits until there may be. */
+  /** Repeats a step with the newest head, with a pause after a failure, and a wait while there is nothing to do. */
   async #repeat(task: Task, step: (head: BlockRef) => Promise<'go on' | 'wait'>): Promise<void> {
     const { signal } = this.#stopping;
     for (let failures = 0; !signal.aborted; ) {

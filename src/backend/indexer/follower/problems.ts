@@ -14,7 +14,7 @@ type Options<Task extends string> = {
   readonly log: Log;
 };
 
-/** What keeps the tasks of a chain from going on, each said in one line of the log when it is new. */
+/** The problems that hold up the tasks of a chain, each logged once when it is new. */
 export class Problems<Task extends string> {
   readonly #options: Options<Task>;
   readonly #problems = new Map<Task, { readonly text: string; readonly silentSince: number | null }>();
@@ -23,7 +23,7 @@ export class Problems<Task extends string> {
     this.#options = options;
   }
 
-  /** The first one; null while all tasks go on. */
+  /** The first problem; null while all tasks go on. */
   get first(): string | null {
     const [problem] = this.#problems.values();
     if (problem === undefined) return null;

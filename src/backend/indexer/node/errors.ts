@@ -2,7 +2,7 @@
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
-  /** The begin of what the node adds to the message, such as what a contract reverted with. It may contain credentials. */
+  /** The beginning of the error's data, such as a revert reason. It may contain credentials. */
   readonly data: string;
 
   constructor(code: number, message: string, data = '') {
@@ -24,7 +24,7 @@ export class NodeUnavailableError extends Error {
   }
 }
 
-/** The node took offence at the size of a batch, or of its answer. */
+/** The node refused the size of a batch, or of its answer. */
 export class BatchRefusedError extends NodeUnavailableError {}
 
 /** The node did not answer in time. */

@@ -7,10 +7,10 @@ export type HeadsOptions = {
   readonly chainId: number;
   /** Milliseconds between two polls of a chain that makes at most a block in that time. */
   readonly pollMs: number;
-  /** Asks for the newest block. It takes some seconds at most. */
+  /** Asks for the newest block, within a few seconds. */
   readonly poll: () => Promise<BlockRef>;
   readonly onHead: (head: BlockRef) => void;
-  /** Is told again each time that the node fails: of one that does not answer at all with SilentNodeError. */
+  /** Called each time that the node fails: with SilentNodeError if it does not answer at all. */
   readonly onProblem: (problem: unknown) => void;
 };
 
