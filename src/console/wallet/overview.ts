@@ -157,7 +157,7 @@ const movedBy = (
 
 type LiveTotal = {
   readonly total: string;
-  /** How many balances have moved it. */
+  /** The number of balances that have changed the total. */
   readonly changed: number;
 };
 

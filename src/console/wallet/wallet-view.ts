@@ -116,7 +116,7 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
 /** A wallet in a few words. */
 const titleOfWallet = (address: string): string => labelOf(address) ?? shortHex(address);
 
-/** Where a whole address may be broken into two lines. */
+/** Where an address may break into two lines. */
 const MIDDLE = 22;
 
 type HeadProps = { address: string; shown: readonly string[] };
