@@ -109,7 +109,7 @@ builder.node(Balance, {
       type: [HistoricalPrice],
       nullable: true,
       description:
-        'The price at each hour of `priceHoursAgo`, in its order. Null when the field that led here has no such argument or no value for it.',
+        'The price at each hour of `priceHoursAgo`, in its order. Null when the list or balance was queried without that argument.',
     }),
     pool: t.expose('pool', {
       type: LiquidityPool,

@@ -87,7 +87,7 @@ builder.queryField('searchTokens', (t) =>
   t.field({
     type: [Token],
     nullable: true,
-    description: `ERC-20 tokens whose symbol or name is like a text, best first. It costs 2 compute units, whatever \`first\` says; a text of fewer than ${MIN_CHARACTERS} characters finds nothing, without a request. Addresses are not searched. Items that are no tokens are left out. Null, with an error, when the lookup fails.`,
+    description: `ERC-20 tokens whose symbol or name is like a text, best first. It costs 2 compute units, whatever \`first\` says; a text of fewer than ${MIN_CHARACTERS} characters finds nothing, without a request. Addresses are not searched. Items that are not tokens are left out. Null, with an error, when the lookup fails.`,
     authScopes: { wallets: true },
     args: {
       query: t.arg.string({
