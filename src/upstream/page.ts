@@ -24,7 +24,7 @@ export type Page<Value> = {
 
 export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unknown };
 
-/** Says that the service does not cover a chain, of each page of the list alike. */
+/** The warning that the service does not cover a chain, the same on every page of the list. */
 const LASTING_WARNING = 'UNSUPPORTED_CHAIN_IDS';
 
 /** Whether upstream could not read a part of a page, and may be able to a moment later. */
@@ -89,8 +89,8 @@ export const valuesOf = <Value>(items: PageItems<Value>): (Value | MalformedFiel
   Array.from({ length: items.length }, (_, index) => items.value(index));
 
 /**
- * What a request asks upstream to add to the items of a page, such as decoded data: names in their order, comma-separated;
- * '' for nothing. A page that has more details than are asked for serves as well, and requests merge to one for all.
+ * The details that a request asks upstream to add to the items of a page, such as decoded data: names in order, comma-separated;
+ * '' for none. A page that has more details than are asked for serves as well, and requests merge to one for all.
  */
 export type Details = string;
 
@@ -132,7 +132,7 @@ export const unionWithin = (wanted: Details, others: readonly Details[]): Detail
   return detailsOf([...namesIn(wanted), ...withoutHours]);
 };
 
-/** Divides what reads of one page ask for into requests: as few as the first that has room for each gives. */
+/** Groups reads of one page into requests: each read joins the first request that has room for its details. */
 export const requestsFor = <Read>(
   reads: readonly Read[],
   detailsIn: (read: Read) => Details,

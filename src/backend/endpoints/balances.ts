@@ -71,7 +71,7 @@ const balanceItem = (service: Service, { chain, token, amount, asset }: Held, de
   };
 };
 
-/** Low liquidity is said where it is so, and its absence only of stablecoins. */
+/** Low liquidity is stated where it applies, its absence only for stablecoins. */
 const poolFields = ({ poolSizeUsd, lowLiquidity, isStable }: KnownAsset) => ({
   pool_size: poolSizeUsd,
   ...((lowLiquidity === true || isStable) && { low_liquidity: lowLiquidity }),

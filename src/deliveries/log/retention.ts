@@ -78,7 +78,7 @@ export type Jump = {
 export type KeptTime = {
   /** The clock when it was last trusted. */
   readonly now: number;
-  /** What has become of the clock since; null if it was trusted to the end. */
+  /** The clock's jump since then; null if it was trusted to the end. */
   readonly jump: Jump | null;
 };
 

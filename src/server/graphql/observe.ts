@@ -47,7 +47,7 @@ type AnsweredOperation = {
   readonly upstream: Readonly<Usage> | null;
   /** The compute units that it was estimated to cost at most; null when it was rejected before that. */
   readonly estimate: number | null;
-  /** Why the client got no data, since it has it; null where it got some. */
+  /** Why no data was sent, if the client has it already; null if data was sent. */
   readonly unchanged: Unchanged | null;
   /** The deprecated coordinates that it used; empty when it did not run. */
   readonly deprecated: readonly string[];
