@@ -47,7 +47,9 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
    * is CACHE_TOKENS_MS. Default: CACHE_HEAD_MS itself, without a variable.
    */
   readonly timesHead?: number;
-  /** The name of the lookup whose freshness this one shares: its newest page stays fresh as long as that one's. Default: this one. */
+  /**
+   * The name of the lookup whose freshness this one shares: its newest page stays fresh as long as that one's. Default: this one.
+   */
   readonly freshAs?: string;
   /** The type of webhook whose deliveries tell each change of the list. Default: none, and pages expire by age alone. */
   readonly watchedBy?: 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';

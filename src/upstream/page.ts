@@ -44,7 +44,9 @@ export type PageItems<Value> = {
   identity(index: number): string;
   /** The index of the first item of this identity; -1 without one. */
   indexOf(identity: string): number;
-  /** The same items, continuing pages that end with `lead`. Items whose identity does not depend on earlier pages are unchanged. */
+  /**
+   * The same items, continuing pages that end with `lead`. Items whose identity does not depend on earlier pages are unchanged.
+   */
   continuing(lead: Lead | null): PageItems<Value>;
   /** How the pages before this one end, as far as the item's identity depends on it: null for most items. */
   leadAt(index: number): Lead | null;
@@ -156,7 +158,9 @@ export const hasDetails = (had: Details, wanted: Details): boolean =>
 export type PageRequest = {
   /** The group of clients that share the page: see `LoaderParts`. */
   readonly cachePartition: string;
-  /** The subject of the list: an address in lower case, or another text. A delivery that names the address invalidates the page. */
+  /**
+   * The subject of the list: an address in lower case, or another text. A delivery that names the address invalidates the page.
+   */
   readonly address: string;
   /** Identifies the list: resource, `cachePartition`, address and filters. */
   readonly list: string;

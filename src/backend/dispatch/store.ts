@@ -46,7 +46,10 @@ export type DeliveryQueue = {
   pending(): { readonly count: number; readonly oldestAt: number | null };
   /** The webhooks that have pending deliveries. */
   webhookIds(): readonly string[];
-  /** The first delivery of a webhook that is not held, or whose time has come, which is then no longer held. `now` never decreases. */
+  /**
+   * The first delivery of a webhook that is not held, or whose time has come, which is then no longer held. `time` never
+   * decreases.
+   */
   next(webhookId: string, time: number): PendingDelivery | null;
   /** When the first held delivery of a webhook is due; null if none is held. */
   heldUntil(webhookId: string): number | null;

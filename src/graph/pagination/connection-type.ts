@@ -116,7 +116,10 @@ export const listConnectionTypes = <Value extends object>(
   return { connection, edge };
 };
 
-/** Defines the connection type of a lookup, whose pages are those of `list`. It also says how fresh and how complete its pages are. */
+/**
+ * Defines the connection type of a lookup, whose pages are those of `list`. It also says how fresh and how complete its pages
+ * are.
+ */
 export const lookupConnectionType = <Value extends object>(
   naming: Naming,
   node: ObjectRef<BuilderTypes, Value>,

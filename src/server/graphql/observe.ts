@@ -201,7 +201,10 @@ const withIds = (errors: GraphQLError[], transport: Transport, trace: Trace): Gr
     ? errors.map((error) => withRequestId(error, trace))
     : errors;
 
-/** Adds `extensions.upstream`, the operation's cost, to every response. Each event of a subscription has its own, see subscriptions/. */
+/**
+ * Adds `extensions.upstream`, the operation's cost, to every response. Each event of a subscription has its own, see
+ * subscriptions/.
+ */
 export const useUpstreamExtension = (): OperationPlugin => ({
   onExecute:
     ({ args: { contextValue } }) =>

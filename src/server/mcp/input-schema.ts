@@ -124,7 +124,9 @@ const described = (schema: JsonSchema, description: string | null | undefined): 
   return text === '' ? schema : { ...schema, description: text };
 };
 
-/** Returns the JSON of a default, as its schema has it: a number may stand for a string of its digits, a value for a list of one. */
+/**
+ * Returns the JSON of a default, as its schema has it: a number may stand for a string of its digits, a value for a list of one.
+ */
 const jsonOf = (node: ConstValueNode, schema: JsonSchema): unknown => {
   const { type, items, properties = {} } = schema as Shape;
   if (type === 'array' && items && node.kind !== Kind.NULL)

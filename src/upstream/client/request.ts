@@ -181,7 +181,9 @@ const statedCost = (headers: Headers): number | null => {
 
 /** Compute units of requests that upstream bills by chain. */
 export type ChainPricing = {
-  /** The cost of one request to a resource with this chain filter; null is upstream's default filter. Default for `perChain`: 1. */
+  /**
+   * The cost of one request to a resource with this chain filter; null is upstream's default filter. Default for `perChain`: 1.
+   */
   priceOf(resource: string, chains: string | null, perChain?: number): number;
   /** Records what upstream billed for one request. */
   record(resource: string, chains: string | null, computeUnits: number): void;

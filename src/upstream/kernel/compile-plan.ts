@@ -33,7 +33,10 @@ type Step = {
   readonly tail?: string;
 };
 
-/** Finds the properties of a record, or of a view of one: `subject` for the subject of the list, null for a property that is always null. */
+/**
+ * Finds the properties of a record, or of a view of one: `subject` for the subject of the list, null for a property that is
+ * always null.
+ */
 type Scope = (property: string) => CompiledField | 'subject' | null;
 
 /** Throws TypeError for a property that the table does not have. */
@@ -61,7 +64,9 @@ const slotIn = (scope: Scope, property: string): number => {
   return found.slot;
 };
 
-/** Returns null for a plan that is larger than the kernel has room for. Throws TypeError for a field that the list does not have. */
+/**
+ * Returns null for a plan that is larger than the kernel has room for. Throws TypeError for a field that the list does not have.
+ */
 export const compilePlan = (
   plan: ListPlan,
   list: IndexedList,

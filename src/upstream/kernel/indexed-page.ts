@@ -29,8 +29,8 @@ const NOTHING = new DataView(new ArrayBuffer(0));
 type Slots = Pick<CompiledList, 'identitySlots' | 'contentSlots' | 'chainIdSlot' | 'chainSlot'>;
 
 /**
- * A page as its bytes and their index, in one buffer. Only the marks of odd items change. Its spans lie within it by construction: the
- * kernel makes them of addresses that it has just read or written, and each item's within the item's own bytes.
+ * A page as its bytes and their index, in one buffer. Only the marks of odd items change. Its spans lie within it by
+ * construction: the kernel makes them of addresses that it has just read or written, and each item's within the item's own bytes.
  *
  * Users that call `retain` and `release` have its buffer used again once the last of them has released it. From then on
  * the page has no buffer, and reading it throws. A page that is not released so is freed by the garbage collector.

@@ -3,8 +3,8 @@ import { createValueReader } from '../../evm/abi-values.ts';
 import type { Hex } from '../../types.ts';
 
 /**
- * The metadata of a token, as its contract states it. Anyone may have written the contract, so it may answer anything. What it does not
- * say, or not sensibly, is null.
+ * The metadata of a token, as its contract states it. Anyone may have written the contract, so it may answer anything. What it
+ * does not say, or not sensibly, is null.
  */
 export type ContractAnswers = {
   /** A line of up to 128 characters. */

@@ -269,8 +269,8 @@ export class Follower {
   }
 
   /**
-   * Makes sure that the node belongs to another chain than the index: that it has another block in the place of the lowest one, and
-   * where that is the genesis block, does not know it.
+   * Makes sure that the node belongs to another chain than the index: that it has another block in the place of the lowest one,
+   * and where that is the genesis block, does not know it.
    */
   async #confirmAnother({ lowest }: Range): Promise<void> {
     await this.#confirm(lowest.number, ({ hash }) => hash !== lowest.hash);

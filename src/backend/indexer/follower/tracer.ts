@@ -49,8 +49,8 @@ type Aside = {
 
 /**
  * Traces the blocks of an index after they were added to it. What calls within their transactions moved is added to the index,
- * and announced in the order of the blocks. What the node fails to trace is asked for again until it succeeds. A block that fails again
- * and again while the node traces others is set aside, so as not to hold them up, and announced once it is traced.
+ * and announced in the order of the blocks. What the node fails to trace is asked for again until it succeeds. A block that fails
+ * again and again while the node traces others is set aside, so as not to hold them up, and announced once it is traced.
  */
 export class Tracer {
   readonly #options: TracerOptions;

@@ -75,8 +75,8 @@ export const announceHeads = async ({
 };
 
 /**
- * Reports new blocks: as the node announces them over a WebSocket, on the port of its HTTP API too, else by polling. A block may be
- * reported twice, and blocks between two reported ones are skipped.
+ * Reports new blocks: as the node announces them over a WebSocket, on the port of its HTTP API too, else by polling. A block may
+ * be reported twice, and blocks between two reported ones are skipped.
  */
 export const watchHeads = (options: HeadsOptions): { close(): Promise<void> } => {
   const { pollMs, poll, onProblem } = options;

@@ -9,7 +9,9 @@ import type { RpcError } from './errors.ts';
 const REVERTED =
   /^(?:execution reverted(?:$|[:. (])|(?:Error: )?VM Exception while processing transaction: (?:revert|invalid opcode)|(?:Error: )?Transaction reverted(?: without a reason string|: function | and Hardhat couldn't infer))/i;
 
-/** Faults of a contract's code, at which the EVM halts: in the words of Geth and Erigon, and of Besu, OpenEthereum and Nethermind. */
+/**
+ * Faults of a contract's code, at which the EVM halts: in the words of Geth and Erigon, and of Besu, OpenEthereum and Nethermind.
+ */
 const HALTED = new RegExp(
   `^(?:${[
     'invalid opcode(?:: .*)?',
