@@ -15,20 +15,18 @@ export const metricsTable = (families: readonly MetricFamily[]): string =>
 
 const code = (text: string): string => text.replaceAll(/\b[a-z]+(?:_[a-z0-9]+)+\b/g, '`$&`');
 
-/** One row for each rule of a file of Prometheus. Each text of a rule is a line, as JSON writes it. */
+/** One row for each rule of a file of Prometheus. The condition is in the rule's description, which its alert shows. */
 export const alertsTable = (rules: string): string =>
   tableOf(
-    ['alert', 'severity', 'when', 'for', 'because'],
+    ['alert', 'severity', 'meaning'],
     rules
       .split('- alert: ')
       .slice(1)
       .map((rule) => {
         const [name = ''] = rule.split('\n');
-        const [, pending = '', severity = ''] = /for: (\w+)\s+labels:\s+severity: (\w+)/.exec(rule) ?? [];
-        const [because = '', when = ''] = ['summary', 'description'].map((key): string =>
-          JSON.parse(new RegExp(`${key}: (".*")$`, 'm').exec(rule)?.[1] ?? '""'),
-        );
-        return [name, severity, code(when), pending === '0m' ? 'at once' : pending, code(because)];
+        const [, severity = ''] = /severity: (\w+)/.exec(rule) ?? [];
+        const [, summary = '""'] = /summary: (".*")$/m.exec(rule) ?? [];
+        return [name, severity, code(JSON.parse(summary))];
       }),
   );
 
