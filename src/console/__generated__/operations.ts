@@ -210,7 +210,7 @@ export type TransactionDirection =
   /** The address sent the transaction. */
   | 'SENDER';
 
-/** The wallet to watch no more. */
+/** The wallet to stop watching. */
 export type UnwatchWalletInput = {
   /** The address of the wallet. */
   readonly address: string;

@@ -34,7 +34,7 @@ export type TenantReader = {
  * LogUnavailableError or LogOpenError when the store fails.
  */
 export type OfflineLog = TenantReader & {
-  /** What its cursors are made with; null where there is no log. */
+  /** The seed from which epochs of cursors are made; null without a log. */
   seed(): Promise<Buffer | null>;
   fence(): Promise<Fence | null>;
   /** Resolves with false, and changes nothing, if the fence is no longer `before`. */
@@ -56,9 +56,9 @@ export type OfflineLog = TenantReader & {
    * a gap. Resolves with the head.
    */
   append(tenant: string, after: number, deliveries: readonly WholeDelivery[]): Promise<number>;
-  /** Drops all deliveries of a tenant. Its numbers go on, so its cursors expire. Resolves with how many these were. */
+  /** Drops all deliveries of a tenant. Its numbers go on, so its cursors expire. Resolves with their number. */
   drop(tenant: string): Promise<number>;
-  /** See KeptTime; null where none is kept. */
+  /** See KeptTime; null if none was saved. */
   time(): Promise<KeptTime | null>;
   keepTime(time: KeptTime): Promise<void>;
   /** Makes everything durable that was appended. */

@@ -46,7 +46,7 @@ type AnsweredOperation = {
   readonly upstream: Readonly<Usage> | null;
   /** The compute units that it was estimated to cost at most; null when it was rejected before that. */
   readonly estimate: number | null;
-  /** Why the client got no data, since it has it; null where it got some. */
+  /** Why no data was sent, if the client has it already; null if data was sent. */
   readonly unchanged: Unchanged | null;
   readonly trace: Trace;
 };
@@ -192,7 +192,10 @@ const withIds = (errors: GraphQLError[], transport: Transport, trace: Trace): Gr
     ? errors.map((error) => withRequestId(error, trace))
     : errors;
 
-/** Adds `extensions.upstream`, the operation's cost, to every response. Each event of a subscription has its own, see subscriptions/. */
+/**
+ * Adds `extensions.upstream`, the operation's cost, to every response. Each event of a subscription has its own, see
+ * subscriptions/.
+ */
 export const useUpstreamExtension = (): OperationPlugin => ({
   onExecute:
     ({ args: { contextValue } }) =>

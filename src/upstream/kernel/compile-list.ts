@@ -265,7 +265,7 @@ export type IndexedList = {
   /** The page's member that has the items. */
   readonly itemsField: string;
   readonly table: RecordTable;
-  /** The property of an item that is what its list is of, such as the wallet's address. Its table does not have it. */
+  /** The property of an item that repeats the subject of its list, such as the wallet's address. It is not in the table. */
   readonly subject: string;
   /** The required properties that identify an item: their values, with colons between. Four at most. */
   readonly identity: readonly string[];

@@ -69,7 +69,10 @@ type Step = {
   readonly tail?: string;
 };
 
-/** Finds the properties of a record, or of a view of one: `subject` for what the list is of, null for one that is always null. */
+/**
+ * Finds the properties of a record, or of a view of one: `subject` for the subject of the list, null for a property that is
+ * always null.
+ */
 type Scope = (property: string) => CompiledField | 'subject' | null;
 
 /** Throws TypeError for a property that the table does not have. */
@@ -82,7 +85,7 @@ const scopeOf =
     throw new TypeError(`Expected a property of the table, got ${property}.`);
   };
 
-/** Returns where the slot of a property lies in a record. Throws RangeError for one that is no value of the record. */
+/** Returns where the slot of a property lies in a record. Throws RangeError for a property that is not a value of the record. */
 const slotIn = (scope: Scope, property: string): number => {
   const found = scope(property);
   if (found === null || found === 'subject')
@@ -92,7 +95,9 @@ const slotIn = (scope: Scope, property: string): number => {
   return found.slot;
 };
 
-/** Returns null for a plan that is larger than the kernel has room for. Throws TypeError for a field that the list does not have. */
+/**
+ * Returns null for a plan that is larger than the kernel has room for. Throws TypeError for a field that the list does not have.
+ */
 export const compilePlan = (
   plan: ListPlan,
   list: IndexedList,

@@ -32,8 +32,8 @@ const NOTHING = new DataView(new ArrayBuffer(0));
 type Slots = Pick<CompiledList, 'identitySlots' | 'contentSlots' | 'chainIdSlot' | 'chainSlot'>;
 
 /**
- * A page as its bytes and their index, in one buffer, of which nothing changes but which items are odd. Its spans lie within it by construction: the
- * kernel makes them of addresses that it has just read or written, and each item's within the item's own bytes.
+ * A page as its bytes and their index, in one buffer. Only the marks of odd items change. Its spans lie within it by
+ * construction: the kernel makes them of addresses that it has just read or written, and each item's within the item's own bytes.
  *
  * Users that call `retain` and `release` have its buffer used again once the last of them has released it. From then on
  * the page has no buffer, and reading it throws. A page that is not released so is freed by the garbage collector.
@@ -42,7 +42,7 @@ export class IndexedPage {
   readonly list: IndexedList;
   readonly length: number;
   /**
-   * Whether two items that are not odd may have the same identity. Without it no two have. Odd items have no part in it.
+   * Whether two items may have the same identity, odd items left aside. If false, no two have.
    */
   readonly hasRepeats: boolean;
   #image: PageImage | null;

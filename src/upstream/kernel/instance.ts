@@ -61,7 +61,7 @@ const MEMORY_PAGE = 65_536;
 /** The size of a page's heap: a denser page is left to the plain parser. */
 const heapBytes = (bodyBytes: number): number => 2 * bodyBytes + MEMORY_PAGE;
 
-/** What a body and its heap take at most. */
+/** The most bytes that a body and its heap take. */
 export const capacityFor = (bodyBytes: number): number => bodyBytes + heapBytes(bodyBytes) + MEMORY_PAGE;
 
 /** Items of a page as they lie in memory, with those that were marked as odd by then. */

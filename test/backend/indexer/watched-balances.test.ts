@@ -9,7 +9,7 @@ import type { Hex, Transfer } from '../../../src/backend/types.ts';
 import { address, logs } from './support/blocks.ts';
 import { buildAll, CHAIN } from './support/histories.ts';
 
-/** What is told of the balances of watched accounts when a node or a contract does not say them. */
+/** What is delivered of the balances of watched accounts when a node or a contract does not state them. */
 
 const [ALICE, BOB, COIN, OTHER] = ['alice', 'bob', 'coin', 'other'].map(address) as [Hex, Hex, Hex, Hex];
 const BLOCKS = buildAll(

@@ -42,7 +42,7 @@ const numberIn = (said: Hex | null): bigint | null =>
 
 const NO_ANSWER = Promise.resolve(null);
 
-/** What is lost is the state of any block. */
+/** The state of the block is lost. */
 const STATE = 'state';
 
 const textOf = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));
@@ -51,26 +51,26 @@ const MAX_FAILING = 1_000;
 /** What has not failed for this time has not been asked for either, and may work again. */
 const FORGOTTEN_MS = 600_000;
 
-/** Tells how long things have failed. */
+/** Knows for how long things have failed. */
 const createPatience = (ms: number) => {
   const failing = new LRUCache<string, { readonly since: number; isTold: boolean }>({
     ...{ max: MAX_FAILING, ttl: FORGOTTEN_MS },
   });
   return {
-    /** Notes a failure, and says whether the patience with it is at its end. */
+    /** Notes a failure. Returns whether it has lasted too long. */
     isOver(name: string): boolean {
       const state = failing.get(name) ?? { since: Date.now(), isTold: false };
       failing.set(name, state);
       return Date.now() - state.since >= ms;
     },
-    /** Whether this is asked for the first time since it fails. */
+    /** Whether this is the first question since it began to fail. */
     isNews(name: string): boolean {
       const state = failing.get(name);
       if (state === undefined || state.isTold) return false;
       state.isTold = true;
       return true;
     },
-    /** Notes that something does not fail, and says whether `isNews` was true of it. */
+    /** Notes a success. Returns whether `isNews` had been true for it. */
     end(name: string): boolean {
       const wasTold = failing.get(name)?.isTold ?? false;
       failing.delete(name);
@@ -81,7 +81,7 @@ const createPatience = (ms: number) => {
 
 type Options = {
   readonly node: Pick<EvmNode, 'chainId' | 'balances' | 'calls'>;
-  /** Whether a webhook tells of the balances of an account. */
+  /** Whether a webhook delivers the balances of an account. */
   readonly watches: (account: Hex) => boolean;
   readonly log: Log;
   /** Milliseconds for which a block is not added because its balances are missing. Default: 10,000. */
