@@ -134,6 +134,7 @@ describe('positions', () => {
       expect(text).toMatch(new RegExp(`:${number.replaceAll('.', '\\.')}[,}]`));
     expect(text).toContain('"balance":0.00009108374058938265');
     expect(text).toContain('"chain_id":1,');
+    expect((await ask('defi', 'chain_ids=1,56,999999')).text).toContain('"chain_ids":[56,999999]');
     expect(text).toContain('"decimals":18');
     expect(text).toMatch(/"tick_lower":-276330,"tick_upper":-276310/);
     expect(text).toMatch(/"price_usd":0\.0,"holdings":100000000\.0/);

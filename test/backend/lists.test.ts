@@ -156,6 +156,7 @@ test.each([
   [`transactions/${demoAddress('whale')}?chain_ids=base`, { message: expect.stringContaining('chain_ids') }],
   [`transactions/${demoAddress('whale')}?limit=0`, expect.stringContaining('limit')],
   [`balances/${demoAddress('whale')}?metadata=all`, { message: expect.stringContaining('metadata') }],
+  ['search/tokens?query=usdc&limit=ten', { error: { message: expect.any(String), code: 'BAD_REQUEST' } }],
   [`collectibles/${demoAddress('whale')}?chain_ids=424242`, { error: 'Chain not supported' }],
 ])('%s is refused with what is wrong, in the form of who answers', async (asked, body) => {
   const { json, text } = await sandbox.ask(`/v1/evm/${asked}`);
