@@ -5,7 +5,7 @@ import { authOf, problemsBetween, redisProblems } from './rules.ts';
 import { SETTINGS, type Values } from './table.ts';
 import { areTracesOn, readTraces, tracesOf } from './traces.ts';
 import { readVariables, type ValuesOf } from './variable.ts';
-import { ALONE, TIMES_HEAD } from './variables/cache.ts';
+import { newestByOldNames, TIMES_HEAD } from './variables/cache.ts';
 import { DELIVERIES } from './variables/deliveries.ts';
 import { REDIS } from './variables/redis.ts';
 
@@ -50,9 +50,7 @@ const newestMs = (read: Values): { readonly [lookup: string]: number } => ({
   ...Object.fromEntries(
     Object.entries(TIMES_HEAD).map(([lookup, times]) => [lookup, times * read.CACHE_HEAD_MS]),
   ),
-  ...Object.fromEntries(
-    ALONE.flatMap(({ lookup, name }) => (read[name] === null ? [] : [[lookup, read[name]]])),
-  ),
+  ...newestByOldNames(read),
   ...read.CACHE_NEWEST_MS,
 });
 

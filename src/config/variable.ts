@@ -23,7 +23,7 @@ type Facts = {
   readonly example?: string;
   /** Says why it has no effect beside the others; null where it has one. */
   unused?(env: Environment): string | null;
-  /** What has taken its place: it still works, a warning says this, and the docs do not list it. */
+  /** What has taken its place: it still works, a warning says this, and the docs have it among the old names. */
   readonly replacedBy?: string;
 };
 

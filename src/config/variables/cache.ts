@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { itemLookups, lookups } from '../../lookups/registry.ts';
 import { commaList, integer, isUnique, milliseconds } from '../kinds.ts';
-import { type Kind, variable } from '../variable.ts';
+import { type Kind, type ValuesOf, type Variable, variable } from '../variable.ts';
 
 /** How many times CACHE_HEAD_MS the newest page of each lookup is fresh that CACHE_NEWEST_MS may name. */
 export const TIMES_HEAD: { readonly [lookup: string]: number } = Object.fromEntries(
@@ -36,22 +36,34 @@ const newestPages: Kind<{ readonly [lookup: string]: number }> = {
 
 const perHead = NAMES.map((name) => `${TIMES_HEAD[name]} for ${name}`).join(', ');
 
-/** Lookups that had a variable of their own. */
-const NAMED_ALONE = ['collectibles', 'balances', 'holders', 'market', 'search', 'defiPositions'] as const;
+/** Lookups that had a variable of their own, by its name. */
+const NAMED_ALONE = {
+  CACHE_COLLECTIBLES_MS: 'collectibles',
+  CACHE_BALANCES_MS: 'balances',
+  CACHE_HOLDERS_MS: 'holders',
+  CACHE_MARKET_MS: 'market',
+  CACHE_SEARCH_MS: 'search',
+  CACHE_DEFI_POSITIONS_MS: 'defiPositions',
+} as const;
 
-type AloneVariable =
-  `CACHE_${'COLLECTIBLES' | 'BALANCES' | 'HOLDERS' | 'MARKET' | 'SEARCH' | 'DEFI_POSITIONS'}_MS`;
+type OldNames = { readonly [name in keyof typeof NAMED_ALONE]: Variable<number, null> };
 
-/** The old variables of these lookups. */
-export const ALONE = NAMED_ALONE.map((lookup) => ({
-  lookup,
-  name: `CACHE_${lookup.replace(/[A-Z]/g, '_$&').toUpperCase()}_MS` as AloneVariable,
-}));
+const OLD_NAMES = Object.fromEntries(
+  Object.entries(NAMED_ALONE).map(([name, lookup]) => [
+    name,
+    variable(milliseconds(), null, `How long the newest page of ${lookup} stays fresh.`, {
+      replacedBy: `CACHE_NEWEST_MS=${lookup}=…`,
+    }),
+  ]),
+) as OldNames;
 
-const alone = (lookup: string) =>
-  variable(milliseconds(), null, `How long the newest page of ${lookup} stays fresh.`, {
-    replacedBy: `CACHE_NEWEST_MS=${lookup}=…`,
-  });
+/** What old names say of the newest pages of their lookups. */
+export const newestByOldNames = (read: ValuesOf<OldNames>): { readonly [lookup: string]: number } =>
+  Object.fromEntries(
+    (Object.keys(NAMED_ALONE) as (keyof OldNames)[]).flatMap((name) =>
+      read[name] === null ? [] : [[NAMED_ALONE[name], read[name]]],
+    ),
+  );
 
 /** How long pages stay fresh. 0 turns each of them off. */
 export const CACHE = {
@@ -82,10 +94,5 @@ export const CACHE = {
     "How long a wallet's newest page of transactions (or of activity) stays fresh while its transactions (or activities) are [delivered here](caching-and-cost.md#watched-wallets), unless a delivery names it. 0 turns it off.",
   ),
   CACHE_MAX_MB: variable(integer(0, 1_000_000, 'MB'), 256, 'Approximate memory of the page cache.'),
-  CACHE_COLLECTIBLES_MS: alone('collectibles'),
-  CACHE_BALANCES_MS: alone('balances'),
-  CACHE_HOLDERS_MS: alone('holders'),
-  CACHE_MARKET_MS: alone('market'),
-  CACHE_SEARCH_MS: alone('search'),
-  CACHE_DEFI_POSITIONS_MS: alone('defiPositions'),
+  ...OLD_NAMES,
 };
