@@ -162,7 +162,7 @@ test('a gateway in a terminal ends when that is closed, which is SIGHUP too', as
     shown += text;
   });
   await eventually(
-    () => shown.includes('"listening"'),
+    () => shown.includes(' listening '),
     () => shown,
   );
   expect((await fetch(url)).ok).toBe(true);
