@@ -5,7 +5,10 @@ import type { IndexService } from './app/index-service.ts';
 import type { App } from './app.ts';
 import { describeConfiguration, describeFailure, HELP, type LogCommand, readCommand } from './cli/options.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
-import { unknownVariables, VARIABLES_OF_SERVICE } from './config/unknown-variables.ts';
+import { deprecatedVariables, VARIABLES } from './config/table.ts';
+import { unknownVariables } from './config/unknown-variables.ts';
+import type { Variables } from './config/variable.ts';
+import { SERVICE_VARIABLES } from './config/variables/index-of-chains.ts';
 import { readVersion } from './config/version.ts';
 import { SHUTDOWN_TIMES, type ShutdownTimes, shutdownMs } from './lib/deadlines.ts';
 import { stackOf } from './lib/errors.ts';
@@ -23,10 +26,10 @@ const start = async (): Promise<void> => {
   const config = readConfig(process.env);
   const count = config.workers === 'auto' ? availableParallelism() : config.workers;
   if (count > 1 && (await import('node:cluster')).default.isWorker) return work(config);
-  const log = createLog(config.logLevel, writeLine, config.logFormat);
+  const log = createLog(config.logLevel, writeLine, formatOf(args));
   const app = await (count > 1 ? startWorkers(config, count, log) : startGateway(config, log));
   handleSignals(app, config, log);
-  warnOfUnknown(log);
+  warnOfNames(log);
   // The line is written when signals are handled: a supervisor may stop the gateway as soon as it reads it.
   log.info('listening', { url: app.url, version: readVersion(), ...(count > 1 && { workers: count }) });
   void app.checkKey();
@@ -34,10 +37,13 @@ const start = async (): Promise<void> => {
     process.stdout.write(`The console is at ${app.url}, over ${describeSource(config)}\n`);
 };
 
-/** Names that are nearly right: without them the gateway may do something else, such as serving a sandbox. */
-const warnOfUnknown = (log: Log): void => {
-  for (const variable of unknownVariables(process.env, variablesOf(args)))
+/** Names that are nearly right, without which the gateway may do something else, such as serving a sandbox; and old ones. */
+const warnOfNames = (log: Log): void => {
+  const variables = variablesOf(args);
+  for (const variable of unknownVariables(process.env, Object.keys(variables)))
     log.warn('unknown environment variable', variable);
+  for (const variable of deprecatedVariables(process.env, variables))
+    log.warn('deprecated environment variable', variable);
 };
 
 const writeLine = (line: string) => process.stderr.write(line);
@@ -57,7 +63,7 @@ const startWorkers = async (config: Config, count: number, log: Log): Promise<Ap
 const work = async (config: Config): Promise<void> => {
   const { joinPrimary, shareOf } = await import('./workers/worker.ts');
   const machine = await joinPrimary();
-  const log = createLog(config.logLevel, writeLine, config.logFormat, { worker: machine.number });
+  const log = createLog(config.logLevel, writeLine, formatOf(args), { worker: machine.number });
   try {
     const share = shareOf(config, machine);
     const app = await startGateway(share, log, machine);
@@ -118,7 +124,7 @@ const exitWhenOverdue = (log: Log, times: ShutdownTimes): void => {
 /** Serves an index of chains, without a gateway. */
 const serve = async (): Promise<void> => {
   process.umask(0o077);
-  const log = createLog('info', (line) => process.stderr.write(line), formatOf([]));
+  const log = createLog('info', writeLine, formatOf(args));
   const { startIndexService } = await import('./app/index-service.ts');
   const service = await startIndexService(process.env, log);
   let isStopping = false;
@@ -128,7 +134,7 @@ const serve = async (): Promise<void> => {
       isStopping = true;
       void stopService(service, log, signal);
     });
-  warnOfUnknown(log);
+  warnOfNames(log);
   log.info('listening', { url: service.url });
 };
 
@@ -169,13 +175,13 @@ const formatOf = (args: readonly string[]): LogFormat => {
 };
 
 /** The variables that the program reads. */
-const variablesOf = ([command]: readonly string[]): readonly string[] | undefined =>
-  command === 'service' ? VARIABLES_OF_SERVICE : undefined;
+const variablesOf = ([command]: readonly string[]): Variables =>
+  command === 'service' ? SERVICE_VARIABLES : VARIABLES;
 
 const args = process.argv.slice(2);
 run(args).catch((error: unknown) => {
   process.stderr.write(
-    describeFailure(error, formatOf(args), unknownVariables(process.env, variablesOf(args))),
+    describeFailure(error, formatOf(args), unknownVariables(process.env, Object.keys(variablesOf(args)))),
   );
   process.exit(1);
 });

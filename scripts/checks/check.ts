@@ -27,6 +27,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['directions', 'node', 'scripts/checks/directions.ts'],
   ['unused code', 'knip'],
   ['schema', 'node', 'scripts/checks/schema.ts', '--check'],
+  ['tables of the docs', 'node', 'scripts/checks/docs.ts', '--check'],
   ['changes of the schema', 'node', 'scripts/checks/schema-changes.ts'],
   ["the console's operations", 'node', 'scripts/checks/console-operations.ts', '--check'],
   ["the frontends' operations", 'node', 'scripts/checks/frontend-operations.ts', '--check'],

@@ -1,7 +1,8 @@
-import { type IndexedConfig, readServiceConfig } from '../backend/indexer/config.ts';
+import type { IndexedConfig } from '../backend/indexer/config.ts';
 import { startIndexed } from '../backend/indexer/indexer.ts';
 import { type NodeAbilities, probeNode } from '../backend/indexer/node/node.ts';
 import { ConfigError } from '../config/config.ts';
+import { readServiceConfig } from '../config/index-config.ts';
 import { readVersion } from '../config/version.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -54,9 +55,13 @@ const problemsOf = (
 ): readonly string[] => {
   if (chainId !== id) return [`CHAINS: expected a node of chain ${id}, got one of chain ${chainId}`];
   if (startBlock !== null && startBlock > head)
-    return [`START_BLOCK: expected at most ${head}, the head of chain ${id}, got ${startBlock}`];
+    return [
+      `CHAINS: expected at most block ${head}, the head of chain ${id}, to begin with, got ${startBlock}`,
+    ];
   if (startBlock === 0 && pruned)
-    return [`START_BLOCK: expected a recent block of chain ${id}, whose node has no old ones, got 0`];
+    return [
+      `CHAINS: expected a recent block of chain ${id} to begin with, whose node has no old ones, got 0`,
+    ];
   return [];
 };
 
@@ -68,7 +73,7 @@ const describe = ({ id }: Chain, node: NodeAbilities): readonly string[] => {
     `  internal transfers  ${describeTraces(traces)}`,
     `  new blocks          ${heads === 'websocket' ? 'announced over a WebSocket' : 'asked for every second'}`,
     `  metadata of tokens  ${multicall ? 'of many at once' : 'one by one: Multicall3 is not deployed'}`,
-    ...(pruned ? ['  old blocks          gone: the index begins at a recent START_BLOCK'] : []),
+    ...(pruned ? ['  old blocks          gone: the index begins at a recent block'] : []),
   ];
 };
 

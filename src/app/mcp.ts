@@ -1,5 +1,4 @@
-import { ConfigError } from '../config/config.ts';
-import type { McpConfig } from '../config/mcp.ts';
+import { type Config, ConfigError } from '../config/config.ts';
 import { schema } from '../schema.ts';
 import type { DocumentTexts, TrustedDocuments } from '../server/graphql/trusted-documents.ts';
 import type { UnsentLimit } from '../server/http/unsent-limit.ts';
@@ -25,7 +24,7 @@ export type AgentTools = {
   serve(trusted: TrustedDocuments, parts: Parts): AnswerMcp;
 };
 
-export const createAgentTools = ({ tools: names }: McpConfig): AgentTools => {
+export const createAgentTools = ({ tools: names }: NonNullable<Config['mcp']>): AgentTools => {
   const accepted = new WeakMap<DocumentTexts, Tools>();
   return {
     async accept(texts) {

@@ -1,5 +1,5 @@
 import { type Config, ConfigError } from '../config/config.ts';
-import type { Variable } from '../config/environment.ts';
+import type { VariableName } from '../config/table.ts';
 import { messageOf } from '../lib/errors.ts';
 import { type RedisReply, RedisReplyError, RedisUnavailableError } from '../redis/client.ts';
 import { connectRedis, type RedisConnection } from '../redis/connection.ts';
@@ -108,7 +108,7 @@ export const startSharedLimits = async (
  */
 const connectFor = async <Opened>(
   { opened, times: changed, telemetry }: Startup,
-  variable: Variable,
+  variable: VariableName,
   urls: readonly string[],
   open: (redis: RedisConnection, observer: SharedObserver, times: SharedTimes) => Promise<Opened>,
 ): Promise<Opened> => {

@@ -1,5 +1,5 @@
-import { isLoopback } from '../config/auth.ts';
 import { ConfigError } from '../config/config.ts';
+import { isLoopback } from '../config/kinds.ts';
 import { readVersion } from '../config/version.ts';
 import { type Caller, createContext } from '../context.ts';
 import { createIngress } from '../deliveries/ingress/ingress.ts';

@@ -1,9 +1,9 @@
 import { readLogPlace } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
+import { withoutAccess } from '../config/kinds.ts';
 import { type KeptSecrets, keepSecrets, readKeptSecrets } from '../deliveries/ingress/delivery-url.ts';
 import { LogTransferError } from '../deliveries/log/copy.ts';
 import type { OfflineLog, TenantReader } from '../deliveries/log/offline-log.ts';
-import { shown } from './report.ts';
 
 /** Where a log is: a folder, or URLs of Redis. */
 export type LogPlace = ReturnType<typeof readLogPlace>;
@@ -59,7 +59,7 @@ export const openPlace = async (
   const { urls, minReplicas } = settings;
   const redis = await connectRedis({ urls, times: { commandMs: COMMAND_MS } });
   opened.defer(() => redis.close());
-  const name = urls.map(shown).join(',');
+  const name = urls.map(withoutAccess).join(',');
   if (!besideGateways) await checkNoGateways(redis, name);
   return {
     log: wholeRedisLog({ redis, name, minReplicas }),

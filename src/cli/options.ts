@@ -1,7 +1,9 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { ConfigError, readConfig } from '../config/config.ts';
+import { ConfigError, configOf, readSettings } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
+import { COMMON, deprecatedVariables } from '../config/table.ts';
 import { type UnknownVariable, unknownVariables } from '../config/unknown-variables.ts';
+import { sentenceOf } from '../config/variable.ts';
 import { messageOf, stackOf } from '../lib/errors.ts';
 import { createLog, type LogFormat } from '../lib/log.ts';
 import { type Setting, settingsOf } from './report.ts';
@@ -57,16 +59,7 @@ Another command serves gateways in the place of a hosted service:
 
 Environment variables configure it, all of them optional. These matter most:
 
-  HOST, PORT        where it listens: 127.0.0.1, 4000
-  UPSTREAM_URL      base URL of the service
-  CHAINS            instead of a service, chains of your own: 31337=http://127.0.0.1:8545
-  UPSTREAM_API_KEY  the key that the gateway itself holds
-  PUBLIC_URL        how the service reaches this gateway to deliver
-  AUTH              open, key or jwt
-  DATA_DIR          folder of the delivery log: ./data
-  DELIVERY_SECRET   signs delivery URLs and cursors
-  REDIS_URL         for many gateways: their log, pages and limits
-  NODE_ENV          production turns off what is for development
+${COMMON.map(([name, variable]) => `  ${name.padEnd(16)}  ${sentenceOf(variable)}`).join('\n')}
 
 docs/configuration.md lists all of them, docs/operations.md says how to run it, and docs/deploying.md has files for that.`;
 
@@ -132,18 +125,19 @@ export const describeConfiguration = async (env: Environment): Promise<string> =
   const { readTrustedFile } = await import('../app/trusted-documents.ts');
   const trusted = env.TRUSTED_DOCUMENTS || null;
   const [read, loaded] = await Promise.allSettled([
-    (async () => readConfig(env))(),
+    (async () => readSettings(env))(),
     trusted === null ? null : readTrustedFile(trusted),
   ]);
   if (read.status === 'rejected' || loaded.status === 'rejected')
     throw problemsOf([read, loaded].flatMap((result) => (result.status === 'rejected' ? result.reason : [])));
-  const { indexed, mcp } = read.value;
+  const { indexed, mcp } = configOf(read.value);
   if (mcp && loaded.value) await (await import('../app/mcp.ts')).createAgentTools(mcp).accept(loaded.value);
   const nodes = indexed && (await (await import('../app/index-service.ts')).describeNodes(indexed));
   const parts = [
     tableOf(settingsOf(env, read.value)),
     nodes,
     unknownIn(env),
+    deprecatedIn(env),
     nodes ? CLOSING_OF_NODES : CLOSING,
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
@@ -174,6 +168,13 @@ const unknownIn = (env: Environment): string => {
   const unknown = unknownVariables(env);
   return unknown.length > 0
     ? `Unknown environment variables, which change nothing, and what may be meant: ${listOf(unknown)}`
+    : '';
+};
+
+const deprecatedIn = (env: Environment): string => {
+  const old = deprecatedVariables(env).map(({ name, instead }) => `${name} (${instead})`);
+  return old.length > 0
+    ? `Deprecated environment variables, which still work, and what replaces them: ${old.join('; ')}`
     : '';
 };
 

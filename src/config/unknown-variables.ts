@@ -1,6 +1,6 @@
-import { INDEXED_VARIABLES, SERVICE_VARIABLES } from '../backend/indexer/config.ts';
 import { closestMatch, editsBetween } from '../lib/edits.ts';
-import { VARIABLES } from './environment.ts';
+import { NAMES } from './table.ts';
+import { SERVICE_VARIABLES } from './variables/index-of-chains.ts';
 
 /** A variable that is set and has no effect. Its value may be a secret, and is never shown. */
 export type UnknownVariable = {
@@ -10,15 +10,10 @@ export type UnknownVariable = {
 };
 
 /** What the service over an index reads where it runs alone. */
-export const VARIABLES_OF_SERVICE: readonly string[] = [
-  ...SERVICE_VARIABLES,
-  ...INDEXED_VARIABLES,
-  'DATA_DIR',
-  'LOG_FORMAT',
-];
+export const NAMES_OF_SERVICE: readonly string[] = Object.keys(SERVICE_VARIABLES);
 
 /** The gateway and the service may be given one environment: what either of them reads is not misspelled. */
-const KNOWN: ReadonlySet<string> = new Set([...VARIABLES, ...VARIABLES_OF_SERVICE]);
+const KNOWN: ReadonlySet<string> = new Set([...NAMES, ...NAMES_OF_SERVICE]);
 
 const NODE_ENVS = ['', 'production', 'development', 'test'];
 
@@ -28,7 +23,7 @@ const NODE_ENVS = ['', 'production', 'development', 'test'];
  */
 export const unknownVariables = (
   env: Readonly<Record<string, string | undefined>>,
-  read: readonly string[] = VARIABLES,
+  read: readonly string[] = NAMES,
 ): readonly UnknownVariable[] => {
   const known = read.map(spellingOf);
   const unknown = Object.keys(env).flatMap((name) => {

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -39,23 +44,23 @@ export const startTraces = async (
   upstreamUrl: string | null,
   log: Log,
 ) => {
-  const { queue, sampler, propagates } = config;
+  const { batches, sampler, propagates } = config;
   const provider = new TracerProvider({
-    resource: defaultResource().merge(
-      resourceFromAttributes({
-        'service.instance.id': randomUUID(),
-        'service.version': version,
-        ...config.resource,
-      }),
-    ),
+    resource: defaultResource()
+      .merge(
+        resourceFromAttributes({
+          'service.name': SERVICE_NAME,
+          'service.instance.id': randomUUID(),
+          'service.version': version,
+        }),
+      )
+      // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES of this process.
+      .merge(detectResources({ detectors: [envDetector] })),
     sampler: createSampler(sampler),
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: reportExports(await createExporter(config), log),
-        maxQueueSize: queue.maxSpans,
-        maxExportBatchSize: queue.maxBatch,
-        scheduledDelayMillis: queue.delayMs,
-        exportTimeoutMillis: queue.exportMs,
+        ...batchOptions(batches),
       }),
     ],
   });
@@ -75,6 +80,24 @@ export const startTraces = async (
   };
 };
 
+const SERVICE_NAME = 'evm-graphql-gateway';
+
+/** The options of a batch processor by the standard's variables, which the processor does not read by itself. */
+const BATCH_OPTIONS = {
+  OTEL_BSP_MAX_QUEUE_SIZE: 'maxQueueSize',
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: 'maxExportBatchSize',
+  OTEL_BSP_SCHEDULE_DELAY: 'scheduledDelayMillis',
+  OTEL_BSP_EXPORT_TIMEOUT: 'exportTimeoutMillis',
+};
+
+/** As the standard says, what is no number counts as not set. */
+const batchOptions = (env: TracesConfig['batches']): { readonly [option: string]: number } =>
+  Object.fromEntries(
+    Object.entries(BATCH_OPTIONS).flatMap(([name, option]) =>
+      Number(env[name]) > 0 ? [[option, Number(env[name])]] : [],
+    ),
+  );
+
 const createSampler = ({ ratio, isParentBased }: SamplerConfig): Sampler => {
   const root = rootSampler(ratio);
   return isParentBased ? new ParentBasedSampler({ root }) : root;
@@ -85,19 +108,12 @@ const rootSampler = (ratio: number): Sampler => {
   return ratio === 0 ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
 };
 
-/** Posts spans by OTLP over HTTP. */
+/** Posts spans by OTLP over HTTP. The exporter reads its timeout, compression and certificates from the environment of this process. */
 const createExporter = async (config: TracesConfig): Promise<SpanExporter> => {
   const { OTLPTraceExporter } = await (config.protocol === 'http/json'
     ? import('@opentelemetry/exporter-trace-otlp-http')
     : import('@opentelemetry/exporter-trace-otlp-proto'));
-  type Options = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;
-  return new OTLPTraceExporter({
-    url: config.url,
-    headers: { ...config.headers },
-    timeoutMillis: config.timeoutMs,
-    compression: config.compression as NonNullable<Options['compression']>,
-    httpAgentOptions: { keepAlive: true },
-  });
+  return new OTLPTraceExporter({ url: config.url, headers: { ...config.headers } });
 };
 
 /**

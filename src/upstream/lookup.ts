@@ -43,8 +43,8 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
   /** The largest `first` of a client. */
   readonly maxItems: number;
   /**
-   * How many times CACHE_HEAD_MS its newest page is fresh, unless a variable named after the list says so: for `tokens` it
-   * is CACHE_TOKENS_MS. Default: CACHE_HEAD_MS itself, without a variable.
+   * How many times CACHE_HEAD_MS its newest page is fresh, unless CACHE_NEWEST_MS names it. Default: CACHE_HEAD_MS itself,
+   * whatever CACHE_NEWEST_MS says.
    */
   readonly timesHead?: number;
   /**
@@ -95,6 +95,7 @@ type RequestDefinition<List extends AnyList> = Pick<
 export type AnyLookup = IndexedList & {
   readonly name: string;
   readonly details: Readonly<Record<string, readonly string[]>>;
+  readonly price: Price;
   readonly pageSizes: { readonly newest: number; readonly older: number };
   readonly maxItems: number;
   readonly timesHead?: number;

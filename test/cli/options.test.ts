@@ -4,9 +4,11 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { INDEXED_VARIABLES } from '../../src/backend/indexer/config.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { LOOKUP_VARIABLES, VARIABLES, type Variable } from '../../src/config/environment.ts';
+import { NAMES, VARIABLES, type VariableName } from '../../src/config/table.ts';
+import { shownValue } from '../../src/config/variable.ts';
+import { TIMES_HEAD } from '../../src/config/variables/cache.ts';
+import { INDEX } from '../../src/config/variables/index-of-chains.ts';
 import { startAnvil } from '../backend/indexer/support/anvil.ts';
 import { startFaultyNode } from '../backend/indexer/support/faulty-node.ts';
 import { need } from '../support/available.ts';
@@ -60,21 +62,13 @@ const DOCUMENT = 'query Name { __typename }';
 
 const SECRET = 'a-secret-that-is-never-shown-0123456789';
 
-/** A value of each variable that is not its default, and how it is shown. */
-const EXAMPLES: { readonly [name in Variable]: readonly string[] } = {
-  HOST: ['127.0.0.2'],
-  PORT: ['4321'],
+/** Values whose form matters, and how each is shown where that is not the same. Other variables have one of ANY. */
+const EXAMPLES: { readonly [name in VariableName]?: readonly string[] } = {
   UPSTREAM_URL: ['https://api.example.com/base'],
   UPSTREAM_API_KEY: [SECRET, 'set'],
-  UPSTREAM_API_KEY_HEADER: ['X-Another-Key'],
-  UPSTREAM_TIMEOUT_MS: ['1234'],
-  UPSTREAM_CONNECTIONS: ['12'],
-  UPSTREAM_RPS: ['34'],
   AUTH: ['jwt'],
   JWT_SECRET: [`${SECRET}, ${SECRET}2`, 'set, two values'],
   JWT_JWKS_URL: [`https://issuer.example.com/keys?key=${SECRET}`, 'https://issuer.example.com/keys?(query)'],
-  JWT_ISSUER: ['https://issuer.example.com'],
-  JWT_AUDIENCE: ['gateway'],
   ALLOWED_ORIGINS: [
     'https://a.example.com, https://b.example.com',
     'https://a.example.com,https://b.example.com',
@@ -83,90 +77,63 @@ const EXAMPLES: { readonly [name in Variable]: readonly string[] } = {
   PUBLIC_URL: ['https://gateway.example.com'],
   DELIVERY_SECRET: [`${SECRET},${SECRET}2`, 'set, two values'],
   DELIVERY_URL_VERSIONS: ['default=2+1,another%20tenant=3'],
-  DELIVERY_SIGNATURE_SECRET: [`${SECRET},${SECRET}2`, 'set'],
+  DELIVERY_SIGNATURE_SECRET: [SECRET, 'set'],
   DELIVERY_SIGNATURE_HEADER: ['X-Signature', 'x-signature'],
-  DELIVERY_RETENTION_HOURS: ['24'],
-  DELIVERY_RETENTION_COUNT: ['5000'],
-  DELIVERY_RETENTION_TOTAL: ['70000'],
-  DATA_DIR: ['/nowhere/data'],
   REDIS_URL: [`redis://user:${SECRET}@redis.example.com:6379/1`, 'redis://(access)@redis.example.com:6379/1'],
   REDIS_CACHE_URL: [
     `redis+sentinel://:${SECRET}@one:26379,two:26379/pages?sentinel_password=${SECRET}`,
     'redis+sentinel://(access)@one:26379,two:26379/pages?(query)',
   ],
-  REDIS_DURABILITY: ['relaxed'],
-  REDIS_MIN_REPLICAS: ['2'],
-  CACHE_HEAD_MS: ['1001'],
-  CACHE_TAIL_MS: ['1002'],
-  CACHE_STALE_MS: ['1003'],
-  CACHE_MAX_MB: ['104'],
-  ...Object.fromEntries(LOOKUP_VARIABLES.map(({ variable }, index) => [variable, [String(2000 + index)]])),
-  CACHE_WATCHED_MS: ['1006'],
-  MAX_COMPUTE_UNITS: ['107'],
-  MAX_ANSWER_MB: ['18'],
-  CLIENT_COMPUTE_UNITS_PER_MINUTE: ['109'],
-  DEFAULT_CHAIN_COUNT: ['11'],
+  // All others have old names, which are set.
+  CACHE_NEWEST_MS: [
+    'collectibles=1',
+    Object.keys(TIMES_HEAD)
+      .map((lookup) => `${lookup}=${lookup === 'collectibles' ? 1 : 17}`)
+      .join(),
+  ],
   EXTRA_CHAINS: ['4242:newchain:mainnet,434343:other'],
-  WORKERS: ['2'],
-  MAX_SOCKETS: ['112'],
-  NOTICE_MS: ['1004'],
-  DRAIN_MS: ['1005'],
-  MAX_WATCHED_WALLETS: ['13'],
   TRUSTED_DOCUMENTS: ['documents.json'],
-  MCP: ['on'],
+  MCP: ['on', 'Name'],
   MCP_TOOLS: ['Name'],
   NODE_ENV: ['production'],
-  CONSOLE: ['on'],
-  CONSOLE_IMAGES: ['off'],
-  COMPRESSION: ['off'],
-  CLIENT_NAMES: ['web,ios'],
-  OPERATION_LABELS: ['Wallet,Activity'],
-  TENANT_METRICS: ['on'],
-  LOG_FORMAT: ['text'],
-  LOG_LEVEL: ['warn'],
   SANDBOX: ['on'],
-  SANDBOX_BLOCK_MS: ['100'],
   // HOST stands for the address of a node.
-  CHAINS: [`31337=http://user:${SECRET}@HOST/v3/${SECRET}?key=${SECRET}`, '31337=http://HOST/(access)'],
+  CHAINS: [`31337@0=http://user:${SECRET}@HOST/v3/${SECRET}?key=${SECRET}`, '31337@0=http://HOST/(access)'],
   START_BLOCK: ['31337=0'],
-  INDEX_DIR: ['/nowhere/index'],
-  ABI_DIR: ['/nowhere/out'],
-  METADATA: ['on'],
   IPFS_GATEWAY: ['https://ipfs.example.com'],
   PRICES: [`https://prices.example.com/now?key=${SECRET}`, 'https://prices.example.com/now?(query)'],
   OTEL_SDK_DISABLED: ['false'],
   OTEL_TRACES_EXPORTER: ['otlp'],
-  // Where both are set, the one for traces is used.
-  OTEL_EXPORTER_OTLP_ENDPOINT: ['http://other.example.com', 'https://collector.example.com/t?(query)'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['http://other.example.com', 'http://other.example.com/'],
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [
     `https://collector.example.com/t?key=${SECRET}`,
     'https://collector.example.com/t?(query)',
   ],
-  OTEL_EXPORTER_OTLP_PROTOCOL: ['http/protobuf', 'http/json'],
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ['http/json'],
   OTEL_EXPORTER_OTLP_HEADERS: [`authorization=${SECRET}`, 'set'],
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: [`authorization=${SECRET}2`, 'set'],
-  OTEL_EXPORTER_OTLP_TIMEOUT: ['1', '2'],
-  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: ['2'],
-  OTEL_EXPORTER_OTLP_COMPRESSION: ['none', 'gzip'],
-  OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: ['gzip'],
-  OTEL_SERVICE_NAME: ['my-gateway'],
-  OTEL_RESOURCE_ATTRIBUTES: ['host.name=blue%2Done', 'service.name=my-gateway,host.name=blue-one'],
   OTEL_TRACES_SAMPLER: ['traceidratio'],
   OTEL_TRACES_SAMPLER_ARG: ['0.25'],
-  OTEL_PROPAGATORS: ['baggage', 'none'],
-  OTEL_BSP_SCHEDULE_DELAY: ['1501'],
-  OTEL_BSP_EXPORT_TIMEOUT: ['1502'],
-  OTEL_BSP_MAX_QUEUE_SIZE: ['1503'],
-  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: ['154'],
+  OTEL_PROPAGATORS: ['baggage'],
+};
+
+const ANY = ['17', 'off', 'on', 'warn', 'text', 'relaxed', 'http/json', 'A-Name', 'A_Name'];
+
+/** A text that is not the default, and how it is shown. */
+const exampleOf = (name: VariableName, host: string): readonly [text: string, shown: string] => {
+  const { schema, otherwise } = VARIABLES[name];
+  const isOther = (each: string) => ![otherwise, undefined].includes(schema.safeParse(each).data);
+  const [text = ANY.find(isOther), shown = text] = EXAMPLES[name] ?? [];
+  if (text === undefined || shown === undefined)
+    return expect.fail(`Expected an example of ${name}, got none.`);
+  return [text.replace('HOST', host), shown.replace('HOST', host)];
 };
 
 /** These can't be set, or are not used, beside some of the others. */
-const APART: readonly Variable[] = ['JWT_JWKS_URL', 'DATA_DIR', 'SANDBOX', 'SANDBOX_BLOCK_MS'];
-const SETS: readonly (readonly Variable[])[] = [
-  VARIABLES.filter((name) => !APART.includes(name) && !INDEXED_VARIABLES.some((each) => each === name)),
+const APART: readonly VariableName[] = ['JWT_JWKS_URL', 'DATA_DIR', 'SANDBOX', 'SANDBOX_BLOCK_MS'];
+const SETS: readonly (readonly VariableName[])[] = [
+  NAMES.filter((name) => !APART.includes(name) && !(name in INDEX)),
   ['AUTH', ...APART],
-  INDEXED_VARIABLES,
+  NAMES.filter((name) => name in INDEX),
 ];
 
 test('--check shows the variable that turns traces off, and says of the others that they are not used', async () => {
@@ -183,10 +150,9 @@ test('--check shows each variable that is set, from the environment, and no secr
   await using folder = await folderOf({ 'documents.json': JSON.stringify({ [idOf(DOCUMENT)]: DOCUMENT }) });
   await using anvil = await startAnvil();
   await using node = await startFaultyNode(anvil.url);
-  const exampleOf = (name: Variable) => EXAMPLES[name]?.map((text) => text.replace('HOST', node.host));
   const shown = new Map<string, string>();
   for (const names of SETS) {
-    const env = Object.fromEntries(names.map((name) => [name, exampleOf(name)?.[0] ?? '']));
+    const env = Object.fromEntries(names.map((name) => [name, exampleOf(name, node.host)[0]]));
     const { code, stdout, stderr } = await run(['--check'], env, folder.path('.'));
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).not.toContain(SECRET);
@@ -194,19 +160,29 @@ test('--check shows each variable that is set, from the environment, and no secr
     for (const [name, [, from]] of rows) expect([name, from === 'environment']).toEqual([name, name in env]);
     for (const name of names) shown.set(name, rows.get(name)?.[0] ?? '');
   }
-  for (const name of VARIABLES) expect([name, shown.get(name)]).toEqual([name, exampleOf(name)?.at(-1)]);
+  for (const name of NAMES) expect([name, shown.get(name)]).toEqual([name, exampleOf(name, node.host)[1]]);
 });
 
 test('--check shows every variable that is not set, with its default', async () => {
   const { code, stdout } = await run(['--check']);
   expect(code).toBe(0);
   const rows = rowsIn(stdout);
-  expect([...rows.keys()]).toEqual([...VARIABLES]);
+  expect([...rows.keys()]).toEqual(NAMES.filter((name) => VARIABLES[name].replacedBy === undefined));
   expect([...new Set([...rows.values()].map(([, from]) => from))]).toEqual(['default']);
   const { port, cache } = readConfig({});
   expect(rows.get('PORT')?.[0]).toBe(String(port));
-  expect(rows.get('CACHE_COLLECTIBLES_MS')?.[0]).toBe(String(cache.newestMs.collectibles));
+  expect(rows.get('CACHE_NEWEST_MS')?.[0]).toBe(shownValue(VARIABLES.CACHE_NEWEST_MS, cache.newestMs));
   expect(rows.get('UPSTREAM_API_KEY')?.[0]).toBe('not set');
+});
+
+test('--check says of a name that was replaced what takes its place, and how it was understood', async () => {
+  const { code, stdout } = await run(['--check'], { CACHE_HOLDERS_MS: '7', LOG_FORMAT: 'text' });
+  expect(code).toBe(0);
+  expect(rowsIn(stdout).get('CACHE_HOLDERS_MS')).toEqual(['7', 'environment']);
+  expect(rowsIn(stdout).get('CACHE_NEWEST_MS')?.[0]).toContain('holders=7,');
+  expect(stdout).toMatch(
+    /^Deprecated .*: CACHE_HOLDERS_MS \(CACHE_NEWEST_MS=holders=…\); LOG_FORMAT \(.*\)$/m,
+  );
 });
 
 test('--check names every problem at once, those of the trusted documents too, and ends with 1', async () => {
@@ -243,13 +219,14 @@ test('--check says what each node of CHAINS can do, and names what keeps one fro
   expect(lacking.stdout).toMatch(/new blocks +asked for/);
 
   const wrong = await check({
-    CHAINS: `1=${anvil.url},2=http://user:${SECRET}@127.0.0.1:1/${SECRET},31337=${anvil.url}`,
-    START_BLOCK: '31337=9',
+    CHAINS: `1=${anvil.url},2=http://user:${SECRET}@127.0.0.1:1/${SECRET},31337@9=${anvil.url}`,
   });
   expect(wrong.code).toBe(1);
   expect(wrong.stderr).toMatch(/^ {2}CHAINS: expected a node of chain 1, got one of chain 31337$/m);
   expect(wrong.stderr).toMatch(/^ {2}CHAINS: expected an answer of the node of chain 2, got: /m);
-  expect(wrong.stderr).toMatch(/^ {2}START_BLOCK: expected at most 0, the head of chain 31337, got 9$/m);
+  expect(wrong.stderr).toMatch(
+    /^ {2}CHAINS: expected at most block 0, the head of chain 31337, to begin with, got 9$/m,
+  );
   expect([lacking, wrong].map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(SECRET);
 });
 
@@ -291,7 +268,7 @@ test('--help names variables and pages that there are', async () => {
     names.split(', '),
   );
   expect(names.length).toBeGreaterThan(6);
-  for (const name of names) expect(VARIABLES).toContain(name);
+  for (const name of names) expect(NAMES).toContain(name);
   const pages = [...stdout.matchAll(/docs\/[\w-]+\.md/g)].map(([page]) => page);
   expect(pages.length).toBeGreaterThan(2);
   expect(pages.filter((page) => !existsSync(join(root, page)))).toEqual([]);

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
-import { VARIABLES } from '../../src/config/environment.ts';
 import { folderOf } from '../support/folder.ts';
 import { startGateway } from '../support/gateway/start.ts';
 
@@ -180,25 +179,49 @@ describe('MCP', () => {
     expect(problemsOf({ ...trusted, MCP_TOOLS: 'Wallet' })).toEqual([
       expect.stringMatching(/^MCP_TOOLS: expected MCP=on /),
     ]);
-    expect(problemsOf({ ...trusted, MCP: 'yes' })).toHaveLength(1);
+    expect(problemsOf({ ...trusted, MCP: 'a tool' })).toHaveLength(1);
     expect(problemsOf({ ...trusted, MCP: 'on', MCP_TOOLS: 'a tool' })).toHaveLength(1);
-    expect(readConfig({ ...trusted, MCP: 'on', MCP_TOOLS: 'Wallet, _2' }).mcp?.tools).toEqual([
-      'Wallet',
-      '_2',
-    ]);
+    for (const env of [{ MCP: 'Wallet, _2' }, { MCP: 'on', MCP_TOOLS: 'Wallet, _2' }])
+      expect(readConfig({ ...trusted, ...env }).mcp?.tools).toEqual(['Wallet', '_2']);
+    expect(readConfig({ ...trusted, MCP: 'on' }).mcp?.tools).toBeNull();
     expect(readConfig({ ...trusted, MCP: 'off' }).mcp).toBeNull();
   });
 });
 
-test('each variable is read, and no other', () => {
-  const read = new Set<string>();
-  const get = (_target: object, name: string | symbol) => {
-    read.add(String(name));
-    // The other variables of traces are read only where traces are on.
-    return name === 'OTEL_TRACES_EXPORTER' ? 'otlp' : undefined;
+describe('how long the newest page of a lookup is fresh', () => {
+  const newestMs = (env: Environment) => readConfig({ CACHE_HEAD_MS: '1000', ...env }).cache.newestMs;
+  const defaults = {
+    ...{ collectibles: 15_000, balances: 5000, holders: 60_000 },
+    ...{ defiPositions: 15_000, market: 15_000, search: 300_000 },
   };
-  readConfig(new Proxy({}, { get }));
-  expect([...read].sort()).toEqual([...VARIABLES].sort());
+
+  test('follows from CACHE_HEAD_MS, unless CACHE_NEWEST_MS or an old name says it', () => {
+    expect(newestMs({})).toMatchObject(defaults);
+    expect(newestMs({ CACHE_NEWEST_MS: ' holders=7 , defiPositions = 0' })).toMatchObject({
+      ...defaults,
+      ...{ holders: 7, defiPositions: 0 },
+    });
+    expect(
+      newestMs({ CACHE_NEWEST_MS: 'holders=7', CACHE_HOLDERS_MS: '8', CACHE_DEFI_POSITIONS_MS: '9' }),
+    ).toMatchObject({
+      ...defaults,
+      ...{ holders: 7, defiPositions: 9 },
+    });
+  });
+
+  test.each([
+    '30000',
+    'holders',
+    'holder=1',
+    'holders=-1',
+    'holders=1.5',
+    'holders=86400001',
+    'holders=1,holders=2',
+  ])('CACHE_NEWEST_MS=%s is one problem, which names the lookups', (CACHE_NEWEST_MS) => {
+    expect(problemsOf({ CACHE_NEWEST_MS })).toEqual([
+      expect.stringMatching(/^CACHE_NEWEST_MS: expected lookup=milliseconds, .*collectibles, balances/),
+    ]);
+  });
 });
 
 describe('the process as it is shipped', () => {

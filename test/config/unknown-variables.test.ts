@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { VARIABLES } from '../../src/config/environment.ts';
-import { unknownVariables, VARIABLES_OF_SERVICE } from '../../src/config/unknown-variables.ts';
+import { NAMES } from '../../src/config/table.ts';
+import { NAMES_OF_SERVICE, unknownVariables } from '../../src/config/unknown-variables.ts';
 import { folderOf } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway/process.ts';
 import { spawnProgram } from '../support/gateway/spawn.ts';
 
-/** Settings that have no effect because their names are misspelled. */
+/** Settings that have no effect because their names are misspelled, and old names, which have one. */
 
 const secret = 'the-value-of-a-variable-may-be-a-secret';
 
@@ -53,7 +53,7 @@ test.each(Object.entries(MISSPELLED))('%s is unknown, and %s is meant', (name, m
 });
 
 test('a variable that lacks a letter, has one twice or two in the other order is near itself or another', () => {
-  const long = VARIABLES.filter((name) => name.length > 5);
+  const long = NAMES.filter((name) => name.length > 5);
   const typos = long.flatMap((name) =>
     Array.from(name, (letter, at) => [
       name.slice(0, at) + name.slice(at + 1),
@@ -61,9 +61,9 @@ test('a variable that lacks a letter, has one twice or two in the other order is
       name.slice(0, at) + (name[at + 1] ?? '') + letter + name.slice(at + 2),
     ]).flat(),
   );
-  const known = new Set<string>([...VARIABLES, ...VARIABLES_OF_SERVICE]);
+  const known = new Set<string>([...NAMES, ...NAMES_OF_SERVICE]);
   const wrong = typos.filter((name) => !known.has(name));
-  expect(wrong.length).toBeGreaterThan(4_000);
+  expect(wrong.length).toBeGreaterThan(3_500);
   expect(wrong.filter((name) => unknownVariables({ [name]: 'x' }).length === 0)).toEqual([]);
 });
 
@@ -161,11 +161,11 @@ const ordinary = Object.values(ORDINARY).flatMap((names) => names.split(/\s+/));
 test.each([
   ...Object.entries(ORDINARY).map(([who, names]) => [who, names.split(/\s+/)] as const),
   ['links of Kubernetes to services', SERVICE_LINKS] as const,
-  ['the gateway and the service', [...VARIABLES, ...VARIABLES_OF_SERVICE]] as const,
+  ['the gateway and the service', [...NAMES, ...NAMES_OF_SERVICE]] as const,
 ])('nothing is unknown of what is ordinary: %s', (_who, names) => {
   const env = { ...setTo(names), NODE_ENV: 'test' };
   expect(unknownVariables(env)).toEqual([]);
-  expect(unknownVariables(env, VARIABLES_OF_SERVICE)).toEqual([]);
+  expect(unknownVariables(env, NAMES_OF_SERVICE)).toEqual([]);
 });
 
 test('nothing is unknown of the environment of this test', () => {
@@ -180,7 +180,7 @@ test.each(['prod', 'Production', 'staging'])('NODE_ENV=%s is unknown', (NODE_ENV
   expect(unknownVariables({ NODE_ENV })).toEqual([
     { name: 'NODE_ENV=…', meant: 'production, development or test' },
   ]);
-  expect(unknownVariables({ NODE_ENV }, VARIABLES_OF_SERVICE)).toEqual([]);
+  expect(unknownVariables({ NODE_ENV }, NAMES_OF_SERVICE)).toEqual([]);
 });
 
 /** The warnings of the log about unknown variables. */
@@ -190,20 +190,32 @@ const warnings = (lines: readonly string[]) =>
     return level === 'warn' && msg === 'unknown environment variable' ? [{ name, meant }] : [];
   });
 
+/** The warnings of the log about variables that something else has replaced. */
+const replaced = (lines: readonly string[]) =>
+  lines.flatMap((line) => {
+    const { level, msg, name, instead } = JSON.parse(line);
+    return level === 'warn' && msg === 'deprecated environment variable' ? [{ name, instead }] : [];
+  });
+
 test('the gateway warns at start, in one line for each, without a value; and of nothing ordinary', async () => {
   const wrong = { UPSTREM_URL: secret, CHAIN: secret, JWT_SECRETS: secret, NODE_ENV: secret };
   const others = setTo([
     ...ordinary.filter((name) => !/^(?:NODE|OTEL|MALLOC|LD|npm|SSL|GOMAX)/.test(name)),
     ...SERVICE_LINKS,
   ]);
-  await using gateway = await startGatewayProcess({ ...others, PATH: process.env.PATH, ...wrong });
+  const old = { CACHE_HOLDERS_MS: '5000', LOG_FORMAT: 'json' };
+  await using gateway = await startGatewayProcess({ ...others, PATH: process.env.PATH, ...wrong, ...old });
   expect(warnings(gateway.lines)).toEqual([
     { name: 'UPSTREM_URL', meant: 'UPSTREAM_URL' },
     { name: 'CHAIN', meant: 'CHAINS' },
     { name: 'JWT_SECRETS', meant: 'JWT_SECRET' },
     { name: 'NODE_ENV=…', meant: 'production, development or test' },
   ]);
-  expect(gateway.lines.filter((line) => line.includes('"level":"warn"'))).toHaveLength(4);
+  expect(replaced(gateway.lines)).toEqual([
+    { name: 'CACHE_HOLDERS_MS', instead: 'CACHE_NEWEST_MS=holders=…' },
+    { name: 'LOG_FORMAT', instead: expect.stringContaining('terminal') },
+  ]);
+  expect(gateway.lines.filter((line) => line.includes('"level":"warn"'))).toHaveLength(6);
   expect(gateway.lines.join()).not.toContain(secret);
 });
 
@@ -229,6 +241,9 @@ test('the service that runs alone warns of its own variables, and knows those of
     env: { ...env, ...wrong, CHAINS },
   });
   expect(warnings(service.lines)).toEqual([{ name: 'API_KEY_HEADR', meant: 'API_KEY_HEADER' }]);
+  expect(replaced(service.lines)).toEqual([
+    { name: 'INDEX_DIR', instead: expect.stringMatching(/^DATA_DIR/) },
+  ]);
   expect(service.lines.join()).not.toContain(secret);
   const failing = spawnProgram(program, { cwd: process.cwd(), env: { ...env, CHAIN: CHAINS } });
   await expect(failing).rejects.toThrow(

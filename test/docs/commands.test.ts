@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { VARIABLES } from '../../src/config/environment.ts';
+import { NAMES } from '../../src/config/table.ts';
 import { startAnvil } from '../backend/indexer/support/anvil.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
@@ -68,7 +68,7 @@ test('every command of a page is npm, npx anvil, node, curl, export or redis-ser
   expect(commands.length).toBeGreaterThan(12);
   for (const command of commands) {
     const [, assignments = '', program] = /^((?:[A-Z_]+=\S+ +)*)(.*)$/s.exec(command) ?? [];
-    const known = program === 'npm run service' ? [...VARIABLES, 'API_KEY'] : VARIABLES;
+    const known = program === 'npm run service' ? [...NAMES, 'API_KEY'] : NAMES;
     for (const [, name] of assignments.matchAll(/([A-Z_]+)=/g)) expect(known, command).toContain(name);
     expect(program).toMatch(
       /^(?:npx anvil$|npm (?:start|ci && npm (?:start|test)|run [\w-]+|install )|node |curl |export |redis-server )/,

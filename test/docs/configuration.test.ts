@@ -1,60 +1,19 @@
 import { expect, test } from 'vitest';
-import { INDEXED_VARIABLES, readServiceConfig } from '../../src/backend/indexer/config.ts';
 import { readSandboxConfig } from '../../src/backend/sandbox/sandbox.ts';
-import { readConfig } from '../../src/config/config.ts';
-import { VARIABLES } from '../../src/config/environment.ts';
+import { NAMES } from '../../src/config/table.ts';
 import { isErrorCode } from '../../src/graph/errors.ts';
 import { readPage, readPages, rowsOf } from '../support/pages.ts';
 
-const page = await readPage('docs/configuration.md');
-const rows = rowsOf(page, 'variable');
-
-/** `HOST, PORT`, or `JWT_SECRET or JWT_JWKS_URL`. */
-const namesIn = (cell = ''): readonly string[] => cell.split(/, | or /);
-
-test('docs/configuration.md has every variable that the configuration reads, once, and no other', () => {
-  const read = new Set<string>();
-  const environment = new Proxy<Record<string, string | undefined>>(
-    {},
-    { get: (_target, name) => void read.add(String(name)) },
-  );
-  readConfig(environment);
-  const listed = rows.flatMap(([names]) => namesIn(names));
-  expect([...read].filter((name) => !listed.includes(name))).toEqual([]);
-  expect(listed.toSorted()).toEqual(VARIABLES.toSorted());
-});
+/** `HOST, PORT`. */
+const namesIn = (cell = ''): readonly string[] => cell.split(', ');
 
 /** The defaults that are values: `HOST, PORT | 127.0.0.1, 4000` has two. */
 const defaultsIn = (table: readonly (readonly string[])[]): readonly (readonly [string, string])[] =>
   table.flatMap(([names, defaults = '']) =>
-    namesIn(names)
-      .map((name, index) => [name, defaults.split(', ')[index] ?? ''] as const)
-      .filter(([, value]) => /^[\w./-]+$/.test(value) && value !== 'none'),
+    namesIn(names).map((name, index) => [name, defaults.split(', ')[index] ?? ''] as const),
   );
 
-test('a variable that is set to its default of the table changes nothing', () => {
-  const defaults = defaultsIn(rows);
-  expect(defaults.length).toBeGreaterThan(15);
-  for (const [name, value] of defaults) expect(readConfig({ [name]: value }), name).toEqual(readConfig({}));
-});
-
-test('so do the defaults of the service over an index that runs alone, which has the same variables of the index', async () => {
-  const { path, text } = await readPage('docs/your-own-chain.md');
-  const [ofIndex = '', ofService = ''] = text.split('## Many gateways');
-  const namesOf = (part: string) =>
-    rowsOf({ path, text: part }, 'variable').flatMap(([names]) => namesIn(names));
-  expect(namesOf(ofIndex)).toEqual([...INDEXED_VARIABLES]);
-  expect(namesOf(ofService)).toEqual(['HOST', 'PORT', 'API_KEY', 'API_KEY_HEADER', 'SIGNATURE_SECRET']);
-  const needed = { CHAINS: '31337=http://127.0.0.1:8545', API_KEY: 'key' };
-  const defaults = [ofIndex, ofService].flatMap((part) =>
-    defaultsIn(rowsOf({ path, text: part }, 'variable')),
-  );
-  expect(defaults.map(([name]) => name)).toEqual(['METADATA', 'HOST', 'PORT', 'API_KEY_HEADER']);
-  for (const [name, value] of defaults)
-    expect(readServiceConfig({ ...needed, [name]: value }), name).toEqual(readServiceConfig(needed));
-});
-
-test('so do the defaults of the sandbox that runs alone', async () => {
+test('the defaults of the sandbox that runs alone are those of its table', async () => {
   const defaults = defaultsIn(rowsOf(await readPage('docs/sandbox.md'), 'variable'));
   expect(defaults.map(([name]) => name).toSorted()).toEqual([
     'HOST',
@@ -81,11 +40,18 @@ test('every name of a variable on any page is one that is read', async () => {
     'FC_RUNS',
     'NODE_EXTRA_CA_CERTS',
     'NODE_COMPILE_CACHE',
+    // OpenTelemetry's SDK reads them.
+    'OTEL_SERVICE_NAME',
+    'OTEL_RESOURCE_ATTRIBUTES',
+    'OTEL_EXPORTER_OTLP_TIMEOUT',
+    'OTEL_EXPORTER_OTLP_COMPRESSION',
+    'OTEL_EXPORTER_OTLP_CERTIFICATE',
+    'OTEL_BSP_MAX_QUEUE_SIZE',
     'GATEWAY_1',
     'GATEWAY_2',
   ];
   const placeholders = ['YOUR_KEY', 'YOUR_WEBHOOKS_SECRET', 'AT_LEAST_16_CHARACTERS', 'THE_LAST_ID'];
-  const known: readonly string[] = [...VARIABLES, ...ofOthers, ...placeholders];
+  const known: readonly string[] = [...NAMES, ...ofOthers, ...placeholders];
   const named = (await readPages()).flatMap(({ path, text }) =>
     [...text.matchAll(/(?<![\w.])[A-Z][A-Z0-9]*(?:_[A-Z0-9]*)+(?![\w.(])/g)]
       // A constant of a snippet is no variable of the environment.

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { INDEXED_VARIABLES, readServiceConfig } from '../../src/backend/indexer/config.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { VARIABLES } from '../../src/config/environment.ts';
+import { readServiceConfig } from '../../src/config/index-config.ts';
+import { NAMES } from '../../src/config/table.ts';
+import { NAMES_OF_SERVICE } from '../../src/config/unknown-variables.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { readPage, root, rowsOf } from '../support/pages.ts';
@@ -40,7 +41,7 @@ test('the settings of the example start a gateway, alone and in a container', as
   const [container = {}] = environmentsIn(compose);
   const names = [...Object.keys(settings), ...Object.keys(container)];
   expect(names.length).toBeGreaterThan(10);
-  for (const name of names) expect(VARIABLES).toContain(name);
+  for (const name of names) expect(NAMES).toContain(name);
   expect(readConfig({ ...settings, PORT: '4001' }).redis).toMatchObject({
     urls: ['redis://127.0.0.1:6379'],
     cacheUrls: ['redis://127.0.0.1:6380'],
@@ -59,8 +60,8 @@ test('the settings of the example start a gateway, alone and in a container', as
 test('the settings of the index start the service, alone and in a container, and the gateways find it there', async () => {
   const settings = settingsIn(await read('deploy/index.env.example'));
   const [container = {}] = environmentsIn(indexCompose);
-  const known = [...INDEXED_VARIABLES, 'HOST', 'PORT', 'API_KEY', 'SIGNATURE_SECRET'];
-  for (const name of [...Object.keys(settings), ...Object.keys(container)]) expect(known).toContain(name);
+  for (const name of [...Object.keys(settings), ...Object.keys(container)])
+    expect(NAMES_OF_SERVICE).toContain(name);
   expect(readServiceConfig(settings)).toMatchObject({ port: 4100, host: '127.0.0.1', chains: [{ id: 1 }] });
   expect(readServiceConfig({ ...settings, ...container })).toMatchObject({ port: 4100, host: '0.0.0.0' });
   const named = (await read('deploy/index.env.example')).match(/http:\/\/\S+?:\d+/g);

@@ -148,7 +148,7 @@ test('a page that lacks something of another chain does', async () => {
 });
 
 test('a stale page does not answer', async () => {
-  await using over = await start({ env: { CACHE_BALANCES_MS: '0' } });
+  await using over = await start({ env: { CACHE_NEWEST_MS: 'balances=0' } });
   await over.wallet('balances(chainIds: [1]) { nodes { amount } }');
   await over.wallet(of(HELD[0]));
   expect(over.asked().map(([path]) => path)).toEqual([over.address, `${over.address}/token/${HELD[0]}`]);

@@ -292,7 +292,7 @@ test('more than three hours take one more request, and the estimate knows', asyn
 });
 
 test('a page keeps the hours of several clients, but never asks for more than three', async () => {
-  await using over = await start({ CACHE_BALANCES_MS: '60000' });
+  await using over = await start({ CACHE_NEWEST_MS: 'balances=60000' });
   const { fake, gateway, address } = over;
   for (const hours of [[1], [24], [168], [720], [24]])
     await gateway.query(`{ wallet(address: "${address}") { ${HOURS([hours])} } }`);
@@ -392,7 +392,7 @@ test("the service's errors and warnings are in partialErrors", async () => {
 });
 
 test('a page is fresh for 10 s by default, and is served when the service fails later', async () => {
-  await using over = await start({ CACHE_BALANCES_MS: '0' });
+  await using over = await start({ CACHE_NEWEST_MS: 'balances=0' });
   const { fake, gateway, address } = over;
   fake.balances.set(
     address,

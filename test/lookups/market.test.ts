@@ -200,7 +200,7 @@ describe('the prices of earlier hours', () => {
 });
 
 test('while the service fails, what it said last is served', async () => {
-  await using impatient = await startGateway({ UPSTREAM_URL: fake.url, CACHE_MARKET_MS: '0' });
+  await using impatient = await startGateway({ UPSTREAM_URL: fake.url, CACHE_NEWEST_MS: 'market=0' });
   const query = `{ token: ${usdc()} { market { symbol } } }`;
   const good = await impatient.query(query);
   reply = () => ({ status: 500, text: 'Failed to read from store' });

@@ -398,7 +398,7 @@ test('a refusal names the price in advance, and the cheaper way', async () => {
 });
 
 test('a delivery that names the wallet makes its balances and its portfolio new', async () => {
-  await using started = await start({ CACHE_BALANCES_MS: '600000' });
+  await using started = await start({ CACHE_NEWEST_MS: 'balances=600000' });
   const { fake, gateway, address } = started;
   fake.balances.set(
     address,

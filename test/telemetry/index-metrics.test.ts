@@ -150,7 +150,7 @@ test('while the index itself does not run, its chains have a problem, nothing is
   onTestFinished(() => void process.off('worker', add));
   await using gateway = await startGateway({
     CHAINS: `${CHAIN}=${anvil.url}`,
-    INDEX_DIR: folder.path('index'),
+    DATA_DIR: folder.path('.'),
   });
   const now = () => scrape(gateway.url);
   await expect.poll(async () => of(await now(), 'blocks_total')).toBe(3);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { poll } from '../support/clients/queries.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
@@ -7,6 +7,15 @@ import { freshAddress } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** Which traces are exported, when, and to whom. */
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** Sets what OpenTelemetry's SDK reads from the environment of the process. */
+const forSdk = (env: Readonly<Record<string, string>>): void => {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+};
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -46,14 +55,16 @@ test.each([
 
 test('the last spans are exported by the shutdown, as protobuf by default, compressed on demand', async () => {
   await using receiver = await startOtlpReceiver();
+  forSdk({
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    OTEL_SERVICE_NAME: 'my-gateway',
+    OTEL_RESOURCE_ATTRIBUTES: 'service.name=another,deployment.environment.name=blue%20green',
+  });
   await using gateway = await startGateway({
     UPSTREAM_URL: nowhere,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/own/path`,
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20c2VjcmV0,x-tenant=blue',
-    OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
     OTEL_BSP_SCHEDULE_DELAY: '600000',
-    OTEL_SERVICE_NAME: 'my-gateway',
-    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=blue%20green',
   });
   await gateway.query('{ __typename }', {}, { traceparent: `00-${TRACE}-${SPAN}-01` });
   expect(receiver.exports).toEqual([]);
@@ -71,6 +82,7 @@ test('the last spans are exported by the shutdown, as protobuf by default, compr
   for (const text of ['my-gateway', 'blue green', 'POST /graphql', 'graphql.parse'])
     expect([text, body.includes(text)]).toEqual([text, true]);
   expect(body.includes(Buffer.from(TRACE, 'hex'))).toBe(true);
+  expect(body.includes('another')).toBe(false);
 });
 
 test('probes, the console and unknown paths have no spans', async () => {
@@ -83,6 +95,7 @@ test('probes, the console and unknown paths have no spans', async () => {
   expect(new Set(receiver.spans().map(({ name }) => name))).toEqual(
     new Set(['POST /graphql', 'graphql.parse', 'graphql.validate', 'query']),
   );
+  for (const { body } of receiver.exports) expect(body.includes('"evm-graphql-gateway"')).toBe(true);
 });
 
 test.each([
@@ -94,10 +107,11 @@ test.each([
     await using fake = await startFakeWallets();
     await using receiver = await startOtlpReceiver(status ?? 200);
     const secret = 'the-receivers-own-token';
+    if (status === null) forSdk({ OTEL_EXPORTER_OTLP_TIMEOUT: '50' });
     await using gateway = await startGateway({
       UPSTREAM_URL: fake.url,
       ...receiver.env,
-      ...(status === null && { OTEL_EXPORTER_OTLP_ENDPOINT: nowhere, OTEL_EXPORTER_OTLP_TIMEOUT: '50' }),
+      ...(status === null && { OTEL_EXPORTER_OTLP_ENDPOINT: nowhere }),
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=${secret}`,
       OTEL_BSP_MAX_QUEUE_SIZE: '20',
       OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '10',

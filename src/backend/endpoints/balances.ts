@@ -178,7 +178,7 @@ export const stablecoins: Lookup = {
 export const balance: Lookup = {
   ...shared,
   path: '/v1/evm/balances/{address}/token/{token_address}',
-  computeUnits: (chains) => chains,
+  computeUnits: (chains) => Math.min(1, chains),
   async answer(asked) {
     const { data, now, path, query } = asked;
     const requestedAt = now();

@@ -113,6 +113,6 @@ const openAlone = (directory: string): DatabaseSync => {
   } catch (problem) {
     const text = problem instanceof Error ? problem.message : String(problem);
     const reason = text.includes('locked') ? 'another process uses it' : text;
-    throw new Error(`INDEX_DIR: expected a folder that can be written, got ${directory}: ${reason}`);
+    throw new Error(`DATA_DIR: expected a folder that can be written, got ${directory}: ${reason}`);
   }
 };

@@ -23,7 +23,7 @@ import {
 import { hmacKeys, jwksKeys, KeysUnavailableError, type TokenKeys } from './jwks.ts';
 
 /** Which tokens are accepted. */
-export type AcceptedTokens = {
+type AcceptedTokens = {
   /** The keys that verify tokens: a shared secret, two while it is replaced, or a JWKS at a URL. */
   readonly keys: { readonly secrets: readonly string[] } | { readonly jwksUrl: string };
   /** The required `iss`; null accepts any. */

@@ -92,11 +92,11 @@ const operationsIn = (document: string): Found[] => {
 const problemsOf = (name: string, byName: ReadonlyMap<string, readonly Found[]>): string | null => {
   const [found, ...namesakes] = byName.get(name) ?? [];
   if (found === undefined)
-    return `MCP_TOOLS: expected names of operations in TRUSTED_DOCUMENTS (${[...byName.keys()].join(', ')}), got ${name}`;
+    return `MCP: expected names of operations in TRUSTED_DOCUMENTS (${[...byName.keys()].join(', ')}), got ${name}`;
   if (namesakes.length > 0)
-    return `MCP_TOOLS: expected names that one operation of TRUSTED_DOCUMENTS has, got ${name}, which ${namesakes.length + 1} have`;
+    return `MCP: expected names that one operation of TRUSTED_DOCUMENTS has, got ${name}, which ${namesakes.length + 1} have`;
   if (found.type === 'subscription')
-    return `MCP_TOOLS: expected queries and mutations, got the subscription ${name}`;
+    return `MCP: expected queries and mutations, got the subscription ${name}`;
   return null;
 };
 

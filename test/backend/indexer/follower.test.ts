@@ -356,13 +356,13 @@ describe('what can not be followed is named', () => {
     await expectRebuilt(followed, anvil);
   });
 
-  test('a START_BLOCK beyond the head, until the chain has come there', async () => {
+  test('a first block beyond the head, until the chain has come there', async () => {
     await using anvil = await startAnvil();
     await anvil.mine(3);
     await using followed = await follow({ url: anvil.url, startBlock: 6 });
     await expect
       .poll(() => followed.problem())
-      .toContain('expected START_BLOCK at most at the head, block 3, got 6');
+      .toContain('expected to begin at most at the head, block 3, got 6');
     await anvil.mine(5);
     await followed.caughtUp();
     expect(followed.problem()).toBeNull();

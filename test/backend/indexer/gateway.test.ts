@@ -111,8 +111,7 @@ test('a node of another chain and a start beyond the head are problems of their 
   await using short = await startAnvil({ args: ['--chain-id', '2'] });
   await using gateway = await startGateway(
     {
-      CHAINS: `1=${anvil.url},2=${short.url},${CHAIN}=${anvil.url}`,
-      START_BLOCK: '2=99',
+      CHAINS: `1=${anvil.url},2@99=${short.url},${CHAIN}=${anvil.url}`,
       DELIVERY_SIGNATURE_SECRET: 'a-secret-of-deliveries,another-one',
     },
     { readsChains: true },
@@ -134,10 +133,10 @@ test('a node of another chain and a start beyond the head are problems of their 
 });
 
 test('an index that can not be opened is a named problem of the start', async () => {
-  await using folder = await folderOf({ taken: 'no folder' });
+  await using folder = await folderOf({ 'data/index': 'no folder' });
   const env = { CHAINS: `${CHAIN}=http://127.0.0.1:1`, DATA_DIR: folder.path('data') };
-  await expect(spawnGateway({ ...env, INDEX_DIR: folder.path('taken') })).rejects.toThrow(
-    /exited with 1: .*INDEX_DIR: expected/s,
+  await expect(spawnGateway(env)).rejects.toThrow(
+    /exited with 1: .*DATA_DIR: expected a folder that can be written/s,
   );
 });
 
@@ -176,7 +175,7 @@ test('npm run service serves gateways by the same contract, says how it is, and 
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       CHAINS: `${CHAIN}=${anvil.url}`,
-      INDEX_DIR: folder.path('index'),
+      DATA_DIR: folder.path('data'),
       API_KEY: key,
       SIGNATURE_SECRET: 'a-secret-of-deliveries',
       PORT: String(await freePort()),

@@ -227,7 +227,7 @@ test('an index is used by one process at a time, and goes on where it was', asyn
       await using service = await open({ ...chainOf(anvil), directory });
       await service.indexed(0);
       await expect(open({ ...chainOf(anvil), directory })).rejects.toThrow(
-        `INDEX_DIR: expected a folder that can be written, got ${directory}: another process uses it`,
+        `DATA_DIR: expected a folder that can be written, got ${directory}: another process uses it`,
       );
     }
     await anvil.mine(2);

@@ -223,7 +223,7 @@ describe('no-store, and no tag, is on', () => {
 });
 
 test('max-age is that of the page that gets stale first, and 0 is no-cache', async () => {
-  const ages = { CACHE_HEAD_MS: '90000', CACHE_COLLECTIBLES_MS: '30000' };
+  const ages = { CACHE_HEAD_MS: '90000', CACHE_NEWEST_MS: 'collectibles=30000' };
   await using long = await startTrusting(DOCUMENTS, { UPSTREAM_URL: fake.url, ...ages }, clock);
   const control = async (document: string, on: Trusting) =>
     (await on.get(document, { address })).headers['cache-control'];

@@ -130,7 +130,7 @@ test('limits, estimates and the budget of a client hold, and the budget is one o
   expect(fake.requests).toHaveLength(50);
 });
 
-test('a mutation runs where MCP_TOOLS lists it, and a token lacks or has its scope', async () => {
+test('a mutation runs where MCP lists it, and a token lacks or has its scope', async () => {
   await using fake = await startFakeWallets();
   fake.script.other = () => ({ json: { id: '0193f0a0-0000-7000-8000-000000000001', active: true } });
   const env = { UPSTREAM_URL: fake.url, MCP: 'on', ...byToken };
@@ -145,7 +145,7 @@ test('a mutation runs where MCP_TOOLS lists it, and a token lacks or has its sco
   expect(fake.requests).toEqual([]);
   await using gateway = await startTrusting([RENAME, WEBHOOK, WALLET], {
     ...env,
-    MCP_TOOLS: 'Rename,Wallet',
+    MCP: 'Rename,Wallet',
   });
   await using reader = await connectAgent(gateway, { headers: bearer(await tokenOf({ scope: 'wallets' })) });
   expect(codes(await reader.call('Wallet', { address: freshAddress() }))).toEqual([]);

@@ -318,7 +318,7 @@ const INPUT = { webhookId: '0193f0a0-0000-7000-8000-000000000001', name: 'new' }
 
 describe('a shutdown', () => {
   const start = async (service: { readonly url: string }) =>
-    startTrusting([RENAME], { UPSTREAM_URL: service.url, MCP: 'on', MCP_TOOLS: 'Rename' });
+    startTrusting([RENAME], { UPSTREAM_URL: service.url, MCP: 'Rename' });
 
   test('lets a call that runs finish', async () => {
     await using service = await startBlockingService();

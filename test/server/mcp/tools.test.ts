@@ -28,12 +28,7 @@ describe('which operations are tools', () => {
   test.each<[what: string, documents: string[], env: Record<string, string>, names: string[]]>([
     ['every query with a name', [NAME, OTHER, WATCH, NEWS, UNNAMED], {}, ['Name', 'Other']],
     ['those of a document with several', [`${NAME} ${OTHER} ${WATCH}`], {}, ['Name', 'Other']],
-    [
-      'those that MCP_TOOLS lists, in its order',
-      [NAME, OTHER, WATCH],
-      { MCP_TOOLS: 'Watch, Name' },
-      ['Watch', 'Name'],
-    ],
+    ['those that MCP lists, in its order', [NAME, OTHER, WATCH], { MCP: 'Watch, Name' }, ['Watch', 'Name']],
   ])('%s', async (_what, documents, env, names) => {
     const tools = await toolsOf(documents, env);
     expect(tools.map(({ name }) => name)).toEqual(names);
@@ -42,18 +37,13 @@ describe('which operations are tools', () => {
   });
 
   test.each<[what: string, documents: string[], env: Record<string, string>, problem: RegExp]>([
-    [
-      'a name that no operation has',
-      [NAME, WATCH],
-      { MCP_TOOLS: 'Nome' },
-      /^MCP_TOOLS: .*\(Name, Watch\), got Nome$/,
-    ],
-    ['a subscription', [NAME, NEWS], { MCP_TOOLS: 'News' }, /^MCP_TOOLS: .*the subscription News$/],
+    ['a name that no operation has', [NAME, WATCH], { MCP: 'Nome' }, /^MCP: .*\(Name, Watch\), got Nome$/],
+    ['a subscription', [NAME, NEWS], { MCP: 'News' }, /^MCP: .*the subscription News$/],
     [
       'a name of two operations',
       [NAME, 'query Name { chains { name } }'],
       {},
-      /^MCP_TOOLS: .*got Name, which 2 have$/,
+      /^MCP: .*got Name, which 2 have$/,
     ],
     ['nothing that could be one', [WATCH, UNNAMED], {}, /^MCP: expected a query with a name /],
   ])('the start names %s', async (_what, documents, env, problem) => {
@@ -65,14 +55,14 @@ describe('which operations are tools', () => {
     expect((error as ConfigError).problems).toEqual([expect.stringMatching(problem)]);
   });
 
-  test('a name of two operations does no harm where MCP_TOOLS lists others', async () => {
-    const tools = await toolsOf([NAME, 'query Name { chains { name } }', OTHER], { MCP_TOOLS: 'Other' });
+  test('a name of two operations does no harm where MCP lists others', async () => {
+    const tools = await toolsOf([NAME, 'query Name { chains { name } }', OTHER], { MCP: 'Other' });
     expect(tools.map(({ name }) => name)).toEqual(['Other']);
   });
 });
 
 test('at SIGHUP the tools are those of the new file, unless it can not be the tools that are asked for', async () => {
-  await using gateway = await startWith([NAME, OTHER], { MCP_TOOLS: 'Name' });
+  await using gateway = await startWith([NAME, OTHER], { MCP: 'Name' });
   await using agent = await connectAgent(gateway);
   const described = async () => (await agent.client.listTools()).tools.map(({ description }) => description);
   const before = await described();
@@ -81,7 +71,7 @@ test('at SIGHUP the tools are those of the new file, unless it can not be the to
   expect(await described()).toEqual(['Now described.']);
   await gateway.rewrite([OTHER]);
   expect(await described()).toEqual(['Now described.']);
-  expect(gateway.logLines.at(-1)).toContain('MCP_TOOLS: expected names of operations');
+  expect(gateway.logLines.at(-1)).toContain('MCP: expected names of operations');
   expect(await agent.call('Name')).toMatchObject({ isError: false, data: { __typename: 'Query' } });
 });
 
@@ -166,7 +156,7 @@ describe('what a tool says', () => {
   test('input objects have their fields, and exactly one of them where the type says so', async () => {
     const { properties } = await schemaOf(
       `mutation Create($input: CreateWebhookInput!) { createWebhook(input: $input) { __typename } }`,
-      { MCP_TOOLS: 'Create' },
+      { MCP: 'Create' },
     );
     expect(properties.input).toMatchObject({
       type: 'object',

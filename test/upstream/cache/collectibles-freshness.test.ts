@@ -46,10 +46,10 @@ test('a dashboard that polls causes a request for transactions each time, and fo
 
 test.each([
   ['15 times CACHE_HEAD_MS when it is not set', { CACHE_HEAD_MS: '4000' }, 1],
-  ['its own when it is set', { CACHE_HEAD_MS: '4000', CACHE_COLLECTIBLES_MS: '1000' }, 2],
-  ['its own also without CACHE_HEAD_MS', { CACHE_HEAD_MS: '0', CACHE_COLLECTIBLES_MS: '60000' }, 1],
+  ['its own when it is set', { CACHE_HEAD_MS: '4000', CACHE_NEWEST_MS: 'collectibles=1000' }, 2],
+  ['its own also without CACHE_HEAD_MS', { CACHE_HEAD_MS: '0', CACHE_NEWEST_MS: 'collectibles=60000' }, 1],
   ['off when CACHE_HEAD_MS is', { CACHE_HEAD_MS: '0' }, 2],
-  ['off by 0', { CACHE_COLLECTIBLES_MS: '0' }, 2],
+  ['off by 0', { CACHE_NEWEST_MS: 'collectibles=0' }, 2],
 ])('the time that they stay fresh is %s', async (_what, env, collectibles) => {
   await using over = await startPolled(env);
   await over.poll();

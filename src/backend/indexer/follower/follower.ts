@@ -199,7 +199,7 @@ export class Follower {
     const kept = Math.max(0, head.number - KEPT_BLOCKS);
     const start = startBlock ?? (head.number < SHORT_CHAIN ? 0 : kept);
     if (start > head.number)
-      throw new Error(`expected START_BLOCK at most at the head, block ${head.number}, got ${start}`);
+      throw new Error(`expected to begin at most at the head, block ${head.number}, got ${start}`);
     const silent = index.silentUntil(this.chainId) ?? head.number;
     const fetched = await this.#fetch(Math.max(start, Math.min(kept, silent + 1)));
     index.setSilentUntil(this.chainId, silent);

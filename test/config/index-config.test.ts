@@ -1,40 +1,41 @@
 import { describe, expect, test } from 'vitest';
-import { readIndexedConfig, readServiceConfig } from '../../../src/backend/indexer/config.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { readServiceConfig } from '../../src/config/index-config.ts';
 
 /** The settings of an index, which the gateway and the service that runs alone read by the same code. */
+
+const read = (env: Record<string, string>) => readServiceConfig({ API_KEY: 'key', ...env });
 
 const NODE = 'http://127.0.0.1:8545';
 
 test('without CHAINS there is no index, whatever else is set', () => {
   for (const env of [{}, { CHAINS: '' }, { START_BLOCK: '0', METADATA: 'on', DATA_DIR: '/data' }])
-    expect(readIndexedConfig(env)).toEqual({ config: null, problems: [] });
+    expect(readConfig(env).indexed).toBeNull();
 });
 
 test('an id and a URL are enough', () => {
-  expect(readIndexedConfig({ CHAINS: `31337=${NODE}` })).toEqual({
-    problems: [],
-    config: {
-      chains: [{ id: 31337, url: NODE, startBlock: null }],
-      directory: 'data/index',
-      abiDirectory: null,
-      metadata: null,
-      prices: null,
-    },
-  });
+  const indexed = {
+    chains: [{ id: 31337, url: NODE, startBlock: null }],
+    directory: 'data/index',
+    abiDirectory: null,
+    metadata: null,
+    prices: null,
+  };
+  expect(readConfig({ CHAINS: `31337=${NODE}` }).indexed).toEqual(indexed);
+  expect(read({ CHAINS: `31337=${NODE}` })).toMatchObject(indexed);
 });
 
 test('every setting is read', () => {
-  const { config, problems } = readIndexedConfig({
-    CHAINS: ' 1 = wss://user:pass@node.example/ws?key=a=b , 11297108109=https://other.example/v3/KEY ',
-    START_BLOCK: '1=19000000',
+  const env = {
+    CHAINS:
+      ' 1 @ 19000000 = wss://user:pass@node.example/ws?key=a=b , 11297108109=https://other.example/v3/KEY ',
     DATA_DIR: '/data',
     ABI_DIR: './out',
     METADATA: 'on',
     IPFS_GATEWAY: 'https://ipfs.example/',
     PRICES: 'https://prices.example/now.json',
-  });
-  expect(problems).toEqual([]);
-  expect(config).toEqual({
+  };
+  expect(readConfig(env).indexed).toEqual({
     chains: [
       { id: 1, url: 'wss://user:pass@node.example/ws?key=a=b', startBlock: 19_000_000 },
       { id: 11297108109, url: 'https://other.example/v3/KEY', startBlock: null },
@@ -46,17 +47,18 @@ test('every setting is read', () => {
   });
 });
 
-test('one number in START_BLOCK is for every chain', () => {
-  const { config } = readIndexedConfig({ CHAINS: `1=${NODE},2=${NODE}`, START_BLOCK: '0' });
-  expect(config?.chains.map(({ startBlock }) => startBlock)).toEqual([0, 0]);
+test('old names: START_BLOCK is for every chain, or for some, and CHAINS comes first; INDEX_DIR stands over DATA_DIR', () => {
+  const env = { CHAINS: `1=${NODE},2@7=${NODE}`, DATA_DIR: '/data', INDEX_DIR: '/index' };
+  const startsOf = (START_BLOCK: string) =>
+    readConfig({ ...env, START_BLOCK }).indexed?.chains.map(({ startBlock }) => startBlock);
+  expect(startsOf('0')).toEqual([0, 7]);
+  expect(startsOf('1=19000000,2=8')).toEqual([19_000_000, 7]);
+  expect(startsOf('2=8')).toEqual([null, 7]);
+  expect(readConfig(env).indexed?.directory).toBe('/index');
 });
 
-test('INDEX_DIR stands over DATA_DIR, and PRICES may be a file', () => {
-  const env = { CHAINS: `1=${NODE}`, DATA_DIR: '/data', INDEX_DIR: '/index', PRICES: './prices.json' };
-  expect(readIndexedConfig(env)).toMatchObject({
-    problems: [],
-    config: { directory: '/index', prices: './prices.json' },
-  });
+test('PRICES may be a file', () => {
+  expect(read({ CHAINS: `1=${NODE}`, PRICES: './prices.json' })).toMatchObject({ prices: './prices.json' });
 });
 
 describe('what is no setting is one problem, which names its variable', () => {
@@ -74,6 +76,12 @@ describe('what is no setting is one problem, which names its variable', () => {
     ],
     ['no URL', { CHAINS: '7=' }, /^CHAINS: expected an http, https, ws or wss URL for chain 7/],
     ['a URL of another scheme', { CHAINS: '7=ftp://SECRET@node.example' }, /^CHAINS: .* for chain 7/],
+    [
+      'a word for the first block',
+      { CHAINS: `7@latest=${SECRET}` },
+      /^CHAINS: .* 7@19000000=url, as entry 1/,
+    ],
+    ['no first block', { CHAINS: `7@=${SECRET}` }, /^CHAINS: .* as entry 1/],
     ['a host alone', { CHAINS: '7=SECRET:8545' }, /^CHAINS: .* for chain 7/],
     [
       'a word for a block',
@@ -91,10 +99,9 @@ describe('what is no setting is one problem, which names its variable', () => {
     ['a gateway that is no URL', { CHAINS: `7=${SECRET}`, IPFS_GATEWAY: 'ipfs.io' }, /^IPFS_GATEWAY: /],
     ['prices by another scheme', { CHAINS: `7=${SECRET}`, PRICES: 'ftp://SECRET@host' }, /^PRICES: /],
   ])('%s', (_what, env, problem) => {
-    const { problems } = readIndexedConfig(env);
-    expect(problems).toEqual([expect.stringMatching(problem)]);
-    expect(problems.join()).not.toContain('SECRET');
-    expect(readServiceConfig({ ...env, API_KEY: 'key' })).toEqual(problems);
+    expect(read(env)).toEqual([expect.stringMatching(problem)]);
+    expect(JSON.stringify(read(env))).not.toContain('SECRET');
+    expect(() => readConfig(env)).toThrow(expect.objectContaining({ problems: read(env) }));
   });
 });
 

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { IndexedConfig } from '../backend/indexer/config.ts';
+import type { Chain } from '../lookups/chains/known-chains.ts';
+import { commaList, isUnique } from './kinds.ts';
+import { type Kind, said } from './variable.ts';
+
+/** What variables say of chains: those that are indexed here, and names of others. */
+
+const CHAIN_NAME = '[A-Za-z][A-Za-z0-9_-]{0,63}';
+const CHAIN = new RegExp(`^\\d{1,16}:${CHAIN_NAME}(?::${CHAIN_NAME})*$`);
+
+/** Ids, names and tags of chains: `4242:newchain:mainnet,434343:other`. Each id and each name is unique. */
+export const extraChains: Kind<readonly Chain[]> = {
+  schema: commaList
+    .pipe(z.array(z.string().regex(CHAIN)))
+    .transform((entries) => entries.map(readChain))
+    .refine((chains) => chains.every(({ chainId }) => Number.isSafeInteger(chainId)))
+    .refine(
+      (chains) => isUnique(chains.map(({ chainId }) => chainId)) && isUnique(chains.map(({ name }) => name)),
+    ),
+  expected: 'id:name[:tag…], comma-separated, each id and name once',
+  shows: (chains) => chains.map(({ chainId, name, tags }) => [chainId, name, ...tags].join(':')).join(),
+};
+
+const readChain = (entry: string): Chain => {
+  const [chainId, name = '', ...tags] = entry.split(':');
+  return { chainId: Number(chainId), name, tags };
+};
+
+const NODE_PROTOCOLS = ['http:', 'https:', 'ws:', 'wss:'];
+
+export const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
+  URL.canParse(text) && protocols.includes(new URL(text).protocol);
+
+/** A chain's id from decimal digits; null for anything else. */
+const readId = (text: string): number | null => {
+  const id = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+  return id > 0 && Number.isSafeInteger(id) ? id : null;
+};
+
+const BLOCK = /^\d{1,15}$/;
+
+type IndexedChains = IndexedConfig['chains'];
+
+/**
+ * `1=https://…,31337=http://127.0.0.1:8545`, where `1@19000000=…` says the first block to index. A problem names an entry by
+ * its place: its text may hold a key.
+ */
+export const indexedChains: Kind<IndexedChains> = {
+  schema: z.string().transform((text, context) => {
+    const chains = new Map<number, IndexedChains[number]>();
+    for (const [index, entry] of text.split(',').entries()) {
+      const [, name = '', , start, url = ''] = /^([^=@]*)(@([^=]*))?=(.*)$/s.exec(entry.trim()) ?? [];
+      const id = readId(name.trim());
+      const place = `as entry ${index + 1}`;
+      const block = start?.trim();
+      const expect = (expected: string, got: string) =>
+        context.issues.push({ ...said(expected, got), input: '' });
+      if (id === null) expect(`id=url, such as 31337=http://127.0.0.1:8545, ${place}`, 'no id of a chain');
+      else if (chains.has(id)) expect('each id once', `${id} again ${place}`);
+      else if (block !== undefined && !BLOCK.test(block))
+        expect(`the number of a block, as in ${id}@19000000=url, ${place}`, 'something else');
+      else if (!isUrlOf(url.trim(), NODE_PROTOCOLS))
+        expect(`an http, https, ws or wss URL for chain ${id}`, 'something else');
+      else chains.set(id, { id, url: url.trim(), startBlock: block === undefined ? null : Number(block) });
+    }
+    return [...chains.values()];
+  }),
+  expected: 'chains, as id=url, comma-separated',
+  shows: (chains) =>
+    chains
+      .map(
+        ({ id, url, startBlock }) => `${id}${startBlock === null ? '' : `@${startBlock}`}=${nodeShown(url)}`,
+      )
+      .join(),
+};
+
+/** Of a node's URL: its path often is a key. */
+const nodeShown = (url: string): string => {
+  const { protocol, host, pathname, search, username } = new URL(url);
+  return `${protocol}//${host}${pathname === '/' && search + username === '' ? '' : '/(access)'}`;
+};
+
+const EXPECTED_BLOCKS = 'the number of a block, or id=number, comma-separated, each id once and in CHAINS';
+
+/** `0` for all chains, or `1=19000000,31337=0`. */
+export const startBlocks: Kind<number | ReadonlyMap<number, number>> = {
+  schema: z.string().transform((text, context) => {
+    if (BLOCK.test(text.trim())) return Number(text);
+    const blocks = new Map<number, number>();
+    for (const entry of text.split(',')) {
+      const [name = '', number = '', ...more] = entry.split('=').map((part) => part.trim());
+      const id = readId(name);
+      if (id !== null && !blocks.has(id) && BLOCK.test(number) && more.length === 0)
+        blocks.set(id, Number(number));
+      else context.issues.push({ ...said(EXPECTED_BLOCKS, JSON.stringify(entry.trim())), input: '' });
+    }
+    return blocks;
+  }),
+  expected: EXPECTED_BLOCKS,
+  shows: (blocks) =>
+    typeof blocks === 'number' ? String(blocks) : [...blocks].map((each) => each.join('=')).join(),
+};

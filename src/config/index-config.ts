@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import type { IndexedConfig, ServiceConfig } from '../backend/indexer/config.ts';
+import type { Environment } from './environment.ts';
+import { readVariables, type ValuesOf } from './variable.ts';
+import type { INDEX } from './variables/index-of-chains.ts';
+import { SERVICE_VARIABLES } from './variables/index-of-chains.ts';
+
+/** The settings of an index, of the gateway that embeds it and of the service that runs alone. */
+
+type Read = ValuesOf<typeof INDEX> & { readonly DATA_DIR: string };
+
+/** What is wrong with START_BLOCK, which names chains of CHAINS. */
+export const startProblems = ({ CHAINS, START_BLOCK }: Read, env: Environment): readonly string[] => {
+  if (START_BLOCK === null || typeof START_BLOCK === 'number' || (env.CHAINS && CHAINS === null)) return [];
+  return [...START_BLOCK]
+    .filter(([id]) => !CHAINS?.some((chain) => chain.id === id))
+    .map(
+      ([id, block]) =>
+        `START_BLOCK: expected the number of a block, or id=number, comma-separated, each id once and in CHAINS, got "${id}=${block}"`,
+    );
+};
+
+/** Null without CHAINS. */
+export const indexedOf = (read: Read): IndexedConfig | null => {
+  const { CHAINS, START_BLOCK, INDEX_DIR, DATA_DIR, ABI_DIR, METADATA, IPFS_GATEWAY, PRICES } = read;
+  const startOf = (id: number) => (typeof START_BLOCK === 'number' ? START_BLOCK : START_BLOCK?.get(id));
+  return (
+    CHAINS && {
+      chains: CHAINS.map((chain) => ({
+        ...chain,
+        startBlock: chain.startBlock ?? startOf(chain.id) ?? null,
+      })),
+      directory: INDEX_DIR ?? join(DATA_DIR, 'index'),
+      abiDirectory: ABI_DIR,
+      metadata: METADATA ? { ipfsGateway: IPFS_GATEWAY } : null,
+      prices: PRICES,
+    }
+  );
+};
+
+/** Reads the settings of the service that runs alone. Returns every problem instead if there is one. */
+export const readServiceConfig = (env: Environment): ServiceConfig | readonly string[] => {
+  const problems: string[] = [];
+  const read = readVariables(SERVICE_VARIABLES, env, problems);
+  problems.push(...startProblems(read, env));
+  const indexed = indexedOf(read);
+  const { API_KEY } = read;
+  if (!env.CHAINS) problems.push('CHAINS: expected at least one chain, as id=url, got none');
+  if (!env.API_KEY) problems.push('API_KEY: expected printable characters without spaces, got none');
+  if (indexed === null || API_KEY === null || problems.length > 0) return problems;
+  return {
+    ...indexed,
+    host: read.HOST,
+    port: read.PORT,
+    apiKey: API_KEY,
+    keyHeader: read.API_KEY_HEADER,
+    signatureSecret: read.SIGNATURE_SECRET,
+  };
+};

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { indexedChains, isUrlOf, startBlocks } from '../chains.ts';
+import { anyText, apiKey, headerName, integer, onOff, withoutAccess } from '../kinds.ts';
+import { type Kind, onlyWith, variable } from '../variable.ts';
+import { DELIVERIES } from './deliveries.ts';
+import { OBSERVING } from './serving.ts';
+
+const isWebUrl = (text: string): boolean => isUrlOf(text, ['http:', 'https:']);
+
+const webUrl: Kind<string> = {
+  schema: z
+    .string()
+    .refine(isWebUrl)
+    .transform((url) => url.replace(/\/+$/, '')),
+  expected: 'an http or https URL',
+  shows: withoutAccess,
+};
+
+const fileOrUrl: Kind<string> = {
+  schema: z.string().refine((text) => !/^[a-z][\w+.-]*:\/\//i.test(text) || isWebUrl(text)),
+  expected: 'the path of a file, or an http or https URL',
+  shows: withoutAccess,
+};
+
+const unused = onlyWith('CHAINS');
+
+/** An index of real chains: of the gateway that embeds it, and of the service that runs alone. */
+export const INDEX = {
+  CHAINS: variable(
+    indexedChains,
+    null,
+    'Chains to index from nodes of your own: `31337=http://127.0.0.1:8545`, comma-separated, by `http`, `https`, `ws` or `wss`. See [Your own chain](your-own-chain.md). The node must answer for that chain id. `1@19000000=url` begins with that block; by default the first block is 0 for a chain of fewer than 10,000 blocks, and else about its head. Not with UPSTREAM_URL, nor with REDIS_URL: many gateways share one service.',
+    { isCommon: true, isSecret: true, example: '1@24000000=wss://node.example.com' },
+  ),
+  ABI_DIR: variable(
+    anyText,
+    null,
+    "Folder of ABIs that decode calls and events: plain JSON, Foundry's `out/`, Hardhat's `artifacts/`.",
+    { unused },
+  ),
+  METADATA: variable(
+    onOff,
+    false,
+    '`on` fetches the metadata of collectibles (names and pictures) from the URLs that their contracts name.',
+    { unused },
+  ),
+  IPFS_GATEWAY: variable(webUrl, 'https://ipfs.io', 'Where `ipfs:` URLs of metadata are fetched from.', {
+    isSecret: true,
+    unused: (env) => unused(env) ?? (env.METADATA === 'on' ? null : 'not used without METADATA=on'),
+  }),
+  PRICES: variable(
+    fileOrUrl,
+    null,
+    'A JSON file of [prices](your-own-chain.md#prices), by its path or its http or https URL.',
+    { isSecret: true, unused },
+  ),
+  START_BLOCK: variable(startBlocks, null, 'The first block to index.', {
+    replacedBy: 'CHAINS, as id@block=url',
+  }),
+  INDEX_DIR: variable(anyText, null, 'Folder of the index.', {
+    replacedBy: 'DATA_DIR, in which the index is the folder `index`',
+  }),
+};
+
+/** The service over an index that runs alone, for gateways elsewhere. */
+export const SERVICE = {
+  HOST: variable(anyText, '127.0.0.1', 'Address to listen on.'),
+  PORT: variable(integer(0, 65_535), 4100, 'Port to listen on. 0 picks a free one.'),
+  API_KEY: variable(apiKey, null, "The key that it accepts: the gateways' UPSTREAM_API_KEY.", {
+    isSecret: true,
+    byDefault: 'none: required',
+    example: 'YOUR_KEY',
+  }),
+  API_KEY_HEADER: variable(
+    { ...headerName, schema: z.string().regex(/^[\w-]{1,128}$/) },
+    'X-Service-Api-Key',
+    'Header that carries the key.',
+  ),
+  SIGNATURE_SECRET: variable(anyText, null, "Signs deliveries: the gateways' DELIVERY_SIGNATURE_SECRET.", {
+    isSecret: true,
+    example: 'YOUR_WEBHOOKS_SECRET',
+  }),
+};
+
+/** All that the service reads. */
+export const SERVICE_VARIABLES = {
+  ...SERVICE,
+  ...INDEX,
+  DATA_DIR: DELIVERIES.DATA_DIR,
+  LOG_FORMAT: OBSERVING.LOG_FORMAT,
+};
