@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { delivers } from '../dispatch/webhook.ts';
 import { type Operation, text } from '../http/http.ts';
@@ -106,6 +106,12 @@ const bytesIn = (directory: string): IndexFigures['bytes'] => {
 
 /** Opens the file of the index for this process alone: two that follow a chain would both deliver. */
 const openAlone = (directory: string): DatabaseSync => {
+  const above = dirname(directory);
+  // Beside it, a new index would have none of its webhooks.
+  if (existsSync(join(above, FILE)) && !existsSync(join(directory, FILE)))
+    throw new Error(
+      `DATA_DIR: expected the index in ${directory}, got one in ${above}: move its files ${FILE}* there`,
+    );
   try {
     const database = openDatabase(join(directory, FILE));
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');

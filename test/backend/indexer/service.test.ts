@@ -1,8 +1,9 @@
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/backend/indexer/database/database.ts';
+import { folderOf } from '../../support/folder.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
 import { startReceiver } from '../dispatch/support/receiver.ts';
 import type { Json } from '../support/sandbox.ts';
@@ -217,6 +218,14 @@ test.each([
   expect(await service.progress()).toMatchObject([{ head: 0, indexedTo: 0 }]);
   faulty.faults.call = undefined;
   await service.indexed(2);
+});
+
+test('an index in the folder above, as an older unit has it, is not taken for none', async () => {
+  await using folder = await folderOf({ 'index.sqlite': '' });
+  const directory = folder.path('index');
+  await expect(open({ chains: [], directory })).rejects.toThrow(
+    `DATA_DIR: expected the index in ${directory}, got one in ${dirname(directory)}: move its files`,
+  );
 });
 
 test('an index is used by one process at a time, and goes on where it was', async () => {
