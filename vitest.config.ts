@@ -41,6 +41,7 @@ export default defineConfig({
     // Node loads the tests and the gateway itself, as `npm start` does, and no module is mocked.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     reporters: ['default', new SummaryReporter()],
+    setupFiles: 'test/support/measure-file.ts',
     // The first by name run first: those that take longest.
     projects: [
       {
