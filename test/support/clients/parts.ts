@@ -90,7 +90,7 @@ export const mergeParts = (parts: readonly Part[]): unknown => {
     for (const { id = '', path, subPath = [], data, items } of incremental) {
       const place = path ?? [...(announced.get(id) ?? []), ...subPath];
       if (items) addItems(merged, path ? place.slice(0, -1) : place, path?.at(-1) ?? null, items);
-      else if (data !== undefined) merge(merged, place, data);
+      else if (data !== undefined) merge(merged, place, structuredClone(data));
     }
   }
   return merged.data;
