@@ -16,7 +16,7 @@ process.env.GOGC ??= '400';
 
 const spawning = findSpawningTests();
 
-/** Tests of what we work with, and of what a release is made of: `npm run test:release`. All others are promises. */
+/** Tests of our own tools, and of what a release is made of: `npm run test:release`. All others hold promises to users. */
 const release = [
   'cli/package',
   'docs/commands',

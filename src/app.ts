@@ -82,7 +82,7 @@ type Parts = Pick<
   'config' | 'log' | 'now' | 'readPath' | 'readsChains' | 'times' | 'openLog' | 'machine' | 'opened'
 >;
 
-/** What of upstream fails by itself: each lookup, and the management of webhooks. */
+/** The resources of upstream that have a circuit breaker of their own: each lookup, and the management of webhooks. */
 const RESOURCES = [...[...lookups, ...itemLookups].map(({ name }) => name), 'webhooks', 'chains'];
 
 const start = async (parts: Parts): Promise<App> => {

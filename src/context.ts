@@ -3,7 +3,7 @@ import type { ChangeNotifier } from './deliveries/feed/change-notifier.ts';
 import { MergedReads } from './deliveries/feed/merged-reads.ts';
 import type { DeliveryUrls } from './deliveries/ingress/delivery-url.ts';
 import type { RefusedDeliveries } from './deliveries/ingress/refused.ts';
-import type { DeliveryLog } from './deliveries/log/log.ts';
+import type { DeliveryReads } from './deliveries/log/log.ts';
 import { SearchLimiter } from './deliveries/log/read-limits.ts';
 import { createTenantDeliveries } from './deliveries/tenant-deliveries.ts';
 import { Answer, type Answers } from './graph/answer/answer.ts';
@@ -38,7 +38,7 @@ export type ContextParts = {
     readonly sharedKeys: SharedKeys | null;
   };
   readonly deliveries: {
-    readonly log: DeliveryLog;
+    readonly log: DeliveryReads;
     readonly changeNotifier: ChangeNotifier;
     readonly feedCache: FeedCache;
     readonly deliveryUrls: DeliveryUrls;

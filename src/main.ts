@@ -101,7 +101,7 @@ const handleSignals = (app: App, { shutdown }: Config, log: Log, level: LogLevel
   const hadTerminal = isatty(process.stderr.fd);
   process.on('SIGHUP', () => {
     if (hadTerminal && !isatty(process.stderr.fd)) {
-      // The terminal was closed: the same signal says so, and lines of the log can't be written any more.
+      // The terminal was closed: the same signal says so, and log lines can no longer be written.
       process.stderr.on('error', () => {});
       stopOnce('SIGHUP');
     } else if (!isStopping) void app.reload();

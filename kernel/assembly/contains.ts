@@ -1,4 +1,4 @@
-import { PAGE, TEXTS } from './layout';
+import { PAGE, TEXTS } from '../../src/upstream/kernel/layout';
 
 /** Returns whether the body of `length` bytes at PAGE has the text of `textLength` bytes at TEXTS, which has one at least. */
 export function contains(length: u32, textLength: u32): bool {

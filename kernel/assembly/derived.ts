@@ -1,21 +1,32 @@
+import {
+  CHAIN_ENTRIES,
+  CHAIN_ENTRY_BYTES,
+  CHAIN_ENTRY_ID,
+  CHAINS,
+  ID_NULL,
+  ID_PARTS,
+  ID_SLOTS,
+  ID_TYPE,
+  LIQUIDITY_POOL_SIZE,
+  LIQUIDITY_STATED,
+  LIQUIDITY_TOKEN,
+  NO_SLOT,
+  ODD,
+  SPAN_BYTES,
+  SUBJECT_SLOT,
+  TEXTS,
+  WORD_COUNT,
+  WORD_IS_COMPACT,
+  WORD_SPANS,
+} from '../../src/upstream/kernel/layout';
 import { encodeBase64 } from './base64';
 import { BACKSLASH, byteAt, isDigit, MINUS, QUOTE, ZERO } from './bytes';
 import { copyBytes, isSame } from './copy';
-import { CHAINS, TEXTS } from './layout';
-import { emit, emitBoolean, emitByte, emitNull, ODD, stopItem } from './output';
+import { emit, emitBoolean, emitByte, emitNull, stopItem } from './output';
 import { hasBackslash } from './scanner';
 import { spanLength, spanStart } from './slot';
 
 /** Fields that upstream does not send as they are: they are made of others. */
-
-/** Of a global id: the span of its type with a colon, how many parts, their slots, SUBJECT for the list's address; the JSON for a part that is null. */
-const ID_TYPE: usize = 0;
-const ID_PARTS: usize = 8;
-const ID_NULL: usize = 12;
-const ID_SLOTS: usize = 20;
-const SUBJECT: u32 = 0xffff_ffff;
-/** The offset of a property that the record does not have. */
-const NO_SLOT: u32 = 0xffff_fffe;
 
 const MAX_ID: usize = 1024;
 const id = memory.data(1024 + 32);
@@ -34,7 +45,7 @@ export function writeGlobalId(details: usize, record: usize): void {
   for (let part: u32 = 0; part < parts; part += 1) {
     const offset = load<u32>(details + ID_SLOTS + ((<usize>part) << 2));
     if (part > 0) addText(colon, 1);
-    const slot = offset === SUBJECT ? TEXTS : slotAt(record, offset);
+    const slot = offset === SUBJECT_SLOT ? TEXTS : slotAt(record, offset);
     addJson(spanStart(slot) === 0 ? details + ID_NULL : slot);
   }
   if (Id.length > MAX_ID) return stopItem(ODD);
@@ -74,21 +85,16 @@ function encode(): usize {
   return length + 2;
 }
 
-/** Of low liquidity: the slots of what upstream says of it, of the pool's size in dollars, and of the token's address. */
-const STATED: usize = 0;
-const POOL_SIZE: usize = 4;
-const TOKEN: usize = 8;
-
 /** Dollars of fewer digits before the point are less than 10,000. */
 const LIQUID_DIGITS: usize = 5;
 
 /** Writes what upstream says; else whether the pool is small; else false for the chain's own currency, which has no address; else null. */
 export function writeLowLiquidity(details: usize, record: usize): void {
-  const stated = slotAt(record, load<u32>(details, STATED));
+  const stated = slotAt(record, load<u32>(details, LIQUIDITY_STATED));
   if (spanStart(stated) !== 0) return emit(spanStart(stated), spanLength(stated));
-  const size = slotAt(record, load<u32>(details, POOL_SIZE));
+  const size = slotAt(record, load<u32>(details, LIQUIDITY_POOL_SIZE));
   if (spanStart(size) !== 0) return emitBoolean(isSmall(spanStart(size) + 1));
-  if (spanStart(slotAt(record, load<u32>(details, TOKEN))) === 0) emitBoolean(false);
+  if (spanStart(slotAt(record, load<u32>(details, LIQUIDITY_TOKEN))) === 0) emitBoolean(false);
   else emitNull();
 }
 
@@ -102,10 +108,6 @@ function isSmall(start: usize): bool {
   return digits < LIQUID_DIGITS;
 }
 
-/** CHAINS: a mask, then entries of a hash table: the span of a name in quotes, and the span of its id. */
-const ENTRIES: usize = CHAINS + 4;
-const ENTRY_BYTES: usize = 16;
-
 /** Writes the id of the chain whose name is in the slot; null for an unknown one. */
 export function writeChainId(slot: usize): void {
   const name = spanStart(slot);
@@ -114,18 +116,13 @@ export function writeChainId(slot: usize): void {
   let hash: u32 = 0x811c_9dc5;
   for (let p = name; p < name + length; p += 1) hash = (hash ^ byteAt(p)) * 0x0100_0193;
   for (let entry = hash & mask; ; entry = (entry + 1) & mask) {
-    const found = ENTRIES + <usize>entry * ENTRY_BYTES;
+    const found = CHAINS + CHAIN_ENTRIES + <usize>entry * CHAIN_ENTRY_BYTES;
     const other = spanStart(found);
     if (other === 0) return emitNull();
     if (spanLength(found) === length && isSame(other, name, length))
-      return emit(spanStart(found + 8), spanLength(found + 8));
+      return emit(spanStart(found + CHAIN_ENTRY_ID), spanLength(found + CHAIN_ENTRY_ID));
   }
 }
-
-/** Of a word: whether only letters and digits count, how many words there are, then their spans, without quotes. */
-const WORD_IS_COMPACT: usize = 0;
-const WORD_COUNT: usize = 4;
-const WORD_SPANS: usize = 8;
 
 const MAX_WORD: usize = 64;
 const word = memory.data(64 + 16);
@@ -146,7 +143,7 @@ export function writeWord(details: usize, start: usize, bytes: usize): void {
   }
   const count = load<u32>(details, WORD_COUNT);
   for (let index: u32 = 0; index < count; index += 1) {
-    const span = details + WORD_SPANS + <usize>index * 8;
+    const span = details + WORD_SPANS + <usize>index * SPAN_BYTES;
     if (spanLength(span) !== length || !isSame(spanStart(span), word, length)) continue;
     emitByte(QUOTE);
     emit(spanStart(span), length);

@@ -1,12 +1,6 @@
 import { Heap, reserve } from './heap';
 import { exactNumber } from './host';
 
-/** How the host writes a number: as the exact parser reads it, as its text, as the nearest float, or as a decimal without an exponent. */
-export const EXACT: u32 = 0;
-export const EXACT_TEXT: u32 = 1;
-export const FLOAT: u32 = 2;
-export const DECIMAL: u32 = 3;
-
 class Calls {
   static count: u32 = 0;
 }

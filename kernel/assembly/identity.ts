@@ -1,6 +1,6 @@
+import { IDENTITIES, IDENTITIES_END } from '../../src/upstream/kernel/layout';
 import { byteAt, COLON, QUOTE } from './bytes';
 import { copyBytes } from './copy';
-import { IDENTITIES, IDENTITIES_END } from './layout';
 import { hasBackslash } from './scanner';
 import { spanLength, spanStart } from './slot';
 

@@ -2,21 +2,6 @@
 
 export { contains } from './contains';
 export { hashOf } from './identity';
-export {
-  CHAINS,
-  CHAINS_END,
-  OUTPUT,
-  PADDING,
-  PAGE,
-  PLAN,
-  PLAN_END,
-  RESULT,
-  ROWS,
-  TABLES,
-  TABLES_END,
-  TEXTS,
-  TEXTS_END,
-} from './layout';
 export { index } from './page';
 export { Step } from './plan';
 export { Kind } from './table';

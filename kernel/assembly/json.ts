@@ -1,6 +1,7 @@
+import { EXACT, EXACT_TEXT } from '../../src/upstream/kernel/layout';
 import { byteAt, COMMA, isDigit, LIST, literalEnd, MINUS, NULL_WORD, OBJECT, QUOTE } from './bytes';
 import { isSame } from './copy';
-import { appendExact, EXACT, EXACT_TEXT } from './exact';
+import { appendExact } from './exact';
 import { append, appendQuoted, Heap, push, reserve } from './heap';
 import { countName } from './names';
 import { Numeric, numberEnd } from './number';

@@ -1,11 +1,11 @@
+import { NAMES, NAMES_END } from '../../src/upstream/kernel/layout';
 import { byteAt } from './bytes';
-import { NAMES, NAMES_END } from './layout';
 
 /**
  * Counts the shapes of the objects that no table describes. The plain parser refuses texts with too many of them. The page
  * is left to it before that many: what it refuses, no index may accept.
  */
-export class Names {
+class Names {
   /** Names so far, equal ones too. */
   static seen: u32 = 0;
   static shapes: u32 = 0;

@@ -1,13 +1,6 @@
+import { DONE, FULL, OUTPUT, OUTPUT_END } from '../../src/upstream/kernel/layout';
 import { FALS_WORD, TRUE_WORD } from './bytes';
 import { copyBytes } from './copy';
-import { OUTPUT, OUTPUT_END } from './layout';
-
-/** Why a call of `write` stopped. The host has the same numbers. */
-export const DONE: u32 = 0;
-/** The output has no room for the item: it is written by the next call. */
-export const FULL: u32 = 1;
-/** The item is left to the object writer. */
-export const ODD: u32 = 2;
 
 /** What has been written, and the beginning of the item that is being written. */
 export class Output {

@@ -1,29 +1,36 @@
+import {
+  FIELD_BYTES,
+  LIST_IDENTITY,
+  LIST_MEMBERS,
+  LIST_TABLE,
+  LIST_TIME,
+  MEMBERS,
+  PADDING,
+  PAGE,
+  RESULT,
+  RESULT_HEAP_END,
+  RESULT_MEMBERS,
+  RESULT_REPEATS,
+  ROW_END,
+  ROW_HASH,
+  ROW_IS_ODD,
+  ROW_RECORD,
+  ROW_START,
+  ROW_TIME,
+  SPAN_BYTES,
+} from '../../src/upstream/kernel/layout';
 import { byteAt, COMMA, LIST, LIST_END, OBJECT, OBJECT_END, QUOTE } from './bytes';
 import { startExact } from './exact';
 import { Heap, startHeap } from './heap';
 import { hasRepeats, identityHash, markIdentity, startIdentities } from './identity';
-import { PADDING, PAGE, RESULT } from './layout';
 import { countName, startNames } from './names';
 import { Item, newRecord, readRecord } from './record';
-import { MAX_ROWS, ROW_END, ROW_HASH, ROW_IS_ODD, ROW_RECORD, ROW_START, ROW_TIME, rowAt } from './rows';
+import { MAX_ROWS, rowAt } from './rows';
 import { afterSpace, hasBackslash, stringEnd } from './scanner';
 import { skip, valueAfterName } from './skip';
-import { SLOT, setSpan } from './slot';
-import { FIELD_BYTES, isNamed } from './table';
+import { setSpan } from './slot';
+import { isNamed } from './table';
 import { Time } from './time';
-
-/** A list as the host compiled it: its table, the slot of its time or 0, the slots of its identity, then names. */
-const LIST_TABLE: usize = 0;
-const LIST_TIME: usize = 4;
-const LIST_IDENTITY: usize = 8;
-/** The names of the page's members: first that of the list of items. */
-const LIST_MEMBERS: usize = 32;
-const MEMBERS: u32 = 6;
-
-/** In RESULT: the end of the heap, whether identities may repeat, and the spans of the members. */
-const RESULT_END: usize = 0;
-const RESULT_REPEATS: usize = 4;
-const RESULT_MEMBERS: usize = 8;
 
 /**
  * Indexes the body of `length` bytes at PAGE. `heapEnd` is where its heap must end. Returns the number of items. Traps for
@@ -35,7 +42,7 @@ export function index(length: u32, list: usize, maxItems: u32, heapEnd: usize): 
   startNames();
   startExact();
   startIdentities(min(maxItems, MAX_ROWS));
-  memory.fill(RESULT, 0, RESULT_MEMBERS + <usize>MEMBERS * SLOT);
+  memory.fill(RESULT, 0, RESULT_MEMBERS + <usize>MEMBERS * SPAN_BYTES);
   let count: i32 = -1;
   let p = afterSpace(PAGE);
   if (byteAt(p) !== OBJECT) unreachable();
@@ -61,7 +68,7 @@ export function index(length: u32, list: usize, maxItems: u32, heapEnd: usize): 
     if (next !== COMMA) unreachable();
   }
   if (count < 0 || p !== end) unreachable();
-  store<u32>(RESULT, <u32>Heap.top, RESULT_END);
+  store<u32>(RESULT, <u32>Heap.top, RESULT_HEAP_END);
   store<u32>(RESULT, <u32>hasRepeats(), RESULT_REPEATS);
   return <u32>count;
 }
@@ -79,7 +86,7 @@ function memberAt(p: usize, list: usize): u32 {
 
 /** Traps for a member that the page has twice. */
 function setMember(member: u32, start: usize, end: usize): void {
-  const span = RESULT + RESULT_MEMBERS + <usize>member * SLOT;
+  const span = RESULT + RESULT_MEMBERS + <usize>member * SPAN_BYTES;
   if (load<u32>(span) !== 0) unreachable();
   setSpan(span, start, end);
 }

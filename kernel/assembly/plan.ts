@@ -1,4 +1,4 @@
-/** Plans as the host compiles them: how many steps, then the steps. Each step writes its prefix, then what its kind says. */
+/** What a step of a plan writes: see layout.ts. */
 
 export enum Step {
   /** The prefix alone. */
@@ -28,12 +28,3 @@ export enum Step {
   isNull,
   lowLiquidity,
 }
-
-export const STEPS: usize = 4;
-export const STEP_BYTES: usize = 24;
-export const STEP_KIND: usize = 0;
-export const STEP_SLOT: usize = 4;
-export const STEP_PREFIX: usize = 8;
-export const STEP_PREFIX_LENGTH: usize = 12;
-/** The plan of its records, or what a derived field is made of. */
-export const STEP_DETAILS: usize = 16;

@@ -1,3 +1,16 @@
+import {
+  BIT,
+  FIRST,
+  IS_REQUIRED,
+  KIND,
+  NAME_LENGTH,
+  NEXT,
+  PRESENT_BITS,
+  RECORD_BYTES,
+  REQUIRED_BITS,
+  SLOT_OFFSET,
+  TABLE,
+} from '../../src/upstream/kernel/layout';
 import { byteAt, COMMA, isNull, LIST, LIST_END, OBJECT, OBJECT_END } from './bytes';
 import { clearBytes } from './copy';
 import { Heap, reserve } from './heap';
@@ -7,22 +20,7 @@ import { LEFT_OUT } from './scalar';
 import { afterSpace, hasBackslash, stringEnd } from './scanner';
 import { skip, valueAfterName } from './skip';
 import { clear, setList, setRecord } from './slot';
-import {
-  BIT,
-  FIRST,
-  findField,
-  IS_REQUIRED,
-  isNamed,
-  KIND,
-  Kind,
-  NAME_LENGTH,
-  NEXT,
-  PRESENT_BITS,
-  RECORD_BYTES,
-  REQUIRED_BITS,
-  SLOT_OFFSET,
-  TABLE,
-} from './table';
+import { findField, isNamed, Kind } from './table';
 import { readScalar } from './value';
 
 /** The item that is being read. */

@@ -1,3 +1,4 @@
+import { DECIMAL, EXACT, FLOAT } from '../../src/upstream/kernel/layout';
 import {
   byteAt,
   COLON,
@@ -12,7 +13,7 @@ import {
   SPACE,
   ZERO,
 } from './bytes';
-import { appendExact, DECIMAL, EXACT, FLOAT } from './exact';
+import { appendExact } from './exact';
 import { append, appendQuoted, Heap, push, reserve } from './heap';
 import { appendJson, isUnchanged } from './json';
 import { digitsEnd, Numeric, numberEnd } from './number';

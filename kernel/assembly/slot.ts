@@ -1,18 +1,11 @@
+import { IS_LIST, SPAN_LENGTH } from '../../src/upstream/kernel/layout';
 import { Heap } from './heap';
 
-/**
- * A record is a link to the next record of its list (4 bytes), then a slot (8 bytes) for each field of its table. A slot
- * holds where the field's JSON lies and how long it is; of a record, where it is; of a list of records, where the first is,
- * and IS_LIST. Zero stands for null.
- */
-export const SLOT: usize = 8;
-
-/** The second word of the slot of a list: it tells an empty list from null. */
-export const IS_LIST: u32 = 1;
+/** Slots of records: see layout.ts. */
 
 export function setSpan(slot: usize, from: usize, end: usize): void {
   store<u32>(slot, <u32>from);
-  store<u32>(slot, <u32>(end - from), 4);
+  store<u32>(slot, <u32>(end - from), SPAN_LENGTH);
 }
 
 /** Sets the span of the text that was just appended to the heap. */
@@ -21,7 +14,7 @@ export function setAppended(slot: usize, from: usize): void {
 }
 
 export function setList(slot: usize): void {
-  store<u32>(slot, IS_LIST, 4);
+  store<u32>(slot, IS_LIST, SPAN_LENGTH);
 }
 
 export function setRecord(slot: usize, record: usize): void {
@@ -37,5 +30,5 @@ export function spanStart(slot: usize): usize {
 }
 
 export function spanLength(slot: usize): usize {
-  return load<u32>(slot, 4);
+  return load<u32>(slot, SPAN_LENGTH);
 }

@@ -1,3 +1,4 @@
+import { COUNT, FIELD_BYTES, FIELDS, NAME_BITS, NAME_LENGTH } from '../../src/upstream/kernel/layout';
 import { byteAt, QUOTE } from './bytes';
 
 /**
@@ -38,29 +39,6 @@ export enum Kind {
   /** Its fields are those of the record that it is in. */
   inline,
 }
-
-/** Of a table: how many fields, the bytes of a record, the bits of required fields, of those that make it present. */
-export const COUNT: usize = 0;
-export const RECORD_BYTES: usize = 4;
-export const REQUIRED_BITS: usize = 8;
-export const PRESENT_BITS: usize = 12;
-/** The guess of the first field. */
-export const FIRST: usize = 16;
-export const FIELDS: usize = 32;
-
-/** Of a field: its name in quotes comes first, then the name's length, and the bits of its first 16 bytes. */
-export const FIELD_BYTES: usize = 64;
-export const NAME_LENGTH: usize = 32;
-export const NAME_BITS: usize = 36;
-export const KIND: usize = 40;
-export const IS_REQUIRED: usize = 44;
-/** The table of its records. */
-export const TABLE: usize = 48;
-/** Where its slot lies in a record. */
-export const SLOT_OFFSET: usize = 52;
-export const BIT: usize = 56;
-/** The guess of the field after it. */
-export const NEXT: usize = 60;
 
 /** Whether the field's name lies at `p`. */
 export function isNamed(p: usize, field: usize): bool {

@@ -1,28 +1,42 @@
-import { COMMA, LIST, LIST_END, OBJECT_END } from './bytes';
-import { isSame } from './copy';
-import { writeChainId, writeGlobalId, writeLowLiquidity, writeWord } from './derived';
-import { OUTPUT, PLAN, RESULT, TEXTS } from './layout';
-import { DONE, emit, emitBoolean, emitByte, emitEmptyList, emitNull, ODD, Output, stopItem } from './output';
 import {
+  CHAIN_NAME_SLOT,
+  CONDITION_BYTES,
+  CONDITION_WANTED,
+  DONE,
+  IS_LIST,
+  ODD,
+  OUTPUT,
+  PLAN,
+  RESULT,
+  RESULT_OUTPUT_END,
+  RESULT_STOP,
+  ROW_IS_ODD,
+  ROW_RECORD,
+  SPAN_BYTES,
+  SPAN_LENGTH,
   STEP_BYTES,
   STEP_DETAILS,
   STEP_KIND,
   STEP_PREFIX,
-  STEP_PREFIX_LENGTH,
   STEP_SLOT,
   STEPS,
-  Step,
-} from './plan';
-import { ROW_IS_ODD, ROW_RECORD, rowAt } from './rows';
+  TEXTS,
+  TEXTS_CURSORS,
+  VIEW_ABSENT,
+  VIEW_CONDITIONS,
+  VIEW_PLAN,
+  VIEW_PRESENT,
+} from '../../src/upstream/kernel/layout';
+import { COMMA, LIST, LIST_END, OBJECT_END } from './bytes';
+import { isSame } from './copy';
+import { writeChainId, writeGlobalId, writeLowLiquidity, writeWord } from './derived';
+import { emit, emitBoolean, emitByte, emitEmptyList, emitNull, Output, stopItem } from './output';
+import { Step } from './plan';
+import { rowAt } from './rows';
 import { hasBackslash } from './scanner';
-import { IS_LIST, spanLength, spanStart } from './slot';
+import { spanLength, spanStart } from './slot';
 
-/** In RESULT: the end of the output, and why it ends there. */
-const RESULT_OUTPUT_END: usize = 0;
-const RESULT_STOP: usize = 4;
-
-/** TEXTS: the address in quotes as a span; from CURSORS on, the spans of the cursors of the items that are written. */
-const CURSORS: usize = TEXTS + 8;
+const CURSORS: usize = TEXTS + TEXTS_CURSORS;
 
 class Cursor {
   static span: usize = 0;
@@ -41,7 +55,7 @@ export function write(from: u32, to: u32): u32 {
     Output.item = Output.top;
     if (load<u32>(row, ROW_IS_ODD) !== 0) stopItem(ODD);
     else {
-      Cursor.span = CURSORS + <usize>(item - from) * 8;
+      Cursor.span = CURSORS + <usize>(item - from) * SPAN_BYTES;
       if (item !== from) emitByte(COMMA);
       writeRecord(PLAN, load<u32>(row, ROW_RECORD));
     }
@@ -58,7 +72,7 @@ export function write(from: u32, to: u32): u32 {
 function writeRecord(plan: usize, record: usize): void {
   const end = plan + STEPS + <usize>load<u32>(plan) * STEP_BYTES;
   for (let step = plan + STEPS; step < end; step += STEP_BYTES) {
-    emit(load<u32>(step, STEP_PREFIX), load<u32>(step, STEP_PREFIX_LENGTH));
+    emit(load<u32>(step, STEP_PREFIX), load<u32>(step, STEP_PREFIX + SPAN_LENGTH));
     const slot = record + <usize>load<u32>(step, STEP_SLOT);
     const kind = <i32>load<u32>(step, STEP_KIND);
     if (kind === Step.span) writeSpan(slot);
@@ -84,7 +98,7 @@ function writeStep(kind: i32, step: usize, slot: usize, record: usize): void {
     case Step.record:
       return first === 0 ? emitNull() : writeRecord(details, first);
     case Step.recordsOrNull:
-      return load<u32>(slot, 4) === IS_LIST ? writeRecords(details, first) : emitNull();
+      return load<u32>(slot, SPAN_LENGTH) === IS_LIST ? writeRecords(details, first) : emitNull();
     case Step.node:
       return writeRecord(details, record);
     case Step.cursor:
@@ -100,19 +114,13 @@ function writeStep(kind: i32, step: usize, slot: usize, record: usize): void {
     case Step.lowLiquidity:
       return writeLowLiquidity(details, record);
     case Step.chainId:
-      return first === 0 ? writeChainId(record + <usize>load<u32>(details)) : emit(first, spanLength(slot));
+      return first === 0
+        ? writeChainId(record + <usize>load<u32>(details, CHAIN_NAME_SLOT))
+        : emit(first, spanLength(slot));
     default:
       return first === 0 ? emitNull() : writeWord(details, first, spanLength(slot));
   }
 }
-
-/** Of a view: its plan, how many conditions make it present and how many absent, then these conditions. */
-const VIEW_PLAN: usize = 0;
-const VIEW_PRESENT: usize = 4;
-const VIEW_ABSENT: usize = 8;
-const VIEW_CONDITIONS: usize = 12;
-/** Of a condition: a slot, which must have a value, and the span of the JSON that it must be, unless that is empty. */
-const CONDITION_BYTES: usize = 12;
 
 function writeView(details: usize, record: usize): void {
   const present = load<u32>(details, VIEW_PRESENT);
@@ -131,7 +139,7 @@ function holdsAny(first: usize, count: u32, record: usize): bool {
     const slot = record + <usize>load<u32>(condition);
     const start = spanStart(slot);
     if (start === 0) continue;
-    const wanted = condition + 4;
+    const wanted = condition + CONDITION_WANTED;
     if (spanStart(wanted) === 0) return true;
     const length = spanLength(slot);
     if (hasBackslash(start, start + length)) stopItem(ODD);

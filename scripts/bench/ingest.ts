@@ -9,8 +9,7 @@ import { decimals, median, print, tableOf, whole } from '../harness/figures.ts';
 import { startHelper } from '../harness/processes.ts';
 import { DELIVERY_BYTES, deliveryTo } from './delivery.ts';
 import type { Load, LoadTask } from './load/load.ts';
-import type { Task as RedisTask } from './redis-alone.ts';
-import type { Task as SqliteTask } from './sqlite-alone.ts';
+import type { Task } from './stores.ts';
 
 const IN_FLIGHT = 64;
 const ROUNDS = 3;
@@ -93,6 +92,13 @@ export const measureIngest = async (args: readonly string[]): Promise<void> => {
 type GatewayWith = (env: Record<string, string>) => Promise<string>;
 type Post = (url: string, connections: number, ms: number) => Promise<Figures>;
 
+/** The returned function stores deliveries without HTTP, in SQLite or Redis, in a process that does nothing else. */
+const startStores = (made: AsyncDisposableStack, redisUrl: string | null) => {
+  const stores = made.use(startHelper(new URL('stores.ts', import.meta.url)));
+  return (rows: Task['rows'], ms: number) =>
+    stores.ask<Figures>({ redisUrl, rows, inFlight: IN_FLIGHT, ms } satisfies Task);
+};
+
 const inFolder = async (
   made: AsyncDisposableStack,
   gatewayWith: GatewayWith,
@@ -102,9 +108,7 @@ const inFolder = async (
   made.defer(() => removeFolder(dataDir));
   const deliveryUrl = await gatewayWith({ DATA_DIR: dataDir });
   const bare = made.use(await spawnGateway(NOWHERE, 'scripts/bench/lookups/raw-proxy.ts'));
-  const sqlite = made.use(startHelper(new URL('sqlite-alone.ts', import.meta.url)));
-  const store = (rows: SqliteTask['rows'], ms: number) =>
-    sqlite.ask<Figures>({ rows, inFlight: IN_FLIGHT, ms } satisfies SqliteTask);
+  const store = startStores(made, null);
   return [
     { name: 'gateway', measure: (ms) => post(deliveryUrl, IN_FLIGHT, ms), ms: 3000 },
     { name: 'sqlite, same rows', measure: (ms) => store('log', ms), ms: 2500 },
@@ -122,9 +126,7 @@ const inRedis = async (
   const redis = await launchRedis();
   made.defer(() => redis.stop());
   const deliveryUrl = await gatewayWith({ REDIS_URL: redis.url });
-  const alone = made.use(startHelper(new URL('redis-alone.ts', import.meta.url)));
-  const store = (rows: RedisTask['rows'], ms: number) =>
-    alone.ask<Figures>({ url: redis.url, rows, inFlight: IN_FLIGHT, ms } satisfies RedisTask);
+  const store = startStores(made, redis.url);
   return [
     { name: 'gateway', measure: (ms) => post(deliveryUrl, IN_FLIGHT, ms), ms: 3000 },
     { name: 'the log alone', measure: (ms) => store('log', ms), ms: 2500 },

@@ -4,8 +4,6 @@ import { measureFanout, measureGateways } from './fanout.ts';
 import { measureIndexing } from './indexing.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
-import { measureTurns } from './turns.ts';
-import { measureWalletEvents } from './wallet-events.ts';
 import { measureWorkers } from './workers.ts';
 
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
@@ -15,8 +13,6 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void
   fanout: measureFanout,
   gateways: measureGateways,
   lookups: measureLookups,
-  turns: measureTurns,
-  'wallet-events': measureWalletEvents,
   workers: measureWorkers,
 };
 

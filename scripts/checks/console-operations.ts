@@ -1,19 +1,19 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import process from 'node:process';
 import { codegen } from '@graphql-codegen/core';
 import * as operationTypes from '@graphql-codegen/typescript-operations';
-import { buildSchema, getOperationAST, OperationTypeNode, parse } from 'graphql';
+import { buildSchema, OperationTypeNode, parse } from 'graphql';
+import { isOperation } from '../../src/graph/document-limits.ts';
 import { generator, ROOT } from './generated.ts';
 
-/**
- * Writes the types and the texts of the console's operations, from its .graphql documents and schema.graphql. The texts are
- * those that `npm run trust` accepts, with their hashes.
- */
+/** Writes the types of the console's operations, from its .graphql documents and schema.graphql. */
 
 const save = generator('console:operations');
 const OPERATIONS = `${ROOT}src/console/operations`;
 const FILE = 'src/console/__generated__/operations.ts';
+
+const documents = readdirSync(OPERATIONS)
+  .sort()
+  .map((location) => ({ location, document: parse(readFileSync(`${OPERATIONS}/${location}`, 'utf8')) }));
 
 const types = async (): Promise<string> => {
   const schema = readFileSync(`${ROOT}schema.graphql`, 'utf8');
@@ -21,12 +21,7 @@ const types = async (): Promise<string> => {
     filename: FILE,
     schema: parse(schema),
     schemaAst: buildSchema(schema),
-    documents: readdirSync(OPERATIONS)
-      .sort()
-      .map((location) => ({
-        location,
-        document: parse(readFileSync(`${OPERATIONS}/${location}`, 'utf8')),
-      })),
+    documents: [...documents],
     config: {
       enumType: 'string-literal',
       immutableTypes: true,
@@ -46,28 +41,17 @@ const SUFFIX = {
   [OperationTypeNode.SUBSCRIPTION]: 'Subscription',
 };
 
-const documents = (): string[] => {
-  const trust = ['src/cli/persist-documents.ts', OPERATIONS];
-  const trusted: Record<string, string> = JSON.parse(
-    execFileSync(process.execPath, trust, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }),
-  );
-  return Object.entries(trusted)
-    .map(([hash, text]) => {
-      const operation = getOperationAST(parse(text));
-      const name = operation?.name?.value ?? '';
-      const type = `${name}${SUFFIX[operation?.operation ?? OperationTypeNode.QUERY]}`;
-      return `export const ${name}: Operation<${type}, ${type}Variables> = {
-  name: '${name}',
-  hash: '${hash}',
-  text: \`${text}\`,
-};`;
-    })
-    .sort();
-};
+const declarations = documents
+  .flatMap(({ document }) => document.definitions.filter(isOperation))
+  .map(({ name: { value: name = '' } = {}, operation }) => {
+    const type = `${name}${SUFFIX[operation]}`;
+    return `export declare const ${name}: Operation<${type}, ${type}Variables>;`;
+  })
+  .sort();
 
 await save(
   FILE,
-  `/* Written by \`npm run console:operations\` from the documents in src/console/operations. */
+  `/* Written by \`npm run console:operations\` from the documents in src/console/operations. console-files.ts makes the values. */
 
 /** A document of one operation, with the types of its answer and of its variables. */
 export type Operation<Data, Variables> = {
@@ -79,6 +63,6 @@ export type Operation<Data, Variables> = {
 };
 
 ${await types()}
-${documents().join('\n\n')}
+${declarations.join('\n')}
 `,
 );

@@ -54,7 +54,8 @@ const RULES: readonly Rule[] = [
     {
       orphan: true,
       path: '^src/',
-      pathNot: '^src/(main|backend/sandbox/main|backend/indexer/index-thread|cli/[a-z-]+)\\.ts$',
+      pathNot:
+        '^src/(main|backend/sandbox/main|backend/indexer/index-thread|cli/[a-z-]+|upstream/kernel/assembly\\.d)\\.ts$',
     },
     {},
   ),

@@ -1,10 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { createLog } from '../../src/lib/log.ts';
 import { createTelemetry } from '../../src/telemetry/telemetry.ts';
-import { generator } from '../checks/generated.ts';
+import { generator, ROOT } from '../checks/generated.ts';
 import { type MetricFamily, OVERVIEW, type Panel, PROCESS, panelOf } from './panels.ts';
+import { alertsTable, fillIn, metricsTable } from './tables.ts';
 
-/** Writes Grafana's dashboard: what is looked at first, a panel for each metric of the gateway, and the process. */
+/**
+ * Writes Grafana's dashboard (what is looked at first, a panel for each metric of the gateway, and the process), and the tables
+ * of metrics and alerts in docs/metrics.md.
+ */
 
 const save = generator('observability');
 
@@ -101,6 +107,8 @@ const labelVariable = (name: string, query: string): object => ({
   current: { text: 'All', value: '$__all' },
 });
 
+const families = metricFamilies();
+
 const dashboard = {
   uid: 'evm-graphql-gateway',
   title: 'EVM GraphQL gateway',
@@ -119,7 +127,13 @@ const dashboard = {
       labelVariable('instance', 'label_values(gateway_build_info{job=~"$job"}, instance)'),
     ],
   },
-  panels: layOut(rowsOf(metricFamilies())),
+  panels: layOut(rowsOf(families)),
 };
 
 await save('deploy/grafana/dashboard.json', `${JSON.stringify(dashboard, null, 2)}\n`);
+
+const [metrics, rules] = await Promise.all(
+  ['docs/metrics.md', 'deploy/prometheus/alerts.yaml'].map((path) => readFile(join(ROOT, path), 'utf8')),
+);
+const withMetrics = fillIn(metrics ?? '', 'metrics', metricsTable(families));
+await save('docs/metrics.md', fillIn(withMetrics, 'alerts', alertsTable(rules ?? '')));

@@ -2,7 +2,7 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
-import { collectFiles } from '../../src/server/browsers/console-files.ts';
+import { collectFiles, OPERATIONS } from '../../src/server/browsers/console-files.ts';
 import { parseCommandLine } from '../command-line.ts';
 
 /**
@@ -57,6 +57,15 @@ const collectBundled = async () => {
     input: join(FROM, 'console/app.ts'),
     platform: 'browser',
     tsconfig: false,
+    plugins: [
+      {
+        name: 'console-operations',
+        load: {
+          filter: { id: new RegExp(`/console/${OPERATIONS}$`) },
+          handler: () => new Map(files).get(OPERATIONS) ?? null,
+        },
+      },
+    ],
   });
   const { output } = await modules.generate({ format: 'esm', minify: true });
   await modules.close();

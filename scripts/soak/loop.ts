@@ -1,6 +1,5 @@
 import { openSync, readSync } from 'node:fs';
 import process from 'node:process';
-import type { Wait } from './waits.ts';
 
 /** A turn of an event loop that took long, in milliseconds. */
 export type Turn = {
@@ -15,7 +14,7 @@ export type Turn = {
 
 /** How often a timer measures. An idle loop takes this long from one measurement to the next. */
 const EVERY_MS = 20;
-export const LONG_MS = 30;
+const LONG_MS = 30;
 
 /** Milliseconds of a clock that all processes of a machine share. */
 export const sharedClockMs = (): number => Number(process.hrtime.bigint()) / 1e6;
@@ -51,10 +50,3 @@ const openNoCoreMs = (): (() => number) => {
     return () => 0;
   }
 };
-
-/** How much of what a turn took was of this kind while the wait lasted. */
-export const during = ({ ms, endMs }: Wait, turns: readonly Turn[], kind: 'ranMs' | 'noCoreMs'): number =>
-  turns.reduce((sum, turn) => {
-    const overlap = Math.min(endMs, turn.endMs) - Math.max(endMs - ms, turn.endMs - turn.tookMs);
-    return overlap > 0 ? sum + turn[kind] * Math.min(1, overlap / turn.tookMs) : sum;
-  }, 0);

@@ -1,9 +1,9 @@
 import { sum, tableOf } from '../harness/figures.ts';
 import { ATTACKS } from './attacks/registry.ts';
-import { during, type Turn } from './loop.ts';
+import type { Turn } from './loop.ts';
 import type { Tally } from './repeat.ts';
 import type { Checked } from './tenants.ts';
-import { MOST_WAIT_MS, type Wait, type WaitSummary } from './waits.ts';
+import { during, MOST_WAIT_MS, type Wait, type WaitSummary } from './waits.ts';
 
 /** What a soak has shown. */
 export type Report = {

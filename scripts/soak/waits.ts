@@ -1,5 +1,5 @@
 import { Times, type TimesSummary } from '../harness/figures.ts';
-import { sharedClockMs } from './loop.ts';
+import { sharedClockMs, type Turn } from './loop.ts';
 import { count, type Tally } from './repeat.ts';
 
 export type Wait = {
@@ -57,3 +57,10 @@ export class Waits {
     return Object.fromEntries(kinds);
   }
 }
+
+/** How much of what a turn took was of this kind while the wait lasted. */
+export const during = ({ ms, endMs }: Wait, turns: readonly Turn[], kind: 'ranMs' | 'noCoreMs'): number =>
+  turns.reduce((sum, turn) => {
+    const overlap = Math.min(endMs, turn.endMs) - Math.max(endMs - ms, turn.endMs - turn.tookMs);
+    return overlap > 0 ? sum + turn[kind] * Math.min(1, overlap / turn.tookMs) : sum;
+  }, 0);

@@ -10,7 +10,7 @@ import {
 } from '../deliveries/ingress/delivery-url.ts';
 import { RefusedDeliveries } from '../deliveries/ingress/refused.ts';
 import { LogOpenError } from '../deliveries/log/errors.ts';
-import { observeLog } from '../deliveries/log/observer.ts';
+import type { DeliveryLog } from '../deliveries/log/log.ts';
 import { messageOf } from '../lib/errors.ts';
 import { closeToOthers } from '../lib/folders.ts';
 import { settlesWithin } from '../lib/tasks.ts';
@@ -20,6 +20,7 @@ import type { Startup } from './startup.ts';
 
 /** The delivery log, and what its readers share. */
 export type Deliveries = ContextParts['deliveries'] & {
+  readonly log: DeliveryLog;
   /** The secret that makes cursors, the tenants of keys, and the names of what gateways share. It is never replaced. */
   readonly identity: string;
   /** What readiness looks at in addition to the log. */
@@ -31,8 +32,7 @@ const FEED_CACHE_BYTES = 32 * 1024 * 1024;
 
 /** Opens the log in Redis, or else in DATA_DIR. Rejects with ConfigError when that is not possible. */
 export const startDeliveries = async (startup: Startup, redis: Redis | null): Promise<Deliveries> => {
-  const { log: opened, secrets, identity, checks } = await loadLog(startup, redis);
-  const log = observeLog(opened, startup.telemetry.log);
+  const { log, secrets, identity, checks } = await loadLog(startup, redis);
   startup.opened.defer(() => closeWithin(startup, log));
   return {
     log,
@@ -93,7 +93,7 @@ const closeFolder = async ({ config, log: logger }: Startup): Promise<void> => {
  * Closes the log, and waits for that until the shutdown deadline. A slow disk does not fail the shutdown: every acknowledged
  * delivery is already durable, and the next start opens a log that was not closed.
  */
-const closeWithin = async ({ log: logger, deadline }: Startup, log: Deliveries['log']): Promise<void> => {
+const closeWithin = async ({ log: logger, deadline }: Startup, log: DeliveryLog): Promise<void> => {
   const closed = log.close();
   if (await settlesWithin([closed], deadline.remainingMs())) return closed;
   logger.warn('delivery log not closed before the shutdown deadline');

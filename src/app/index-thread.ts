@@ -14,7 +14,7 @@ export type IndexThread = {
   readonly apiKey: string;
   /** Begins to follow the chains and to deliver. It answers from what is indexed before as well. */
   follow(): void;
-  /** What it says of itself, at most a second ago. Rejects when it does not answer in time, as while it is started again. */
+  /** Its figures, at most a second old. Rejects when it does not answer in time, for example during a restart. */
   figures(): Promise<IndexFigures>;
   /** Of them, what readiness says. */
   health(): Promise<IndexFigures['health']>;

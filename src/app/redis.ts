@@ -70,7 +70,7 @@ const checkStartSettings = async (
 export type SharedCache = { readonly pages: SharedPages; readonly invalidations: Invalidations };
 
 type Parts = {
-  /** Makes the names of what is shared, which reveal nothing. */
+  /** Makes the keys of shared values, which reveal nothing. */
   readonly secret: string;
   /** Gateways of other base URLs or keys of upstream share nothing with this one. */
   readonly upstreamUrl: string;

@@ -3,10 +3,11 @@ import { ConfigError } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
 import { type Caller, createContext } from '../context.ts';
 import { createIngress } from '../deliveries/ingress/ingress.ts';
+import { createInvalidation } from '../deliveries/invalidation.ts';
+import { observeLog } from '../deliveries/log/observer.ts';
 import { createAnswers } from '../graph/answer/answer.ts';
 import { createSharedAnswers } from '../graph/answer/shared-answers.ts';
 import { createEstimate } from '../graph/cost/estimate.ts';
-import { createDeprecatedUses } from '../graph/deprecated-uses.ts';
 import { createCursors } from '../graph/pagination/cursor.ts';
 import { messageOf } from '../lib/errors.ts';
 import { plannedSchema, schema } from '../schema.ts';
@@ -31,7 +32,6 @@ import { createUnsentLimit } from '../server/http/unsent-limit.ts';
 import { createEventStreams } from '../server/subscriptions/event-stream.ts';
 import { serveWebSockets } from '../server/websocket/server.ts';
 import type { Deliveries } from './deliveries.ts';
-import { createInvalidatingDeliveries } from './invalidating-deliveries.ts';
 import type { AgentTools } from './mcp.ts';
 import { createAuthenticate, hasLayer, type Startup } from './startup.ts';
 import type { Upstream } from './upstream.ts';
@@ -79,16 +79,18 @@ export const startServer = async (
     times.unsent,
   );
   const answers = createAnswers(maxAnswerBytes, unsent.isExceeded);
-  const invalidating = createInvalidatingDeliveries({
+  const invalidation = createInvalidation({
+    log: deliveries.log,
     memory: upstream.invalidation,
     shared: upstream.sharedInvalidations,
     cachePartitionOf: (tenant) => cachePartitionOf(mode, tenant),
     unnamedBy: (webhookId, named) => delivered?.unnamedBy(webhookId, named) ?? [],
     now,
   });
+  const deliveryLog = observeLog(deliveries.log, telemetry.log, invalidation.reads);
   const contextOf = createContext({
     upstream,
-    deliveries: { ...deliveries, log: invalidating.invalidateBeforeReading(deliveries.log) },
+    deliveries: { ...deliveries, log: deliveryLog },
     settings: {
       answers,
       chains: upstream.chains,
@@ -120,7 +122,7 @@ export const startServer = async (
       observer: telemetry.documents,
     }),
     attribute,
-    operations: createOperations(telemetry.operations, attribute, createDeprecatedUses(schema)),
+    operations: createOperations(telemetry.operations, attribute),
     trusted,
     unsent,
     mask,
@@ -182,7 +184,7 @@ export const startServer = async (
     });
   const hasGraphiQL = !config.production && trusted === null;
   const health = createHealthEndpoints({
-    checks: [{ part: 'deliveries', run: () => deliveries.log.check() }, ...deliveries.checks],
+    checks: [{ part: 'deliveries', run: () => deliveryLog.check() }, ...deliveries.checks],
     degradations: () =>
       client.openCircuits().map((resource) => ({
         part: 'upstream',
@@ -197,14 +199,14 @@ export const startServer = async (
     graphql,
     mcp,
     ingest: createIngress({
-      log: deliveries.log,
+      log: deliveryLog,
       deliveryUrls,
       signature: config.deliveries.signature,
       limits: times.deliveryBody,
       findSubscriber: (tenant, webhookId, happenedAt) =>
         subscribed.find({ cachePartition: cachePartitionOf(mode, tenant), webhookId }, happenedAt),
-      onReceived: invalidating.received,
-      onStored: invalidating.stored,
+      onReceived: invalidation.received,
+      onStored: invalidation.stored,
       onRefused: (tenant, refused) => deliveries.refused.record(tenant, refused),
       observer: telemetry.ingest,
       traceOf,

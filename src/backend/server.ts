@@ -44,7 +44,7 @@ type Extras = {
   readonly routes: readonly Route[];
   /** The fault that a request meets; null for none. */
   faultOf(request: ServiceRequest): FaultRule | null;
-  /** Is told of each answer. `operation` is the path with its parameters in braces; null when it is unknown. */
+  /** Called after each answer. `operation` is the path with its parameters in braces; null when it is unknown. */
   answered(request: ServiceRequest, operation: string | null, computeUnits: number): void;
 };
 
@@ -53,7 +53,7 @@ export type RunningService = {
   /** Without a trailing slash. */
   readonly url: string;
   readonly webhooks: Webhooks;
-  /** Ends connections and deliveries. Resolves when none is left. */
+  /** Ends connections and deliveries. Resolves when all of them have ended. */
   stop(): Promise<void>;
 };
 
@@ -131,7 +131,7 @@ const health = (source: Source): Operation => ({
 });
 
 type HandlerOptions = {
-  /** The operation of a path; null when there is none. */
+  /** The operation of a path; null for an unknown path. */
   readonly find: (path: string) => FoundOperation | null;
   /** What else is served, in order. */
   readonly routes: readonly Route[];
@@ -190,7 +190,7 @@ const createRequestHandler = (options: HandlerOptions): RequestListener => {
 
   return (incoming, outgoing) => {
     handle(incoming, outgoing).catch((problem: unknown) => {
-      // A client that disconnects and a service that stops are no failures.
+      // A client that disconnects and a service that stops do not count as failures.
       if (outgoing.destroyed || stopped.aborted) return outgoing.destroy();
       log('request failed', { path: incoming.url, problem: String(problem) });
       if (outgoing.headersSent) outgoing.destroy();

@@ -2,8 +2,8 @@ import type { Operation } from './http/http.ts';
 import type { Awaitable, Block, Chain, Decoded, Hex, LogEntry, Token, Transaction } from './types.ts';
 
 /**
- * What is known of chains, their assets and their contracts. It answers at once: what must be fetched is fetched before
- * the block that needs it is told of.
+ * What is known of chains, their assets and their contracts. It answers at once: what a block needs is fetched before listeners
+ * hear of that block.
  */
 export type ChainReader = {
   readonly chains: readonly Chain[];
@@ -182,10 +182,10 @@ export type ChainData = ChainReader & {
   holdings(wallet: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<Part<Holding>>;
   /** Null when the NFT's metadata is unknown. */
   metadata(holding: Holding): Awaitable<NftMetadata | null>;
-  /** Null for a contract that is no NFT collection. Spam collections are described as well. */
+  /** Null for a contract that is not an NFT collection. Spam collections are described as well. */
   collection(chainId: number, address: Hex): Awaitable<Collection | null>;
   /**
-   * What an account holds of fungible assets on the given chains, without what it has none of, in ascending order of places:
+   * The fungible assets of an account on the given chains, without balances of 0, in ascending order of places:
    * the chain's id and the token's address, which is empty for the native asset. Where one asset is asked for, others may come
    * with it.
    */
@@ -213,29 +213,29 @@ export type ChainData = ChainReader & {
 };
 
 /**
- * Is told of a source's blocks. The calls are synchronous: a source that stores its blocks makes them within the
- * transaction that stores the block, so that what a listener writes into the same database stands or falls with it.
+ * Hears of a source's blocks. The calls are synchronous: a source that stores its blocks makes them within the transaction that
+ * stores the block, so that what a listener writes into the same database is committed or rolled back with it.
  */
 export type BlockListener = {
   /** A chain's next block. */
   added(block: Block): void;
   /**
-   * Movements of native currency inside of calls that became known after their block was told of: its transactions with more
-   * effects than before, of which only the new ones have balances, and the same transactions as they were.
+   * Internal transfers that became known after `added` was called with their block: its transactions with the additional effects,
+   * of which only the new ones have balances, and the same transactions as they were.
    */
   traced(block: Block, before: readonly Transaction[]): void;
-  /** The chain's blocks from this number on have been unwound: they are no part of the chain any more. */
+  /** The chain's blocks from this number on have been unwound by a reorg: they are no longer part of the chain. */
   removed(chainId: number, fromNumber: number): void;
 };
 
 /** A source of chain data: the simulated chains, or an index of real ones. The service answers and delivers from it. */
 export type Source = ChainData & {
-  /** Adds a listener. Only new blocks are told of, no history that is filled in. */
+  /** Adds a listener. It hears of new blocks only, not of backfilled ones. */
   onBlock(listener: BlockListener): void;
   /** Operations of its own beside the contract's, such as the pictures that its URLs point at. */
   readonly operations: readonly Operation[];
   /** Begins to make or follow blocks. Resolves when its data can be asked for. */
   start(): Promise<void>;
-  /** Resolves when no block is told of any more. */
+  /** Stops following blocks. Resolves once no listener will be called again. */
   stop(): Promise<void>;
 };

@@ -181,7 +181,7 @@ const logOf = async (log: TenantReader, tenant: string): Promise<TenantLog> => {
 
 const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A body is text with exactly its bytes, so no number loses digits; in Base64 where it is no UTF-8. */
+/** A body is text with exactly its bytes, so no number loses digits; in Base64 where it is not UTF-8. */
 const bodyOf = (body: Uint8Array): { readonly body: string } | { readonly bodyBase64: string } => {
   try {
     return { body: text.decode(body) };

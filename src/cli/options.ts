@@ -44,7 +44,7 @@ sandbox of the service.
 
 Commands for the delivery log. FROM, TO and LOG are a folder, a URL of Redis, or DATA_DIR or REDIS_URL for that variable:
 
-  log copy FROM TO          copies a log between a folder and Redis; a copy that broke goes on. No gateway may run on either.
+  log copy FROM TO          copies a log between a folder and Redis; one that broke begins anew. No gateway may run on either.
   log reopen LOG [--force]  makes a log usable again whose copy is given up; --force: whose copy was used, and all cursors expire
   log backup FILE           writes the log of DATA_DIR and its secrets to a new file, while a gateway may run
   log restore FILE          makes a log of a backup in DATA_DIR, which must have none

@@ -2,20 +2,9 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import process from 'node:process';
 import { getSystemErrorMessage, parseArgs } from 'node:util';
-import {
-  concatAST,
-  type DefinitionNode,
-  type DocumentNode,
-  GraphQLError,
-  getOperationAST,
-  Kind,
-  parse,
-  print,
-  Source,
-  separateOperations,
-} from 'graphql';
+import { type DocumentNode, GraphQLError, getOperationAST, parse, Source } from 'graphql';
 import { z } from 'zod';
-import { isFragment, isOperation } from '../graph/document-limits.ts';
+import { singleOperations } from '../graph/single-operations.ts';
 import { schema } from '../schema.ts';
 import { sha256, TrustedDocumentsError, validationErrorsOf } from '../server/graphql/trusted-documents.ts';
 
@@ -54,26 +43,6 @@ const filesIn = async (path: string): Promise<string[]> => {
     .map((entry) => join(path, entry));
 };
 
-const sourcesOf = (definitions: readonly DefinitionNode[]): string =>
-  [...new Set(definitions.map(({ loc }) => loc?.source.name))].join(', ');
-
-const operationsIn = (files: readonly DocumentNode[]): Entry[] => {
-  const { definitions } = concatAST(files);
-  const fragments = definitions.filter(isFragment);
-  for (const [name, namesakes] of Map.groupBy(fragments, (fragment) => fragment.name.value))
-    if (namesakes.length > 1)
-      fail(
-        `${sourcesOf(namesakes)}: expected one fragment of each name, got ${namesakes.length} called ${name}`,
-      );
-  return definitions.filter(isOperation).flatMap((operation) => {
-    const whole: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] };
-    return Object.values(separateOperations(whole)).map((document) => ({
-      text: print(document),
-      from: sourcesOf(document.definitions),
-    }));
-  });
-};
-
 const persisted = z.record(z.string(), z.string());
 
 const persistedIn = (path: string, json: string): Entry[] => {
@@ -92,7 +61,7 @@ const readEntries = async (paths: Iterable<string>): Promise<Entry[]> => {
     if (extname(path) === '.json') entries.push(...persistedIn(path, content));
     else files.push(parse(new Source(content, path)));
   }
-  return [...entries, ...operationsIn(files)];
+  return [...entries, ...singleOperations(files)];
 };
 
 const trust = async (paths: readonly string[], out: string | undefined): Promise<void> => {

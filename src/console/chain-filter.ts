@@ -40,7 +40,7 @@ export const useChainIds = (): [chainIds: readonly number[], set: (chainIds: rea
   return [chainIds, (ids) => setText(ids.join())];
 };
 
-/** Used until the gateway has said which chains the service answers for. */
+/** Used until the gateway has listed the chains of the service. */
 const USUAL_CHAINS = 14;
 
 /** How many chains a list asks for, each of which costs. */
@@ -52,7 +52,7 @@ export const useChainCount = (chainIds: readonly number[]): number => {
 type Props = {
   selected: readonly number[];
   onChange: (chainIds: readonly number[]) => void;
-  /** What it means that none is chosen. */
+  /** What no choice means. */
   none?: string;
 };
 

@@ -4,7 +4,7 @@ import { html } from './components.ts';
 
 /** Charts as SVG. Widths are percentages, so a chart fits any place without measuring it. */
 
-/** The colours that are told apart, in the order in which charts use them, and one for what is not there. */
+/** Colours that are easy to distinguish, in the order in which charts use them, and one for what is missing. */
 export const TONES = ['blue', 'green', 'amber', 'violet', 'teal', 'rose'] as const;
 type Tone = (typeof TONES)[number] | 'grey' | 'shaded';
 

@@ -56,7 +56,7 @@ type NativeOf = {
   readonly nativeToken: { readonly symbol: string | null };
 };
 
-/** The symbols of the chains' own currencies, as far as the gateway has said them. */
+/** The symbols of the chains' own currencies, as far as the gateway has listed them. */
 let natives: ReadonlyMap<number, string | null> = new Map();
 
 export const setNativeSymbols = (chains: readonly NativeOf[]): void => {

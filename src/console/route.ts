@@ -135,9 +135,9 @@ export const hrefOfLast = (view: View): string => (view === 'wallet' ? lastWalle
 
 const MOST_KEPT = 8;
 
-/** What was shown, by a name of the caller's. */
+/** Kept values, by a name that the caller chooses. */
 export type Memory<Value> = {
-  /** What was kept, if Back or Forward has led here; null for a page that is new. */
+  /** The kept value, if Back or Forward has led here; null for a page that is new. */
   recall(name: string): Value | null;
   keep(name: string, value: Value): void;
 };

@@ -30,7 +30,7 @@ export type Chain = {
 
 /** The chains of the service, which are asked for once. */
 export type Chains = {
-  /** @throws Differs when the list is no list of chains. */
+  /** @throws Differs when the answer is not a list of chains. */
   all(): Promise<readonly Chain[]>;
   /** The chains with a tag that support a lookup. */
   tagged(tag: string, lookup: ChainLookup): Promise<readonly Chain[]>;

@@ -57,10 +57,10 @@ export const expecting = (
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The members of a JSON object; of anything else, none. */
+/** The members of a JSON object; empty for anything else. */
 export const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
-/** The items of a list; of anything else, none. */
+/** The items of a list; empty for anything else. */
 export const itemsOf = (value: unknown): readonly Members[] =>
   Array.isArray(value) ? value.map(membersOf) : [];

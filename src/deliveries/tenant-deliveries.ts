@@ -7,7 +7,13 @@ import { createDeliverySource } from './feed/feed.ts';
 import type { MergedReads } from './feed/merged-reads.ts';
 import type { DeliveryUrls } from './ingress/delivery-url.ts';
 import type { RefusedDeliveries, RefusedDelivery } from './ingress/refused.ts';
-import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log/log.ts';
+import type {
+  DeliveryFilter,
+  DeliveryPage,
+  DeliveryRange,
+  DeliveryReads,
+  StoredDelivery,
+} from './log/log.ts';
 import { ByteBudget, createOperationReads, limitReads, type SearchLimiter } from './log/read-limits.ts';
 
 /** One tenant's deliveries, for one operation. */
@@ -50,7 +56,7 @@ export type TenantDeliveries = {
 const MAX_BYTES = 32 * 1024 * 1024;
 
 type Parts = {
-  readonly log: DeliveryLog;
+  readonly log: DeliveryReads;
   readonly changeNotifier: ChangeNotifier;
   readonly feedReads: MergedReads;
   readonly feedCache: FeedCache;

@@ -9,7 +9,7 @@ import { DirectiveLocation, GraphQLDirective, type GraphQLField, GraphQLInt, Gra
 export const SemanticNonNullDirective = new GraphQLDirective({
   name: 'semanticNonNull',
   description:
-    'The field is null only together with an error whose path is that of the null. `levels` says of which: 0 is the field itself, 1 the items of its list.',
+    'The field is null only together with an error at the path of that null. `levels` says what may be null: 0 is the field itself, 1 the items of its list.',
   locations: [DirectiveLocation.FIELD_DEFINITION],
   args: {
     levels: {

@@ -9,7 +9,7 @@ export type SourceEvent = {
 /** Reads a feed at its subscriber's pace. Between two items it holds its cursor, and no events. */
 export type EventReader<Item> = {
   /**
-   * Returns the next item, or null if there is none yet. After null, `wake` is called as soon as there may be one. Throws
+   * Returns the next item, or null if it has not arrived yet. After null, `wake` is called as soon as there may be one. Throws
    * the error that ended the feed for this reader.
    */
   take(): Item | null;

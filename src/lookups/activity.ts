@@ -53,7 +53,7 @@ const ofSubscriber = {
     subscribedAddress === null ? null : { address: subscribedAddress },
 };
 
-/** A token is of a chain, which a delivery may not name. */
+/** A token belongs to a chain, which a delivery may not name. */
 const onItsChain = <
   Source extends { readonly chainId: number | null },
   Field extends { resolve(record: Source): never },

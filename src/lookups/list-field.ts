@@ -106,7 +106,7 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
       read: async (at) => {
         const page = await readPage(at);
         isEmpty ||= at.offset === null && page.items.length === 0 && page.nextOffset === null;
-        // What a page says of all its items is not true of some.
+        // What a page says about all of its items does not hold for a part of them.
         return filter === null ? page : { ...page, more: null };
       },
       cursors: context.cursorsOf([name, ...Object.values(list), ...(filter ? [filter.key] : [])]),

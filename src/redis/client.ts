@@ -98,9 +98,9 @@ export class RedisReplyError extends Error {
 /** A Lua script, which Redis executes atomically. */
 export type RedisScript = { readonly source: string; readonly sha: string };
 
-/** Reads the script from its files, one after another. Throws when one is missing. */
-export const readScript = (...files: readonly URL[]): RedisScript => {
-  const source = files.map((file) => readFileSync(file, 'utf8')).join('');
+/** Reads the script from its files, one after another, behind `beginning`. Throws when one is missing. */
+export const readScript = (files: readonly URL[], beginning = ''): RedisScript => {
+  const source = beginning + files.map((file) => readFileSync(file, 'utf8')).join('');
   return { source, sha: hash('sha1', source) };
 };
 

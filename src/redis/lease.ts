@@ -103,7 +103,7 @@ export class StoredPages {
   }
 }
 
-const read = (name: string) => readScript(new URL(`./lua/${name}.lua`, import.meta.url));
+const read = (name: string) => readScript([new URL(`./lua/${name}.lua`, import.meta.url)]);
 
 /** The scripts that work on one address's pages. Each file says what it takes and returns. */
 export const FIND = read('find');

@@ -32,7 +32,7 @@ type Options = {
   readonly observer: SharedObserver;
 };
 
-const read = (name: string): RedisScript => readScript(new URL(`./lua/${name}.lua`, import.meta.url));
+const read = (name: string): RedisScript => readScript([new URL(`./lua/${name}.lua`, import.meta.url)]);
 const CHANGE_BUDGET = read('change-budget');
 const RESERVE_SLOT = read('reserve-slot');
 const BEGIN_COOLDOWN = read('begin-cooldown');

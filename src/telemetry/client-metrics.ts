@@ -21,11 +21,6 @@ export const createClientMetrics = ({ tallies, counter }: Metrics): Sink<Operati
     help: 'Those of them that failed, by client and the code of their first error.',
     labelNames: ['client', 'code'],
   });
-  const deprecatedUses = counter({
-    name: 'gateway_deprecated_uses_total',
-    help: 'Operations that used something deprecated, by coordinate (a field, an argument, an input field or a value of an enum) and client.',
-    labelNames: ['coordinate', 'client'],
-  });
   const duration = tallies.histogram({
     name: 'gateway_client_operation_duration_seconds',
     help: 'Time that they ran, by client, operation and document; for subscriptions, until the first event could be sent.',
@@ -50,7 +45,7 @@ export const createClientMetrics = ({ tallies, counter }: Metrics): Sink<Operati
 
   return {
     answered(operation) {
-      const { attributed, codes, abandoned, durationMs, upstream, estimate, deprecated } = operation;
+      const { attributed, codes, abandoned, durationMs, upstream, estimate } = operation;
       const { attribution } = attributed;
       const [first] = codes;
       const tally = tallyOf(attribution);
@@ -60,7 +55,6 @@ export const createClientMetrics = ({ tallies, counter }: Metrics): Sink<Operati
       if (durationMs !== null) tally.duration.observe(durationMs / 1000);
       if (upstream !== null && estimate !== null && estimate > 0 && outcome === 'ok')
         accuracy.observe(upstream.computeUnits / estimate);
-      for (const coordinate of deprecated) deprecatedUses.inc({ coordinate, client: attribution.client });
     },
   };
 };

@@ -61,8 +61,8 @@ const MAX_WEBHOOKS_EACH = 50;
 const SILENT_MS = 7 * 24 * 3_600_000;
 
 /**
- * The webhooks that are told apart. A tenant can post in the name of webhooks that it invents, so a webhook keeps its place
- * until it has been silent for a week: no tenant makes more series than a few a day, or displaces those of another one.
+ * The webhooks that have series of their own. A tenant can post in the name of webhooks that it invents, so a webhook keeps its
+ * place until it has been silent for a week: no tenant makes more series than a few a day, or displaces those of another one.
  */
 class KnownWebhooks {
   /** Ordered by when they were last seen, the longest silent one first. */

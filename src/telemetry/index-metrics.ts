@@ -75,7 +75,7 @@ const createChainMetrics = ({ counter, gauge, tallies }: Metrics) => {
     ),
     gaugeOf(
       'gateway_index_traces_behind',
-      'Indexed blocks that are not traced yet: what calls within their transactions moved is missing.',
+      'Indexed blocks that are not traced yet: their internal transfers are missing.',
       ({ index }) => index?.traces.behind ?? null,
     ),
     gaugeOf(

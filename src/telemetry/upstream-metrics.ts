@@ -46,7 +46,7 @@ export const createUpstreamMetrics = (
   });
   const rejected = counter({
     name: 'gateway_upstream_rejected_before_send_total',
-    help: 'Upstream requests rejected before they were sent, by resource and reason: unavailable (the circuit breaker is open), aborted (no client waits any more), timeout, rateLimited (UPSTREAM_RPS), cooldown (upstream asked the key to wait).',
+    help: 'Upstream requests rejected before they were sent, by resource and reason: unavailable (the circuit breaker is open), aborted (no client waits for it), timeout, rateLimited (UPSTREAM_RPS), cooldown (upstream asked the key to wait).',
     labelNames: ['resource', 'reason'],
   });
   const retries = counter({

@@ -83,7 +83,7 @@ type LoaderParts<Value> = {
   readonly chainIdOf: ChainIdOf;
 };
 
-/** The lists all of whose changes are delivered here. */
+/** The lists of which every change is delivered to this gateway. */
 export type WatchedLists = {
   /**
    * The age in milliseconds up to which a newest page is fresh unless a delivery has invalidated it; 0 for a list whose
@@ -99,7 +99,7 @@ export type Freshness = { readonly headMs: number; readonly tailMs: number; read
 
 /** Identifies a list as plain JSON. The order of its properties is that in the names of cursors and cached pages. */
 export type AnyList = {
-  /** What the list is of: an address in lower case, or another text. A delivery that names it invalidates the pages. */
+  /** The subject of the list: an address in lower case, or another text. A delivery that names it invalidates the pages. */
   readonly address: string;
   /** Upstream's `chain_ids`: ids and tags, comma-separated; null for upstream's default. */
   readonly chains?: string | null;

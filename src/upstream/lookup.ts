@@ -47,7 +47,9 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
    * is CACHE_TOKENS_MS. Default: CACHE_HEAD_MS itself, without a variable.
    */
   readonly timesHead?: number;
-  /** The lookup as long as whose newest page this one's is fresh. Default: this one. */
+  /**
+   * The name of the lookup whose freshness this one shares: its newest page stays fresh as long as that one's. Default: this one.
+   */
   readonly freshAs?: string;
   /** The type of webhook whose deliveries tell each change of the list. Default: none, and pages expire by age alone. */
   readonly watchedBy?: 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
@@ -66,7 +68,7 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
   readonly read?: (raw: RawObject, subject: string) => ListedRecord<Table, Subject>;
   /** With `read`: the member of a page that says more than its items, such as their sum. It becomes `Page.more`. */
   readonly moreField?: string;
-  /** The property of an item that is what its list is of: the address of the wallet. The table does not have it. */
+  /** The property of an item that repeats the subject of its list, the address of the wallet. It is not in the table. */
   readonly subject: Subject;
   /** The required properties that identify an item on whichever page it is. Four at most. */
   readonly identity: readonly (keyof RecordValue<Table> & string)[];
@@ -79,7 +81,7 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
   readonly order: ListOrder<keyof RecordValue<Table> & string>;
   /** Another name of a member of an item, by its own name, which some deployments send instead. */
   readonly otherNames?: Readonly<Record<string, string>>;
-  /** The body that a 404 stands for: upstream says so that there is no such list. Default: none, and it is an error. */
+  /** The body in place of a 404, where that means that the list does not exist. Default: a 404 is an error. */
   readonly bodyOfAbsent?: string;
 };
 

@@ -24,7 +24,7 @@ export type Page<Value> = {
 
 export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unknown };
 
-/** Says that the service does not cover a chain, of each page of the list alike. */
+/** The warning that the service does not cover a chain, the same on every page of the list. */
 const LASTING_WARNING = 'UNSUPPORTED_CHAIN_IDS';
 
 /** Whether upstream could not read a part of a page, and may be able to a moment later. */
@@ -44,7 +44,9 @@ export type PageItems<Value> = {
   identity(index: number): string;
   /** The index of the first item of this identity; -1 without one. */
   indexOf(identity: string): number;
-  /** These items behind pages that end so. Items that have identities of their own are the same behind any pages. */
+  /**
+   * The same items, continuing pages that end with `lead`. Items whose identity does not depend on earlier pages are unchanged.
+   */
   continuing(lead: Lead | null): PageItems<Value>;
   /** How the pages before this one end, as far as the item's identity depends on it: null for most items. */
   leadAt(index: number): Lead | null;
@@ -89,8 +91,8 @@ export const valuesOf = <Value>(items: PageItems<Value>): (Value | MalformedFiel
   Array.from({ length: items.length }, (_, index) => items.value(index));
 
 /**
- * What a request asks upstream to add to the items of a page, such as decoded data: names in their order, comma-separated;
- * '' for nothing. A page that has more details than are asked for serves as well, and requests merge to one for all.
+ * The details that a request asks upstream to add to the items of a page, such as decoded data: names in order, comma-separated;
+ * '' for none. A page that has more details than are asked for serves as well, and requests merge to one for all.
  */
 export type Details = string;
 
@@ -132,7 +134,7 @@ export const unionWithin = (wanted: Details, others: readonly Details[]): Detail
   return detailsOf([...namesIn(wanted), ...withoutHours]);
 };
 
-/** Divides what reads of one page ask for into requests: as few as the first that has room for each gives. */
+/** Groups reads of one page into requests: each read joins the first request that has room for its details. */
 export const requestsFor = <Read>(
   reads: readonly Read[],
   detailsIn: (read: Read) => Details,
@@ -156,7 +158,9 @@ export const hasDetails = (had: Details, wanted: Details): boolean =>
 export type PageRequest = {
   /** The group of clients that share the page: see `LoaderParts`. */
   readonly cachePartition: string;
-  /** What the list is of: an address in lower case, or another text. A delivery that names the address invalidates the page. */
+  /**
+   * The subject of the list: an address in lower case, or another text. A delivery that names the address invalidates the page.
+   */
   readonly address: string;
   /** Identifies the list: resource, `cachePartition`, address and filters. */
   readonly list: string;

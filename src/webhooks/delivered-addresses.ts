@@ -40,7 +40,7 @@ const MAX_WEBHOOKS = 1000;
 const MAX_ADDRESSES = 100_000;
 
 /**
- * Knows the wallets all of whose transactions, or other events, are delivered to this gateway: those of an active webhook of the
+ * Knows the wallets of which every transaction, or other event, is delivered to this gateway: those of an active webhook of the
  * gateway's key, of that type and with no filter except chains. A page of such a wallet is fresh until a delivery names the
  * wallet.
  *

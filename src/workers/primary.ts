@@ -17,7 +17,7 @@ export type Primary = {
   /** Lets each worker reload: at once, or when it has started. */
   reload(): void;
   /**
-   * Sends the signal to all workers, and starts none any more. Resolves once they have ended, which they must within `ms`
+   * Sends the signal to all workers, and starts no others. Resolves once they have ended, which they must within `ms`
    * milliseconds; after that it kills them. Rejects if it had to, or one has failed.
    */
   stop(signal: 'SIGTERM' | 'SIGINT', ms: number): Promise<void>;

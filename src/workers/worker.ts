@@ -6,7 +6,7 @@ import type { Exposition, MetricSnapshot, OfPrimary, OfWorkers, Place, StartFail
 
 /** What a worker knows of its machine. */
 export type Machine = Place & {
-  /** Answers from here on what the primary asks of this worker alone. */
+  /** Answers further questions of the primary to this worker. */
   answer(own: OwnAnswers): void;
   /** The health of all workers. */
   health(): Promise<HealthReport>;

@@ -269,7 +269,7 @@ describe('one balance', () => {
     }
   });
 
-  test('is none when the wallet does not hold the token, or nobody knows it', async () => {
+  test('is empty when the wallet does not hold the token, or nobody knows it', async () => {
     const [usdc] = list(await ask('thin', 'chain_ids=1&filters=erc20'));
     for (const token of [String(usdc?.address), `0x${'ab'.repeat(20)}`]) {
       const answer = await one('native', token, 'chain_ids=1');

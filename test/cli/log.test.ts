@@ -103,7 +103,7 @@ const killOnce = async (args: readonly string[], isFar: () => Promise<boolean>):
   return wasRunning;
 };
 
-test('copies that are killed again and again go on where they broke, both ways, and keep all that the log has', async (context) => {
+test('a copy that follows killed ones begins anew, both ways, and keeps all that the log has', async (context) => {
   await needRedis(context);
   const redis = await startRedis();
   const folder = await newFolder();
@@ -113,7 +113,7 @@ test('copies that are killed again and again go on where they broke, both ways, 
   expect(content.deliveries.length).toBeGreaterThan(30_000);
 
   const toRedis = ['copy', first, redis.url];
-  for (const keys of [1000, 9000, 20_000]) {
+  for (const keys of [1000, 20_000]) {
     expect(await killOnce(toRedis, async () => Number(await redis.run('DBSIZE')) > keys)).toBe(true);
     const refused = `this log is an unfinished copy of ${first}: finish it with "log copy"`;
     await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow(refused.replaceAll('"', '\\"'));
@@ -121,8 +121,7 @@ test('copies that are killed again and again go on where they broke, both ways, 
   }
   const copied = await runLogCommand(toRedis);
   expect(copied).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Error') });
-  // The last run had less to do than the log holds.
-  expect(Number(/Copied (\d+)/.exec(copied.stdout)?.[1])).toBeLessThan(content.deliveries.length);
+  expect(Number(/Copied (\d+)/.exec(copied.stdout)?.[1])).toBe(content.deliveries.length);
 
   const toFolder = ['copy', redis.url, second];
   const size = () =>
@@ -130,16 +129,14 @@ test('copies that are killed again and again go on where they broke, both ways, 
       const path = join(second, `deliveries.db${suffix}`);
       return sum + (existsSync(path) ? statSync(path).size : 0);
     }, 0);
-  for (const bytes of [500_000, 4_000_000]) {
-    expect(await killOnce(toFolder, async () => size() > bytes)).toBe(true);
-    await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow(`this log is being copied to`);
-    await expect(startGatewayOn({ DATA_DIR: second })).rejects.toThrow('this log is an unfinished copy of');
-  }
+  expect(await killOnce(toFolder, async () => size() > 4_000_000)).toBe(true);
+  await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow(`this log is being copied to`);
+  await expect(startGatewayOn({ DATA_DIR: second })).rejects.toThrow('this log is an unfinished copy of');
   expect(await runLogCommand(toFolder)).toMatchObject({ code: 0 });
   expect(contentOf(second)).toEqual(content);
 });
 
-test('a copy whose connection is cut says so, and goes on through another one', async (context) => {
+test('a copy whose connection is cut says so, and a second one through a new connection succeeds', async (context) => {
   await needRedis(context);
   const redis = await startRedis();
   const forwarder = await startForwarder(redis);
@@ -237,7 +234,7 @@ test('a copy that is given up leaves its source to gateways, and the unfinished 
   expect(contentOf(second)).toEqual(content);
 });
 
-test('a copy that broke when all was copied only opens, and one of two copies of the same log is completed', async (context) => {
+test('a copy that broke when all was copied begins anew, and one of two copies of the same log is completed', async (context) => {
   await needRedis(context);
   const redis = await startRedis();
   const folder = await newFolder();
@@ -253,8 +250,11 @@ test('a copy that broke when all was copied only opens, and one of two copies of
   await redis.run('APPEND', 'gateway:seed', `target ${copy} ${first}`);
   await redis.run('HSET', 'gateway:{t1}:state', 'fenced', '1');
   await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow('this log is an unfinished copy of');
-  const opened = await runLogCommand(['copy', first, redis.url]);
-  expect(opened).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Copied 0 deliveries /) });
+  // What only the unfinished copy has is not part of the log.
+  await redis.run('COPY', 'gateway:{t1}:stream', 'gateway:{stray}:stream');
+  await redis.run('COPY', 'gateway:{t1}:state', 'gateway:{stray}:state');
+  expect(await runLogCommand(['copy', first, redis.url])).toMatchObject({ code: 0 });
+  expect(await redis.run('XLEN', 'gateway:{stray}:stream')).toBe(0);
   expect(await redis.run('HGET', 'gateway:{t1}:state', 'fenced')).toBeNull();
   await (await startGatewayOn({ REDIS_URL: redis.url })).end('SIGTERM');
 

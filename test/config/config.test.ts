@@ -71,7 +71,7 @@ test.each(['0', '1', '65535'])('PORT=%s is a port', (port) => {
   expect(problemsOf({ PORT: port })).toEqual([]);
 });
 
-test.each(['-1', '65536', '80.5', '0x50'])('PORT=%s is none', (port) => {
+test.each(['-1', '65536', '80.5', '0x50'])('PORT=%s is not a port', (port) => {
   expect(problemsOf({ PORT: port })).toHaveLength(1);
 });
 

@@ -194,7 +194,7 @@ describe('what the service says of its index', () => {
     reply = { json: { chains: [{ ...listed(1, 'ethereum'), index }, NEW] } };
   };
 
-  test('is told of each chain of which it says it, without the key', async () => {
+  test('is shown for each chain whose service states it, and asked for without the key', async () => {
     indexed(FOLLOWED);
     const gateway = await start();
     await untilListed(gateway);

@@ -83,10 +83,10 @@ describe.each(LISTS)('%s of', (list) => {
       { tags: ['mainet'] },
       /default, devnet, mainnet, omni.*testnet.*"mainet".*mainnet\?/,
     ],
-    ['a tag that is none', { tags: ['default', 'everything'] }, /mainnet.*"everything"/],
+    ['an unknown tag', { tags: ['default', 'everything'] }, /mainnet.*"everything"/],
     ["a chain's name as a tag", { tags: ['ethereum'] }, /"ethereum".*chainIds.*1/],
     ['an id with two digits swapped', { ids: [8543] }, /8543.*8453 \(base\)\?/],
-    ['an id that is none', { ids: [1, 424242424242] }, /424242424242/],
+    ['an unknown id', { ids: [1, 424242424242] }, /424242424242/],
     ['ids and a tag that are none', { ids: [424242, 434343], tags: ['nothing'] }, /"nothing"|424242, 434343/],
   ])('%s is rejected with its name and the closest match', async (_what, variables, said) => {
     const reply = await gateway.query(lookup(list), { address, ...variables });

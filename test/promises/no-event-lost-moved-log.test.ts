@@ -70,7 +70,7 @@ test('a log that moves to Redis and back under load has every delivery once, for
     const [from = ''] = Object.values(place);
     const copied = await runLogCommand(['copy', from, next]);
     expect(copied).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Copied \d+ deliveries /) });
-    // On the place that it has left, no gateway starts any more.
+    // No gateway starts on the place that it has left.
     await expect(startOn(place)).rejects.toThrow(`this log was copied to ${next}`);
     gateway = await startOn(next === second ? { DATA_DIR: second } : { REDIS_URL: redis.url });
   }

@@ -95,7 +95,7 @@ test('each operation is counted once, by its type, its transport and the code of
   expect(sum('gateway_http_requests_total', { route: 'graphql' })).toBe(11);
 });
 
-test('pipelined requests are not in flight any more when their connection is cut', async () => {
+test('pipelined requests are no longer in flight when their connection is cut', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname).on('error', () => {});

@@ -167,7 +167,7 @@ test('a webhook that has changed elsewhere delivers since the lists showed it', 
   expect([A, B].map((address) => delivered.deliveredForMs('TRANSACTIONS', address, null))).toEqual([10, 10]);
 });
 
-test('lists that can not be read any more do not count after 90 s, and count again once they can', async () => {
+test('lists that can no longer be read do not count after 90 s, and count again once they can', async () => {
   const { delivered, lists, begin, wait } = start(webhook('one'));
   begin();
   await wait(0);

@@ -155,7 +155,7 @@ test('a client asks for a watched page each time, and gets no data while it is t
     gateway.get(list, { address: ALICE, chainIds }, headers);
   const costOf = ({ text }: { readonly text: string }) => JSON.parse(text).extensions.upstream;
   await expect.poll(async () => costOf(await get(null))).toEqual(WATCHED);
-  // Deliveries have told of the wallet for longer than there is a page of this list.
+  // Deliveries have named the wallet since before a page of this list was fetched.
   clock.advance(20_000);
   expect(costOf(await get([1]))).toEqual(FETCHED);
   const answer = await get([1]);

@@ -30,7 +30,7 @@ const withoutLogData = ({ logs, ...item }: Item): Item =>
 
 const withoutLogs = ({ logs: _logs, ...item }: Item): Item => item;
 
-/** What is left of an event that is too large: the first of these that is small enough. */
+/** The reduced forms of an event that is too large: the first one that is small enough is sent. */
 const SMALLER: readonly ((item: Item) => Item)[] = [
   withoutCallData,
   withoutLogData,
@@ -66,7 +66,7 @@ const KEYS = {
 /** Collects the events that one webhook gets of a block, and writes them into bodies. */
 export class Bodies {
   readonly #key: string;
-  /** What the ids of its deliveries are made of. */
+  /** The parts that delivery ids are hashed from. */
   readonly #occasion: string;
   #items: WrittenItem[] = [];
   #bytes = 0;
@@ -117,7 +117,7 @@ export class Bodies {
     return `{"${this.#key}":[${items.map(({ json }) => json).join(',')}],${JSON.stringify(more).slice(1)}`;
   }
 
-  /** It is the same of a block that is indexed again, as after a power failure, and another one of a block with equal events. */
+  /** The same for a block that is indexed again, as after a power failure, and different for another block with equal events. */
   #nextId(): string {
     return createHash('sha256')
       .update(`${this.#occasion} ${this.#written++}`)

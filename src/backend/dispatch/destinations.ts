@@ -1,6 +1,6 @@
 import type { Log } from './log.ts';
 
-/** How long the pauses between two probes are: the first one, and the longest. Each is twice as long as the one before. */
+/** The pauses between two probes, in milliseconds: the first one, and the longest. Each is twice as long as the one before. */
 export type ProbePauses = { readonly firstMs: number; readonly maxMs: number };
 
 /** A url, or an origin, that takes no deliveries now. */
@@ -31,7 +31,7 @@ export class Destinations {
     this.#log = log;
   }
 
-  /** When something may be sent to a url: 0 for at any time; infinity while what is being sent will tell. */
+  /** When a delivery may be sent to a url: 0 for at any time; infinity while a probe is under way. */
   opensAt(url: string): number {
     const times = this.#of(url).map(({ isProbing, probeAt }) =>
       isProbing ? Number.POSITIVE_INFINITY : probeAt,
@@ -45,12 +45,12 @@ export class Destinations {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** Something is being sent to a url. If that is closed, this is the probe. */
+  /** A delivery is being sent to a url. If that is closed, this is the probe. */
   began(url: string): void {
     for (const closed of this.#of(url)) closed.isProbing = true;
   }
 
-  /** What was being sent to a url was aborted. */
+  /** The delivery that was being sent to a url was aborted. */
   aborted(url: string): void {
     for (const closed of this.#of(url)) closed.isProbing = false;
   }
@@ -65,7 +65,7 @@ export class Destinations {
     return wasClosed;
   }
 
-  /** A url has not answered, or only that it can't take anything now. Its origin can be reached. */
+  /** A url has not answered, or answered that it takes nothing now. Its origin can be reached. */
   unavailable(url: string, now: number, problem: string): void {
     this.#open(originOf(url));
     this.#close(url, now, problem);

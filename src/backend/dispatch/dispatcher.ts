@@ -9,14 +9,14 @@ import type { Delivery, DeliveryQueue, Held, Outcome, PendingDelivery } from './
 const MAX_RETRIES = 5;
 /** The number of concurrent requests to one url, each of another webhook. */
 const POSTS_PER_URL = 8;
-/** Milliseconds until a queue that failed, such as on a full disk, is used again. */
+/** Milliseconds before a queue that failed, for example on a full disk, is tried again. */
 const FAILED_QUEUE_MS = 1_000;
-/** Further ahead than a timer can be set there is nothing to wait for. After it, everything is looked at again. */
+/** The longest delay of a timer. After it, everything is looked at again. */
 const LONGEST_WAIT_MS = 3_600_000;
-/** Statuses of a body that is refused, whatever else the url takes. Others say that the url itself is wrong. */
+/** Statuses that refuse one body. Any other says that the url itself is wrong. */
 const ABOUT_THE_BODY: ReadonlySet<number> = new Set([400, 413, 415, 422, 500]);
 
-/** When a delivery is tried again: after up to `firstMs`, and then after up to `factor` times as long as before. */
+/** When a delivery is tried again: after up to `firstMs` at first, each further time after up to `factor` times as long. */
 export type RetrySchedule = { readonly firstMs: number; readonly factor: number };
 
 type DispatcherParts = {
@@ -28,12 +28,12 @@ type DispatcherParts = {
   readonly probes: ProbePauses;
   /** The number of a webhook's pending deliveries beyond which new ones are dropped, and logged. */
   readonly maxPending: number;
-  /** Is told how each attempt at a delivery ends, and of each that is dropped before one. */
+  /** Called when an attempt at a delivery ends, and when a delivery is dropped before any attempt. */
   readonly onEnd: (end: DeliveryEnd) => void;
   readonly log: Log;
 };
 
-/** The url has accepted a delivery; it is tried again; it was after the last retry; or too many were pending. */
+/** The url accepted the delivery; it will be tried again; its last retry failed; or too many were pending. */
 export type DeliveryEnd = 'accepted' | 'retried' | 'abandoned' | 'dropped';
 /** How an attempt came about: by the delivery's schedule, or as the probe of a url that takes nothing. */
 type Occasion = { readonly isDue: boolean; readonly isProbe: boolean };
@@ -65,18 +65,18 @@ export type Dispatcher = {
 export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   const { queue, sender, urlOf, retries, maxPending, onEnd, log } = parts;
   const retriesMs = lengthOf(retries);
-  /** When each webhook may have a delivery to send. What it really has is read from the queue. */
+  /** When to look into the queue for a delivery of each webhook. */
   const wakeAt = new Map(queue.webhookIds().map((id) => [id, 0]));
   const destinations = new Destinations(parts.probes, log);
   const inFlight = new InFlight();
   const refusals = new Refusals(log);
   /** The urls for which no delivery is held until it accepts another. */
   const released = new Set<string>();
-  /** What is to be recorded. Until then these deliveries are in flight. */
+  /** Outcomes to record. Until then their deliveries are in flight. */
   let outcomes: Outcome[] = [];
-  /** The urls and origins for which what is held until one accepts a delivery is to be let go. */
+  /** The urls and origins that accept deliveries again: the deliveries that are held for them become due. */
   const toRelease = new Set<string>();
-  /** When an attempt failed last that says of its url that it takes nothing; null where none did since the last record. */
+  /** When an attempt last failed in a way that shows that its url takes nothing; null if none has since the last record. */
   let failedAt: number | null = null;
   let waiting: (() => void)[] = [];
   let isPlanned = false;
@@ -136,7 +136,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     if (wakeAt.size > 0) timer = setTimeout(plan, waitMs);
   };
 
-  /** Sends the next delivery of a webhook, if there is room. Returns how long to wait, if nothing else happens before. */
+  /** Sends the next delivery of a webhook, if there is room. Returns after how long to try again. */
   const sendOf = (webhookId: string, now: number): number => {
     const url = urlOf(webhookId);
     if (url === null) {
@@ -206,7 +206,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
         return 'until accepted';
       case 'unreachable':
         failedAt = Date.now();
-        // What failed just before failed for the same reason: it gets its place back.
+        // The delivery that failed just before failed for the same reason: it gets its place back.
         if (destinations.unreachable(url, performance.now(), answer.problem)) toRelease.add(originOf(url));
         return 'no';
     }
@@ -230,11 +230,11 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       const waitMs = retries.firstMs * retries.factor ** retry * jitter;
       outcomes.push({ delivery, next: { retry: retry + 1, due: Date.now() + waitMs, held } });
     } else if (held === 'no') inFlight.end(delivery);
-    // A url that takes others, but not what it failed to take before, can't take this one.
+    // A url that takes other deliveries, but failed at this one before, can't take this one.
     else outcomes.push({ delivery, next: { retry, due, held: isProbe ? held : 'until due' } });
   };
 
-  /** Drops what has waited for longer than retries go on, for a url that has been closed all the time. */
+  /** Drops deliveries that have waited for as long as retries take, if their url was closed all the time. */
   const dropOld = (time: number): void => {
     for (const webhookId of wakeAt.keys()) {
       const url = urlOf(webhookId);
@@ -283,7 +283,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   };
 };
 
-/** How long it takes at most until a delivery's last retry is due. */
+/** The longest time until the last retry of a delivery. */
 const lengthOf = ({ firstMs, factor }: RetrySchedule): number =>
   Array.from({ length: MAX_RETRIES }, (_, retry) => firstMs * factor ** retry).reduce(
     (sum, ms) => sum + ms,

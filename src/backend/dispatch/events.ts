@@ -176,14 +176,14 @@ function* eventsOf(data: ChainReader, transaction: Transaction): Generator<Oncha
   yield* balanceEvents(data, transaction);
 }
 
-/** An event of a transaction, with what was told of it before; null for a new one. */
+/** An event of a transaction, as listeners hear of it. `was` is the same event as it was delivered before; null for a new one. */
 type Told = {
   readonly transaction: Transaction;
   readonly event: OnchainEvent;
   readonly was: OnchainEvent | null;
 };
 
-/** The events of a block, whose transactions were told before as `before` has them. */
+/** The events of a block. `before` has its transactions as they were when listeners first heard of the block. */
 function* newsOf(
   data: ChainReader,
   { transactions }: Block,
@@ -207,7 +207,7 @@ const isNews = (webhook: Webhook, chainId: number, { event, was }: Told): boolea
 
 /**
  * The deliveries of a block. Each webhook gets the matching events in the block's order, in as many deliveries as they need.
- * `before` are its transactions as they were told before: then only what has been added to them is told.
+ * With `before`, its transactions as they were delivered before, only what has been added to them is delivered.
  */
 export function* deliveriesOf(
   block: Block,

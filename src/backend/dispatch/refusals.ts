@@ -1,10 +1,10 @@
 import type { Log } from './log.ts';
 import type { PendingDelivery } from './store.ts';
 
-/** A url that refuses everything has a line of each status at this interval. */
+/** How often a url that refuses everything is logged, for each status. */
 const TELL_AGAIN_MS = 60_000;
 
-/** Tells of refused deliveries: of the first of a webhook with each status, and again after a while, with how many there were. */
+/** Logs refused deliveries: the first of a webhook with each status, and later how many there were. */
 export class Refusals {
   readonly #log: Log;
   readonly #told = new Map<string, { readonly at: number; untold: number }>();

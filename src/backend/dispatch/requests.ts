@@ -43,7 +43,7 @@ const wrongType = (value: unknown, place: string, expected: string): HttpError =
 const wrongValue = (value: unknown, place: string, expected: string): HttpError =>
   undeserializable(`${place}: invalid value: ${described(value)}, expected ${expected}`);
 
-/** Parses the body to a JSON object. Throws a 400 when it is no JSON, and a 422 when it is no object. */
+/** Parses the body to a JSON object. Throws a 400 when it is not JSON, and a 422 when it is not an object. */
 export const parseBody = (text: string): Body => {
   let value: unknown;
   try {
@@ -201,7 +201,7 @@ const BELONGS_TO = {
 
 const FILTERS_OF_ONE_TYPE = ['transaction_type', 'counterparty', 'activity_type'] as const;
 
-/** Throws a 400 for a filter of another type of webhook. Null is no filter, so any type may have it. */
+/** Throws a 400 for a filter of another type of webhook. Null means no filter, so any type may have it. */
 export const checkFiltersFit = (type: WebhookType, filters: Partial<Filters>): void => {
   for (const filter of FILTERS_OF_ONE_TYPE) {
     const value = filters[filter] ?? null;

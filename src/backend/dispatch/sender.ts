@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
 import type { PendingDelivery } from './store.ts';
 
-/** What became of a request. `problem` names no url: a url may be a secret. */
+/** The outcome of a request. `problem` names no url, since a url may be a secret. */
 export type Answer =
   /** The url answered 2xx. */
   | { readonly kind: 'accepted' }
@@ -23,13 +23,13 @@ export type SenderOptions = {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly timeoutMs: number;
-  /** What the names of a delivery's headers begin with, such as `x-service`. */
+  /** The prefix of the names of a delivery's headers, such as `x-service`. */
   readonly headerPrefix: string;
   /** The secret of the HMAC-SHA256 over the raw body. Default: deliveries are unsigned. */
   readonly signatureSecret?: string | undefined;
 };
 
-/** A proxy says 502 to 504 of a receiver that restarts, and a receiver 408, 429 or 503 of having too much to do. */
+/** A proxy answers 502 to 504 while a receiver restarts, and a busy receiver 408, 429 or 503. */
 const NOT_NOW: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 export const createSender = ({ now, timeoutMs, headerPrefix, signatureSecret }: SenderOptions): Sender => {
@@ -81,7 +81,7 @@ const answerOf = (status: number): Answer => {
     : { kind: 'refused', status };
 };
 
-/** The calls of the system by which a connection begins. */
+/** The system calls that open a connection. */
 const CONNECTING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 
 const failureOf = (error: unknown): Answer => {

@@ -31,7 +31,7 @@ export type PendingDelivery = Delivery & {
   readonly due: number;
 };
 
-/** What became of an attempt: how the delivery waits for the next one, or null when it is done with. */
+/** The outcome of an attempt: how the delivery waits for the next one, or null when it is finished. */
 export type Outcome = {
   readonly delivery: PendingDelivery;
   readonly next: { readonly retry: number; readonly due: number; readonly held: Held } | null;
@@ -42,17 +42,20 @@ export type DeliveryQueue = {
   /** Adds a delivery, whose first attempt is due. */
   add(delivery: Delivery, due: number): void;
   count(webhookId: string): number;
-  /** Of all webhooks: how many are pending, and since when the one that was added first is; null without any. */
+  /** How many deliveries are pending, of all webhooks, and since when the oldest is; null without any. */
   pending(): { readonly count: number; readonly oldestAt: number | null };
   /** The webhooks that have pending deliveries. */
   webhookIds(): readonly string[];
-  /** The first delivery of a webhook that is not held, or whose time has come: from then on that one is not held. Times grow. */
+  /**
+   * The first delivery of a webhook that is not held, or whose time has come, which is then no longer held. `time` never
+   * decreases.
+   */
   next(webhookId: string, time: number): PendingDelivery | null;
-  /** When the time of the first delivery of a webhook comes that is held; null where none is. */
+  /** When the first held delivery of a webhook is due; null if none is held. */
   heldUntil(webhookId: string): number | null;
-  /** Outcomes of deliveries that are not pending any more have no effect. */
+  /** Outcomes of deliveries that are no longer pending have no effect. */
   record(outcomes: readonly Outcome[]): void;
-  /** Lets go those of a webhook that are held until the url accepts another. */
+  /** Releases the deliveries of a webhook that are held until its url accepts another one. */
   release(webhookId: string): void;
   /** Drops those of a webhook that were due at a time or before. Returns how many these were. */
   dropDue(webhookId: string, time: number): number;

@@ -41,13 +41,13 @@ export type WebhooksOptions = {
   readonly probes?: ProbePauses | undefined;
   /** The number of a webhook's pending deliveries beyond which new ones are dropped. Default: 100,000. */
   readonly maxPending?: number | undefined;
-  /** What the names of a delivery's headers begin with. Default: `x-service`. */
+  /** The prefix of the names of a delivery's headers. Default: `x-service`. */
   readonly headerPrefix?: string | undefined;
   /** Milliseconds that a url has to answer a delivery. Default: 10,000. */
   readonly deliveryTimeoutMs?: number | undefined;
   /** The secret that signs deliveries with an HMAC-SHA256 of their raw body. Default: deliveries are unsigned. */
   readonly signatureSecret?: string | undefined;
-  /** Is told how each attempt at a delivery ends, and of each that is dropped before one. */
+  /** Called when an attempt at a delivery ends, and when a delivery is dropped before any attempt. */
   readonly onDeliveryEnd?: ((end: DeliveryEnd) => void) | undefined;
   readonly log?: Log | undefined;
   /** Whether deliveries are sent only from `start` on. Default: they are sent at once. */
@@ -220,7 +220,7 @@ const test = ({ store, sendTestEvent }: RouteParts): Methods => ({
   },
 });
 
-/** The id in a path, in canonical form. Throws a 400 when it is no UUID. */
+/** The id in a path, in canonical form. Throws a 400 when it is not a UUID. */
 const readId = (segment: string): string => {
   let id: string;
   try {

@@ -3,7 +3,7 @@ import type { AssetType, Chain, Hex } from '../types.ts';
 
 /** One of an event's assets. */
 export type EventAsset = {
-  /** Null for a called contract that is no known token. */
+  /** Null for a called contract that is not a known token. */
   readonly type: AssetType | null;
   /** Null for the native asset. */
   readonly token: Hex | null;

@@ -13,7 +13,7 @@ const BAD_ADDRESS = 'Failed to parse address';
 
 type Held = AssetBalance & { readonly asset: KnownAsset | null };
 
-/** What a request asks to be told of each balance, beside its amount and its price. */
+/** What a request wants to know of each balance, beside its amount and its price. */
 type Details = { readonly metadata: readonly string[]; readonly hours: readonly number[] | null };
 
 const detailsOf = (query: URLSearchParams): Details => ({
@@ -71,7 +71,7 @@ const balanceItem = (service: Service, { chain, token, amount, asset }: Held, de
   };
 };
 
-/** Low liquidity is said where it is so, and its absence only of stablecoins. */
+/** Low liquidity is stated where it applies, its absence only for stablecoins. */
 const poolFields = ({ poolSizeUsd, lowLiquidity, isStable }: KnownAsset) => ({
   pool_size: poolSizeUsd,
   ...((lowLiquidity === true || isStable) && { low_liquidity: lowLiquidity }),
@@ -174,7 +174,7 @@ export const stablecoins: Lookup = {
   answer: (asked) => listOf(asked, true),
 };
 
-/** One balance of a wallet, as a list of one, or of none when it holds none of the token. */
+/** One balance of a wallet, as a list of one, or an empty one when it does not hold the token. */
 export const balance: Lookup = {
   ...shared,
   path: '/v1/evm/balances/{address}/token/{token_address}',

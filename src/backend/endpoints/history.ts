@@ -124,7 +124,7 @@ async function* placedAfter(
     if (!hasMore || last === undefined) return null;
     start = { place: last.place, including: false };
   }
-  // No activity has a lower place of its own than 0: the whole transaction was looked at.
+  // 0 is the lowest place of an activity within its transaction, so all of the transaction counts as looked at.
   return start && [...start.place, 0];
 }
 

@@ -145,7 +145,7 @@ export const paged = async <Raw, Item>(
   list: {
     readonly limit: number;
     readonly ask: (wanted: Wanted) => Awaitable<Part<Raw>>;
-    /** Makes the items of the list of a part of what was asked for, and leaves out what the request does not want. */
+    /** Makes the items of one part of the list, and leaves out what the request does not want. */
     readonly choose: (part: readonly Raw[]) => Awaitable<readonly Item[]>;
     readonly placeOf: (item: Item) => Place;
     /** Whether an item comes after a place. */

@@ -9,7 +9,7 @@ import { activity, transactions } from './history.ts';
 import { type Lookup, operationOf, type Service } from './lookup.ts';
 import { searchTokens, tokenHolders, tokenInfo } from './tokens.ts';
 
-/** How far an index is with a chain. Of simulated chains nothing is said. */
+/** The progress of an index on a chain; nothing for simulated chains. */
 export const indexOf = (status: ChainStatus | undefined): object => {
   if (status === undefined) return {};
   const { index, problem } = status;

@@ -39,7 +39,7 @@ const MAX_DEPTH = 16;
 /** Reads the digits of some bytes. What is read twice counts twice, and what takes no space counts as a word. */
 const take = (reader: Reader, at: number, size: number): string => {
   reader.left -= Math.max(size, WORD);
-  // Also false for a position that is no exact number any more.
+  // Also false for a position beyond 2^53, where numbers are no longer exact.
   if (reader.left < 0 || !(2 * (at + size) <= reader.digits.length)) throw MISFIT;
   return reader.digits.slice(2 * at, 2 * (at + size));
 };
@@ -161,7 +161,7 @@ export type ValueReader = (data: Hex) => readonly Value[] | null;
 
 /**
  * Makes a reader of parameters that are encoded together.
- * @throws when a type is none of the ABI's.
+ * @throws when a type is not one of the ABI.
  */
 export const createValueReader = (parameters: readonly Parameter[]): ValueReader => {
   const whole = tuple(parameters.map((parameter) => typeOf(parameter)));

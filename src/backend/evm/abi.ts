@@ -58,7 +58,7 @@ export const eventOf = (name: string, inputs: readonly EventParameter[]): Event 
 
 /**
  * Parses a Solidity function signature with named parameters, `function` included.
- * @throws when the text is no such signature.
+ * @throws when the text is not such a signature.
  */
 export const method = (signature: string): Method => {
   const item = parseItem(signature);
@@ -68,7 +68,7 @@ export const method = (signature: string): Method => {
 
 /**
  * Parses a Solidity event signature with named parameters, `event` included.
- * @throws when the text is no such signature.
+ * @throws when the text is not such a signature.
  */
 export const event = (signature: string): Event => {
   const item = parseItem(signature);

@@ -124,7 +124,7 @@ export type FoundOperation = {
   readonly path: Readonly<Record<string, string>>;
 };
 
-/** Finds the operation of a path; null when there is none. */
+/** Finds the operation of a path; null for an unknown path. */
 export const createFinder = (operations: readonly Operation[]): ((path: string) => FoundOperation | null) => {
   const patterns = operations.map((operation) => ({
     operation,

@@ -20,7 +20,7 @@ export type IndexedService = {
   follow(): void;
   /** @throws when the database can't be read. */
   figures(): IndexFigures;
-  /** Resolves when nothing is answered, delivered or written any more. */
+  /** Resolves when the last answer, delivery and write are done. */
   stop(): Promise<void>;
 };
 
@@ -58,7 +58,7 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
       { ...source, operations },
       {
         ...{ host, port, apiKey, keyHeader, store, log },
-        // A gateway that this service is a part of listens only when it says to follow.
+        // A gateway that embeds this service calls `follow` once it listens.
         isPaused: true,
         signatureSecret: config.signatureSecret ?? undefined,
         onDeliveryEnd(end) {

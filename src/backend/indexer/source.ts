@@ -20,7 +20,7 @@ import { IndexedData } from './queries/data.ts';
 type SourceOptions = Omit<IndexedConfig, 'directory'> & {
   /** The file of the index. It stays open. */
   readonly database: DatabaseSync;
-  /** Whether a webhook tells of the balances of an account. */
+  /** Whether a webhook delivers the balances of an account. */
   readonly watches: (account: Hex) => boolean;
   readonly log: Log;
 };

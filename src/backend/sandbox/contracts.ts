@@ -50,7 +50,7 @@ export type Contracts = {
   readonly unknown: readonly Hex[];
   /** The ABI of each contract that the service decodes. */
   readonly abis: ReadonlyMap<Hex, Abi>;
-  /** The names of known contracts that are no tokens. */
+  /** The names of known contracts that are not tokens. */
   readonly contractNames: ReadonlyMap<Hex, string>;
   /** Every token whose metadata is known. */
   readonly tokens: ReadonlyMap<Hex, SandboxToken>;
@@ -239,7 +239,7 @@ const BASE: readonly OddToken[] = [
 export const DUST_TOKENS = 2_500;
 const DUST_DECIMALS = [18, 6, 8, 0, 9];
 
-/** Every kind of price and pool in turn: absurd, without a price, of some worth, of next to none. */
+/** Every kind of price and pool in turn: absurd, unpriced, deep and nearly empty. */
 const dustToken = (at: number): OddToken => {
   const named = {
     symbol: `DUST${at}`,

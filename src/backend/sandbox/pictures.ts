@@ -7,7 +7,7 @@ import { hashOf } from './random.ts';
 type Pictured = {
   readonly chains: readonly Chain[];
   token(chainId: number, address: Hex): Token | null;
-  /** Null for a contract that is no NFT collection. */
+  /** Null for a contract that is not an NFT collection. */
   collection(chainId: number, address: Hex): object | null;
 };
 

@@ -63,7 +63,7 @@ export type Sandbox = {
   connectDemo(url: string | ((webhookId: string) => string)): void;
   /** Connects the demo webhooks and starts the clock, so that they deliver from the first block on. */
   start(deliveryUrl: string | ((webhookId: string) => string)): void;
-  /** Ends connections, deliveries and blocks. Resolves when none is left. */
+  /** Ends connections, deliveries and blocks. Resolves when all of them have ended. */
   stop(): Promise<void>;
 };
 

@@ -86,10 +86,10 @@ const Select = ({ label, name, value, options }: SelectProps) => {
   </label>`;
 };
 
-/** The parts that are chosen more seldom. */
+/** The less common parts of the filter. */
 const SELDOM = ['direction', 'token', 'least', 'from', 'to'] as const satisfies readonly (keyof Filter)[];
 
-/** What is shown of the loaded activities, and in which order. */
+/** The filter and the order of the loaded activities. */
 export const ActivityFilter = ({ items, chosen }: { items: readonly ActivityItem[]; chosen: Chosen }) => {
   const { filter, sort } = chosen;
   const set = SELDOM.filter((name) => filter[name] !== '').length;

@@ -53,7 +53,7 @@ export const symbolOf = (token: Named | null, chainId: number | null): string =>
 
 export type Counted = Pick<Token, 'isNative' | 'decimals'>;
 
-/** Null where the service does not say it: the amount can't be written in whole tokens. */
+/** Null where the service omits it: the amount can't be written in whole tokens. */
 export const decimalsOf = (token: Counted | null): number | null =>
   token === null || token.isNative ? NATIVE_DECIMALS : token.decimals;
 
@@ -85,7 +85,7 @@ export const happeningsOf = (items: readonly ActivityItem[]): readonly Happening
   }
   return [...groups].flatMap(([key, group]) => {
     const [{ transactionHash: hash, chainId, blockTime: time } = {}] = group;
-    // A lookup says all three of each activity.
+    // A lookup states all three for each activity.
     if (!hash || typeof chainId !== 'number' || !time) return [];
     return [{ key, hash, chainId, time, day: dayOf(new Date(time)), items: group }];
   });
@@ -205,7 +205,7 @@ const largest = ({ items }: Happening, thin: ReadonlySet<string>): string | null
       null,
     );
 
-/** Those with the largest movement first, those without a value last; of equals the order stays. */
+/** Those with the largest movement first, those without a value last; equals keep their order. */
 export const byWorth = (happenings: readonly Happening[], thin: ReadonlySet<string>): readonly Happening[] =>
   happenings
     .map((happening) => ({ happening, worth: largest(happening, thin) }))

@@ -41,7 +41,7 @@ const Signed = ({ move, chainId }: { move: Move; chainId: number | null }) =>
 
 type ItemProps = { item: ActivityItem; thin: ReadonlySet<string> };
 
-/** What an activity is worth; a price that can not be believed is said to be so. */
+/** What an activity is worth; a price that can not be believed is marked. */
 const Worth = ({ item, thin }: ItemProps) => {
   const worth = worthOf(item, thin);
   if (worth !== null) return html`<span class="quiet">${formatUsd(worth)}</span>`;

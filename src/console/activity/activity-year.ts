@@ -7,7 +7,7 @@ import { dayOf, type Happening } from './activity-model.ts';
 
 const DAYS = 7;
 const [YEAR, HALF] = [53, 27];
-/** A wallet that has been still for longer shows the year before its last activity. */
+/** A wallet without activity for longer shows the year before its last activity. */
 const STILL_DAYS = 56;
 const CELL = 12;
 const SQUARE = 10;
@@ -16,7 +16,7 @@ const LEVELS = 4;
 
 const monthName = new Intl.DateTimeFormat('en', { month: 'short' });
 
-/** The days of some weeks from Mondays on, the last of them this one. */
+/** The days of some weeks, from Monday on, up to the present week. */
 const daysUntil = (last: Date, weeks: number): readonly Date[] => {
   const [year, month, date] = [last.getFullYear(), last.getMonth(), last.getDate()];
   const sinceMonday = (last.getDay() + DAYS - 1) % DAYS;

@@ -101,7 +101,7 @@ type SummaryProps = {
 
 const transactions = (count: number): string => counted(count, 'transaction', 'transactions');
 
-/** What the shown transactions add up to, and of how many it speaks. */
+/** The sums of the shown transactions, and their number. */
 const Summary = ({ shown, happenings, items, thin, chosen, hasMore }: SummaryProps) => {
   const [, setOpen] = useParam('open');
   const sums = sumsOf(shown, thin);
@@ -169,7 +169,7 @@ const Rows = ({ shown, happenings, thin, address, isByDay }: RowsProps) => {
     const { key, hash } = happening;
     const from = [happening, thin, address, hash === open, newer.get(key) ?? 0, isByDay] as const;
     const known = drawn.current.get(key);
-    // The same element is not compared again: opening one row leaves a thousand others alone.
+    // The same element is not compared again, so opening one row does not render a thousand others.
     if (known?.from.every((value, index) => value === from[index])) return known.row;
     const row = html`<${HappeningRow} key=${key} happening=${happening} address=${address} thin=${thin} isOpen=${from[3]} onToggle=${toggle} newer=${from[4]} withDay=${!isByDay} />`;
     drawn.current.set(key, { from, row });

@@ -98,7 +98,7 @@ const TITLES: Readonly<Record<string, string>> = {
   LOG_UNAVAILABLE: 'The log of deliveries can’t be read',
 };
 
-/** What has happened, in a few words. The problem's own message has the details. */
+/** A short title. The problem's own message has the details. */
 export const titleOf = ({ code }: Problem): string => TITLES[code] ?? 'Something went wrong';
 
 /** Whether the same operation may succeed later. */
@@ -119,7 +119,7 @@ const offline = (): Problem => ({
   retryAfterMs: null,
 });
 
-/** Why a connection has ended for good: its close event, or an error. */
+/** Why a connection was not reopened: its close event, or an error. */
 export const closed = (reason: unknown): Problem => {
   const message =
     reason instanceof CloseEvent

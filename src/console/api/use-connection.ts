@@ -59,7 +59,7 @@ const joined = <Node>(state: PagedState<Node>, { edges, pageInfo }: Connection<N
   return { items, malformed, after, hasMore: pageInfo.hasNextPage, isLoading: false, problem: null };
 };
 
-/** Where a list is kept for Back, and under which name: all that decides what it lists. */
+/** Where a list is kept for Back, and under which name: everything that its content depends on. */
 export type Kept<Value> = { readonly memory: Memory<Value>; readonly name: string };
 
 /**

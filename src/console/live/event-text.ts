@@ -7,7 +7,7 @@ type Of<Kind extends DeliveredEvent['__typename']> = Extract<DeliveredEvent, { _
 type Activity = Of<'Activity'>;
 type Token = Activity['token'];
 
-/** The wallet that an event is of; the service may omit it. */
+/** The wallet whose event it is; the service may omit it. */
 const Wallet = ({ address }: { address: string | null }) =>
   address ? html`<strong><${Address} value=${address} /></strong>` : html`<strong>A watched wallet</strong>`;
 

@@ -3,7 +3,7 @@ import { type Problem, send } from '../api/client.ts';
 import type { Bucket } from '../charts.ts';
 import { createStore, type Store } from '../state.ts';
 
-/** The types that are told apart; null is a delivery without a known one. */
+/** The types of deliveries that the chart shows separately; null is an unknown one. */
 const TYPES: readonly (WebhookType | null)[] = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES', null];
 
 /** The spans that a chart can show, and the length of its bars. */

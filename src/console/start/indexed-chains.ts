@@ -82,7 +82,7 @@ const Row = ({ chain, now }: { chain: Indexed; now: number }) => {
   </li>`;
 };
 
-/** How many of the blocks that it will have the index has. */
+/** The share of its blocks that the index has. */
 const Progress = ({ index: { from, to, behind } }: { index: Index }) => {
   if (from === null || to === null) return null;
   const has = Number(to) - Number(from) + 1;

@@ -5,7 +5,7 @@ import { formatCount, shortHex } from '../format.ts';
 import { exportLabels, importLabels, MOST_CHARACTERS, setLabel, useLabels } from '../labels.ts';
 
 const SHOWN = 50;
-/** A larger file can't hold only labels. */
+/** The largest file that labels can take. */
 const MOST_BYTES = 1_000_000;
 
 const download = (text: string): void => {

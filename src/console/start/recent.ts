@@ -18,7 +18,7 @@ import { readWatched, useWatched } from '../wallet/watched.ts';
 const KEY = 'console:recent';
 const MOST = 12;
 
-/** Where credentials are asked for, what they were used for is forgotten with the tab, as they are. */
+/** Where credentials are needed, wallets are forgotten with the tab, as the credentials are. */
 const storage = settings.auth === 'open' ? localStorage : sessionStorage;
 
 const load = (): readonly string[] => {

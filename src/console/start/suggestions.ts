@@ -66,7 +66,7 @@ export const useTokenSearch = (typed: string): TokenSearch => {
       });
     };
     setFound((before) => ({ ...before, isLoading: true, problem: null }));
-    // What the person chose to search is searched at once.
+    // An explicit choice to search is searched at once.
     const timer = setTimeout(() => void search().catch(() => {}), text === begunWith ? 0 : PAUSE_MS);
     return () => {
       clearTimeout(timer);
@@ -81,7 +81,7 @@ export const useTokenSearch = (typed: string): TokenSearch => {
 export type Suggestion = {
   readonly id: string;
   readonly group: 'Wallets' | 'Tokens' | 'Views';
-  /** Null for a sign of what it does. */
+  /** Null for an icon. */
   readonly picture: VNode | null;
   readonly title: string;
   /** Quiet, behind the title. */
@@ -237,6 +237,6 @@ export const useSuggestions = ({ typed, search, withViews }: Wanted): readonly S
   if (parts.length > 1 && parts.every(isAddress)) return [compared(parts)];
   if (isAddress(first) && parts.length === 1)
     return [walletSuggestion(first), contractAt(first, firstOf(chains))];
-  // What costs comes last, so that Enter does not choose it over what is free.
+  // Searches that cost come last, so that Enter chooses a free suggestion first.
   return [...wallets, ...(withViews ? viewSuggestions(wanted) : []), ...tokens];
 };

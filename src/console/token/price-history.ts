@@ -27,7 +27,7 @@ const [inCents, inFractions, inDigits] = [
   inPrice({ maximumSignificantDigits: 5 }),
 ];
 
-/** The price of one token in dollars: the smaller it is, the more decimals say something. */
+/** The price of one token in dollars: the smaller it is, the more decimals are shown. */
 export const formatPrice = (price: string): string => {
   const size = Number(price);
   const format = size >= 100 ? inCents : size >= 0.01 || size === 0 ? inFractions : inDigits;

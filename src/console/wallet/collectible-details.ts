@@ -97,7 +97,7 @@ const Gauge = ({ score, isSpam }: { score: number; isSpam: boolean | null }) =>
 const SpamScore = ({ card }: { card: CollectibleCardFragment }) => {
   const { spamScore, explanations, isSpam } = card;
   const signals = explanations ?? [];
-  // Those without a score or a weight are not in the average.
+  // Signals without a score or a weight are not part of the average.
   const whole = signals.reduce((sum, { score, weight }) => sum + (score === null ? 0 : (weight ?? 0)), 0);
   const most = Math.max(0, ...signals.map(({ weight }) => weight ?? 0));
   return html`<section class="stack spam" aria-label="Spam score">

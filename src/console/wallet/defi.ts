@@ -28,7 +28,7 @@ import { ListBody, ListHead } from './list.ts';
 import { RawJson } from './transaction-details.ts';
 import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
 
-/** All come in one request, whatever is asked for. */
+/** All positions come in one request, whatever is asked for. */
 const PAGE_SIZE = 1000;
 
 type Position = PositionRowFragment;

@@ -12,7 +12,7 @@ type Props = {
   onReload: () => void;
 };
 
-/** What is shown in place of missing details. */
+/** Shown in place of missing details. */
 export const DetailsState = ({ details, onRetry, onReload }: Props) => {
   if (details.state === 'loading') return html`<${Skeleton} rows=${2} />`;
   if (details.state === 'failed')
@@ -78,7 +78,7 @@ export const ListHead = ({ list, now, children }: ListHeadProps) => {
 
 const MOST = 1000;
 
-/** The most that loading further items can take. */
+/** The highest cost of loading further items. */
 export type Estimate = { readonly requests: number; readonly computeUnits: number };
 
 type LoadAllProps = {

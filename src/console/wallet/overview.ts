@@ -24,7 +24,7 @@ import { useIsWatched } from './watched.ts';
 type Portfolio = NonNullable<NonNullable<WalletOverviewQuery['wallet']>['portfolio']>;
 type Props = { address: string; chainIds: readonly number[] };
 
-/** What a wallet is worth, what of it, and what the total leaves out. */
+/** What a wallet is worth, what makes up the total, and what the total leaves out. */
 export const Overview = ({ address, chainIds }: Props) => {
   const load = useCallback(
     (signal: AbortSignal) =>
@@ -157,7 +157,7 @@ const movedBy = (
 
 type LiveTotal = {
   readonly total: string;
-  /** How many balances have moved it. */
+  /** The number of balances that have changed the total. */
   readonly changed: number;
 };
 

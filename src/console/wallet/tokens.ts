@@ -120,7 +120,7 @@ type Props = { address: string; chainIds: readonly number[] };
 
 const memory = createMemory<PagedState<Balance>>();
 
-/** What the wallet holds, with what of it counts and why the rest does not. */
+/** What the wallet holds, which of it counts towards the total, and why the rest does not. */
 export const Tokens = ({ address, chainIds }: Props) => {
   const load = useCallback<LoadWalletPage<Balance>>(
     async (first, after, signal) => {

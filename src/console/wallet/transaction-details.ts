@@ -36,7 +36,7 @@ type Props = {
 
 type Whole = TransactionRowFragment & TransactionPartsFragment;
 
-/** What the service says of its success. A lookup mostly says nothing. */
+/** Whether the transaction succeeded. Lookups mostly omit it. */
 const Outcome = ({ transaction }: { transaction: Whole }) => {
   const { success, logs, data } = transaction;
   if (success === false)
@@ -56,7 +56,7 @@ export const TransactionBody = ({
   tokens = [],
 }: {
   transaction: Whole;
-  /** Tokens whose amounts its events can then be said in. */
+  /** Tokens in whose units its events can be written. */
   tokens?: readonly KnownToken[];
 }) => {
   const { index, nonce, transactionType, gasPrice, gasUsed, effectiveGasPrice, data, logs } = transaction;

@@ -68,7 +68,7 @@ export const useWalletList = <Node>(
     },
     [loadPage, pageSize],
   );
-  // What was said about the previous list does not apply to another one.
+  // Messages about the previous list do not apply to another one.
   useEffect(() => setNotes(keptNotes.recall(name) ?? NO_NOTES), [load, name]);
   useEffect(() => {
     if (notes !== NO_NOTES) keptNotes.keep(name, notes);

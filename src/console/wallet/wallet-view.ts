@@ -57,7 +57,7 @@ export const WalletView = () => {
   </div>`;
 };
 
-/** What of the link is not shown, and why. */
+/** The parts of the link that are not shown, and why. */
 const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => html`
   ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${got(part)}. Open another one by the search above.</p></div>`)}
   ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MAX_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
@@ -116,7 +116,7 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
 /** A wallet in a few words. */
 const titleOfWallet = (address: string): string => labelOf(address) ?? shortHex(address);
 
-/** Where a whole address may be broken into two lines. */
+/** Where an address may break into two lines. */
 const MIDDLE = 22;
 
 type HeadProps = { address: string; shown: readonly string[] };

@@ -8,7 +8,7 @@ import { createStore, credentials, useStore } from '../state.ts';
 import { ALL_TYPES, inTypes } from '../webhooks/webhook-words.ts';
 
 type Watched = {
-  /** The types of events that are delivered of each. Null until they have been read. */
+  /** The types of events that are delivered for each. Null until they have been read. */
   readonly types: ReadonlyMap<string, readonly WebhookType[]> | null;
   /** False when there are more than have been read. */
   readonly isComplete: boolean;
@@ -86,7 +86,7 @@ const change = async (address: string, isWatched: boolean): Promise<string | Pro
   return result.__typename === 'WebhookError' ? result.message : null;
 };
 
-/** Watches the wallet, or no more. Returns why that failed: the mistake's message, or the problem; null when it is done. */
+/** Watches the wallet, or ends that. Returns why it failed: the mistake's message, or the problem; null if it succeeded. */
 const setWatched = async (address: string, isWatched: boolean): Promise<string | Problem | null> => {
   const caller = credentials.get();
   const failure = await change(address, isWatched);

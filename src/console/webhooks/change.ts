@@ -129,7 +129,7 @@ export const eachOnce = <Node>(
 
 const MOST = 600;
 
-/** What of a fault belongs to no field. */
+/** The part of a fault that belongs to no field of the form. */
 export const FaultNotice = ({ fault: { refusals, problem } }: { fault: Fault }) => {
   if (problem !== null)
     return html`<${ProblemNotice} problem=${{ ...problem, message: shorten(problem.message, MOST) }} />`;
@@ -148,7 +148,7 @@ const WAIT_MS = 15_000;
 const newestOf = (webhook: Webhook): string =>
   `${lastArrival(webhook)} ${webhook.refusedDeliveries?.[0]?.refusedAt}`;
 
-/** Null if there is no such webhook any more, and if it can't be read. */
+/** Null if the webhook no longer exists, and if it can't be read. */
 export const readWebhook = async (webhookId: string): Promise<Webhook | null> =>
   (await send(WebhookOperation, { webhookId })).data?.webhook ?? null;
 

@@ -55,7 +55,7 @@ type Props = {
   onSaid: (status: string) => void;
 };
 
-/** The webhooks that watch one wallet, in one row: what of it is delivered, and each of them below on demand. */
+/** The webhooks that watch one wallet, in one row: which of its events are delivered, and each of them below on demand. */
 export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, onSaid }: Props) => {
   const { running, fault, run } = useChange(onStale);
   const [isStopping, setStopping] = useState(false);

@@ -23,7 +23,7 @@ type Props = {
   /** `status` says what has happened. Without one, the webhook has only been read again. */
   onChanged: (webhook: Webhook, status?: string) => void;
   onStale: () => void;
-  /** Whether it is shown below the watch that it is of. */
+  /** Whether it is shown below the watch that it belongs to. */
   isPart: boolean;
 };
 
@@ -192,7 +192,7 @@ export const ConfirmDialog = <Value>(props: ConfirmDialogProps<Value>) => {
 
 type DeleteDialogProps = {
   webhook: Webhook;
-  /** What of a watch is left without it; null if it is not of a watch. */
+  /** What remains of a watch without this webhook; null if it belongs to none. */
   left: string | null;
   onDeleted: () => void;
   onStale: () => void;

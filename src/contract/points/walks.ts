@@ -56,7 +56,7 @@ const numbered = (identities: readonly string[]): readonly string[] => {
 const repeated = (texts: readonly string[]): string | undefined =>
   texts.find((each, at) => texts.indexOf(each) !== at);
 
-/** Walks through what one page has in smaller ones. New items at the head of the list are no difference. */
+/** Walks through what one page has in smaller ones. New items at the head of the list do not count as a difference. */
 const compareSteps = async (judged: Judged, lookup: Lookup, where: Where): Promise<readonly Finding[]> => {
   const page = await pageAt(judged, lookup, where, { limit: String(WALKED) });
   const whole = numbered(page.identities);

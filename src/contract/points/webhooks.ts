@@ -112,7 +112,7 @@ const refusesFilter = ([filter, value, ownType]: (typeof FILTERS_OF_ONE_TYPE)[nu
         const { id } = await own.of(type);
         const answer = await judged.service.ask(update, { ...at(id), body: { [filter]: value } });
         if (type === ownType) found.push(...has(membersOf(bodyOf(answer)), { [filter]: value }));
-        // That it is an error is said of the two enums.
+        // The documentation calls it an error for the two enums only.
         else if (filter === 'counterparty' && answer.status === 200)
           found.push(note('a refusal (400)', summary(answer)));
         else found.push(...refusal(answer));

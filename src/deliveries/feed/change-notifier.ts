@@ -1,5 +1,5 @@
 import { isTransient } from '../log/errors.ts';
-import type { DeliveryLog } from '../log/log.ts';
+import type { LogGrowth } from '../log/log.ts';
 
 /** The callbacks of a reader that waits for more of one tenant's log. */
 export type ChangeListener = {
@@ -18,7 +18,7 @@ const POLL_MS = 1000;
  * There is one poll for all tenants, so idle tenants cost nothing. A poll that fails calls no listener.
  */
 export class ChangeNotifier {
-  readonly #log: DeliveryLog;
+  readonly #log: LogGrowth;
   readonly #pollMs: number;
   readonly #byTenant = new Map<string, Set<ChangeListener>>();
   /** Ends the subscription to the log; null while there are no listeners. */
@@ -29,7 +29,7 @@ export class ChangeNotifier {
   #mark: string | null = null;
   #hasFailed = false;
 
-  constructor(log: DeliveryLog, pollMs = POLL_MS) {
+  constructor(log: LogGrowth, pollMs = POLL_MS) {
     this.#log = log;
     this.#pollMs = pollMs;
   }

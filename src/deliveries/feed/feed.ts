@@ -1,13 +1,13 @@
 import type { EventFeed, EventReader, EventSource, Rendering } from '../../lib/event-source.ts';
 import { CursorExpiredError, isTransient, ReadAbortedError } from '../log/errors.ts';
-import type { DeliveryFilter, DeliveryLog, DeliveryPage, StoredDelivery } from '../log/log.ts';
+import type { DeliveryFilter, DeliveryPage, DeliveryReads, StoredDelivery } from '../log/log.ts';
 import { type FeedCache, FeedPages, type FeedPosition, positionOf, renderPage } from './cache.ts';
 import type { ChangeNotifier } from './change-notifier.ts';
 import type { MergedReads } from './merged-reads.ts';
 import { BlockedReaders, Reader } from './reader.ts';
 
 type FeedOptions<Item> = Rendering<StoredDelivery, Item> & {
-  readonly log: DeliveryLog;
+  readonly log: DeliveryReads;
   /** Must read the same log. All feeds of a log share it. */
   readonly reads: MergedReads;
   /** Must watch the same log. */

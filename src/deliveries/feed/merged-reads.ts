@@ -2,9 +2,9 @@ import { nextTick } from 'node:process';
 import { ReadAbortedError } from '../log/errors.ts';
 import {
   type DeliveryFilter,
-  type DeliveryLog,
   type DeliveryPage,
   type DeliveryRange,
+  type DeliveryReads,
   matchesTerms,
   termsOf,
 } from '../log/log.ts';
@@ -23,11 +23,11 @@ type WaitingRead = {
  * filter, and each filter is applied in memory. All ranges must have the same limits.
  */
 export class MergedReads {
-  readonly #log: DeliveryLog;
+  readonly #log: Pick<DeliveryReads, 'read'>;
   /** The reads of this turn of the event loop, by tenant and cursor. */
   readonly #waiting = new Map<string, WaitingRead[]>();
 
-  constructor(log: DeliveryLog) {
+  constructor(log: Pick<DeliveryReads, 'read'>) {
     this.#log = log;
   }
 

@@ -44,7 +44,7 @@ export type IngestObserver = {
 type OnDelivery = (tenant: string, addresses: readonly string[], webhookId: string | null) => void;
 
 export type IngressParts = {
-  readonly log: DeliveryLog;
+  readonly log: Pick<DeliveryLog, 'append'>;
   readonly deliveryUrls: Pick<DeliveryUrls, 'tenantOf'>;
   /** The secrets, and the header in lower case (default: see `readHeaders`). Null: the URL's token alone proves the sender. */
   readonly signature?:

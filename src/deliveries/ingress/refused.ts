@@ -16,7 +16,7 @@ export type RefusedDelivery = {
 /** How many are remembered. A webhook's own limit keeps one that always fails from hiding the others of its tenant. */
 const MOST = { tenants: 1000, ofATenant: 100, ofAWebhook: 20 };
 
-/** A tenant whose deliveries are all refused is told of at this interval, for each status. */
+/** How often `tell` is called for a tenant whose deliveries are refused, for each status. */
 const TELL_AGAIN_MS = 60_000;
 
 /** The newest refused deliveries of each tenant, in the memory of this process. */
@@ -24,7 +24,7 @@ export class RefusedDeliveries {
   /** The newest first. The tenant that was refused last is the last of the map. */
   readonly #ofTenants = new Map<string, readonly RefusedDelivery[]>();
   readonly #tell: (refused: RefusedDelivery) => void;
-  /** When a tenant's refused deliveries of a status were told of. */
+  /** When `tell` was last called for a tenant and a status. */
   readonly #toldAt = new Map<string, number>();
 
   /** `tell` is called with what the sender has to mend (a status of 4xx): once a minute for each tenant and status. */

@@ -40,7 +40,7 @@ const MAX_TENANTS = 10_000;
 
 type Growth = { readonly head: number; readonly version: number };
 
-/** Answers `changed` of a log from the growth that it is told of. */
+/** Answers `changed` of a log from the appends that it has recorded. */
 export class RecentGrowth {
   /** Is part of each mark, so that the marks of an earlier process or thread are not recognised. */
   readonly #id = randomUUID();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describeFence, type Fence } from './fence.ts';
-import { fingerprintOfDelivery, type OfflineLog, type TenantLog } from './offline-log.ts';
+import type { OfflineLog } from './offline-log.ts';
 
 /** A log can't be copied, or used in the way that was asked. The message says why, and what to do. */
 export class LogTransferError extends Error {
@@ -31,8 +31,9 @@ type Options = {
 const TENANTS_AT_ONCE = 16;
 
 /**
- * Copies a whole log into an empty one, with its sequences, epochs and times, so that all cursors stay valid. A copy that broke
- * goes on where it broke. From its beginning no gateway can use the source, and until its end none can use the copy.
+ * Copies a whole log into an empty one, with its sequences, epochs and times, so that all cursors stay valid. What an earlier
+ * copy left unfinished is dropped, and all is copied anew. From its beginning no gateway can use the source, and until its end
+ * none can use the copy.
  *
  * First the target is fenced, then the source. When all is copied, the source's fence says so, and then the copy's is removed.
  * At each moment at most one of the two is open, and a second copy finds its source fenced by the first.
@@ -42,20 +43,19 @@ export const copyLog = async ({ from, to, beside, progress }: Options): Promise<
   if (seed === null) throw new LogTransferError(`${from.name}: expected a delivery log, found none`);
   const before = await from.fence();
   if (before?.role === 'target') throw new LogTransferError(`${from.name}: ${describeFence(before)}`);
-  const target = await findUnfinished(from, to, seed, before?.copy ?? null);
+  await expectEmptyOrUnfinished(from, to, seed, before?.copy ?? null);
   await beside.check();
-  const begun = target ?? (await begin(from, to, seed));
+  const begun: Fence = { role: 'target', peer: from.name, copy: randomUUID() };
+  const copying: Fence = { role: 'source', peer: to.name, copy: null };
+  await to.create(seed, begun);
   await beside.copy();
-  const isCopied = before?.copy === begun.copy;
-  if (!isCopied) {
-    const copying: Fence = { role: 'source', peer: to.name, copy: null };
-    await replaceFence(from, before, copying);
-    await copyTenants(from, to, progress);
-    const time = await from.time();
-    if (time !== null) await to.keepTime(time);
-    await to.flush();
-    await replaceFence(from, copying, { ...copying, copy: begun.copy });
-  }
+  await replaceFence(from, before, copying);
+  for await (const tenant of to.tenants()) await to.drop(tenant);
+  await copyTenants(from, to, progress);
+  const time = await from.time();
+  if (time !== null) await to.keepTime(time);
+  await to.flush();
+  await replaceFence(from, copying, { ...copying, copy: begun.copy });
   for await (const tenant of to.tenants()) await to.release(tenant);
   await replaceFence(to, begun, null);
 };
@@ -85,47 +85,35 @@ const replaceFence = async (log: OfflineLog, before: Fence | null, after: Fence 
     );
 };
 
-type TargetFence = Extract<Fence, { role: 'target' }>;
-
 /**
- * Returns the fence of a target that is the unfinished copy of this source, null for one that is empty, and rejects for any
- * other. `copied` identifies the source's complete copy.
+ * Rejects unless the target is empty, or the unfinished copy of this source. `copied` identifies the source's complete copy,
+ * which no gateway has used while it is still fenced.
  */
-const findUnfinished = async (
+const expectEmptyOrUnfinished = async (
   from: OfflineLog,
   to: OfflineLog,
   seed: Buffer,
   copied: string | null,
-): Promise<TargetFence | null> => {
+): Promise<void> => {
   const fence = await to.fence();
   const isOwn = fence?.role === 'target' && (await to.seed())?.equals(seed);
   if (copied !== null && !(isOwn && fence.copy === copied)) {
     const source = await from.fence();
     throw new LogTransferError(`${from.name}: ${source === null ? 'it has changed' : describeFence(source)}`);
   }
-  if (isOwn) return fence;
+  if (isOwn) return;
   if (fence !== null) throw new LogTransferError(`${to.name}: ${describeFence(fence)}`);
   for await (const tenant of to.tenants())
     throw new LogTransferError(
       `${to.name}: expected an empty place for the copy, found a log with deliveries, those of ${JSON.stringify(tenant)} among them`,
     );
-  return null;
-};
-
-const begin = async (from: OfflineLog, to: OfflineLog, seed: Buffer): Promise<TargetFence> => {
-  const fence = { role: 'target', peer: from.name, copy: randomUUID() } as const;
-  await to.create(seed, fence);
-  return fence;
 };
 
 const copyTenants = async (from: OfflineLog, to: OfflineLog, progress: CopyProgress): Promise<void> => {
-  const copied = new Set<string>();
   const left = from.tenants()[Symbol.asyncIterator]();
   const copyNext = async (): Promise<void> => {
     for (let next = await left.next(); !next.done; next = await left.next()) {
       const tenant = next.value;
-      if (copied.has(tenant)) continue;
-      copied.add(tenant);
       await copyTenant(from, to, tenant, progress);
       progress.tenants += 1;
     }
@@ -141,7 +129,8 @@ const copyTenant = async (
 ): Promise<void> => {
   const source = await from.hold(tenant);
   if (source === null) return;
-  let head = await headToGoOnFrom(from, to, tenant, source);
+  await to.begin(tenant, source);
+  let head = source.floor;
   while (head < source.head) {
     const deliveries = await from.deliveries(tenant, head);
     if (deliveries.some(({ sequence }, index) => sequence !== head + 1 + index) || deliveries.length === 0)
@@ -157,40 +146,4 @@ const copyTenant = async (
     progress.deliveries += deliveries.length;
     progress.bytes += deliveries.reduce((bytes, { body }) => bytes + body.byteLength, 0);
   }
-};
-
-/**
- * What the copy has of a tenant stays if it is the beginning of what the source has; otherwise the tenant begins anew. The
- * source may have grown, been trimmed or been restored since the copy broke.
- */
-const headToGoOnFrom = async (
-  from: OfflineLog,
-  to: OfflineLog,
-  tenant: string,
-  source: TenantLog,
-): Promise<number> => {
-  const target = await to.hold(tenant);
-  if (target !== null && (await isBeginning(from, to, tenant, source, target))) return target.head;
-  await to.begin(tenant, source);
-  return source.floor;
-};
-
-const isBeginning = async (
-  from: OfflineLog,
-  to: OfflineLog,
-  tenant: string,
-  source: TenantLog,
-  target: TenantLog,
-): Promise<boolean> => {
-  if (!target.epoch.equals(source.epoch) || target.head > source.head || target.head < source.floor)
-    return false;
-  if (target.floor !== source.floor || target.trimmed !== source.trimmed) return false;
-  if (target.head === target.floor) return true;
-  const [one, other] = await Promise.all([from, to].map((log) => log.deliveries(tenant, target.head - 1)));
-  const [inSource, inTarget] = [one?.[0], other?.[0]];
-  return (
-    inSource !== undefined &&
-    inTarget !== undefined &&
-    fingerprintOfDelivery(inSource) === fingerprintOfDelivery(inTarget)
-  );
 };

@@ -12,7 +12,7 @@ export class InvalidCursorError extends Error {
 /**
  * Why a cursor can't be resumed:
  * - `trimmed`: deliveries after it are beyond the retention
- * - `foreign`: it is of another tenant or another log
+ * - `foreign`: it belongs to another tenant or another log
  * - `ahead`: the log was restored from an older copy and ends before it
  * - `replaced`: the log was restored from an older copy and has another delivery at its number
  */

@@ -166,6 +166,12 @@ export type DeliveryLog = {
   close(): Promise<void>;
 };
 
+/** What reads deliveries. */
+export type DeliveryReads = Pick<DeliveryLog, 'read' | 'get' | 'head'>;
+
+/** What hears that the log has grown. */
+export type LogGrowth = Pick<DeliveryLog, 'changed' | 'onAppend'>;
+
 /** How a log is opened, whatever its store. */
 export type LogOptions = {
   /** Deliveries older than this are dropped. */

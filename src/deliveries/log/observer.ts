@@ -1,7 +1,7 @@
 import type { Trace } from '../../lib/trace.ts';
 import { sizeOf } from './appends.ts';
 import { LogUnavailableError, UnstorableError } from './errors.ts';
-import type { AppendResult, DeliveryLog, LogSize } from './log.ts';
+import type { AppendResult, DeliveryLog, DeliveryReads, LogSize, StoredDelivery } from './log.ts';
 
 type AppendedBatch = {
   /** The number of deliveries stored; duplicates don't count. */
@@ -41,8 +41,21 @@ export type LogObserver = {
   refused?(error: unknown, trace: Trace | null): void;
 };
 
-/** Wraps a log so that each call is reported to the observer. */
-export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog => {
+/** Is called with what is read of the log, before its reader gets it. */
+export type ReadListener = {
+  readonly onHead: (tenant: string, head: string) => void;
+  readonly onDelivery: (delivery: StoredDelivery) => void;
+};
+
+/** What clients and the service do with a log, once each call is observed. */
+export type ObservedLog = DeliveryReads & Pick<DeliveryLog, 'append' | 'check'>;
+
+/** Wraps a log so that each call is reported to the observer, and what is read to the listener. */
+export const observeLog = (
+  log: DeliveryLog,
+  observer: LogObserver,
+  listener: ReadListener | null,
+): ObservedLog => {
   const reporting = async <Result>(
     task: 'read' | 'check',
     answer: Promise<Result>,
@@ -87,15 +100,23 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
         observer.waiting?.(-bytes);
       }
     },
-    read: (tenant, range, options) => reading(log.read(tenant, range, options)),
-    get: (tenant, cursor, options) => reading(log.get(tenant, cursor, options)),
-    // Not reported: the log may answer from memory, so success says nothing about the store.
-    head: (tenant) => log.head(tenant),
+    async read(tenant, range, options) {
+      const page = await reading(log.read(tenant, range, options));
+      listener?.onHead(tenant, page.head);
+      for (const delivery of page.deliveries) listener?.onDelivery(delivery);
+      return page;
+    },
+    async get(tenant, cursor, options) {
+      const delivery = await reading(log.get(tenant, cursor, options));
+      if (delivery !== null) listener?.onDelivery(delivery);
+      return delivery;
+    },
+    // Not reported to the observer: the log may answer from memory, so success says nothing about the store.
+    async head(tenant) {
+      const head = await log.head(tenant);
+      listener?.onHead(tenant, head);
+      return head;
+    },
     check: () => reporting('check', log.check(), () => observer.checked?.()),
-    changed: (mark) => log.changed(mark),
-    size: () => log.size(),
-    trim: () => log.trim(),
-    onAppend: (listener) => log.onAppend(listener),
-    close: () => log.close(),
   };
 };

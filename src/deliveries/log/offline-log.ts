@@ -1,4 +1,3 @@
-import { fingerprintOf, identityOf, identityPrefix } from './cursor.ts';
 import type { Fence } from './fence.ts';
 import type { NewDelivery } from './log.ts';
 import type { KeptTime } from './retention.ts';
@@ -35,37 +34,33 @@ export type TenantReader = {
  * LogUnavailableError or LogOpenError when the store fails.
  */
 export type OfflineLog = TenantReader & {
-  /** What its cursors are made with; null where there is no log. */
+  /** The seed from which epochs of cursors are made; null without a log. */
   seed(): Promise<Buffer | null>;
   fence(): Promise<Fence | null>;
   /** Resolves with false, and changes nothing, if the fence is no longer `before`. */
   replaceFence(before: Fence | null, after: Fence | null): Promise<boolean>;
-  /** Begins an empty log with this seed in place of one without tenants. */
+  /** Gives a log that no gateway uses this seed and fence. What it holds stays. */
   create(seed: Buffer, fence: Fence): Promise<void>;
   /** Makes all cursors expire. The fence stays. */
   renewEpochs(): Promise<void>;
-  /** Every tenant that has ever had a delivery. */
+  /** Every tenant that has ever had a delivery, each once. */
   tenants(): AsyncIterable<string>;
   /** As `tenant`. From then on no gateway appends to the tenant's log, not even one that began before the log was fenced. */
   hold(tenant: string): Promise<TenantLog | null>;
   /** Undoes `hold` and `begin`, which hold a tenant. */
   release(tenant: string): Promise<void>;
-  /** Makes the tenant's log empty, with all of this one trimmed up to its floor. What it had is dropped. */
+  /** Begins the tenant's log in place of one without deliveries: an empty one, with all of this one trimmed up to its floor. */
   begin(tenant: string, log: TenantLog): Promise<void>;
   /**
    * Appends deliveries if the head is `after`, so that a repeated call appends nothing. They have the next sequences without
    * a gap. Resolves with the head.
    */
   append(tenant: string, after: number, deliveries: readonly WholeDelivery[]): Promise<number>;
-  /** Drops all deliveries of a tenant. Its numbers go on, so its cursors expire. Resolves with how many these were. */
+  /** Drops all deliveries of a tenant. Its numbers go on, so its cursors expire. Resolves with their number. */
   drop(tenant: string): Promise<number>;
-  /** See KeptTime; null where none is kept. */
+  /** See KeptTime; null if none was saved. */
   time(): Promise<KeptTime | null>;
   keepTime(time: KeptTime): Promise<void>;
   /** Makes everything durable that was appended. */
   flush(): Promise<void>;
 };
-
-/** Returns the fingerprint of a delivery, which its cursors have. */
-export const fingerprintOfDelivery = ({ webhookId, body, receivedAt }: WholeDelivery): number =>
-  fingerprintOf(identityOf(Buffer.concat([Buffer.from(identityPrefix(webhookId)), body])), receivedAt);

@@ -1,6 +1,6 @@
 import { createKeyedQueue } from '../../lib/tasks.ts';
 import { BudgetExceededError, LogBusyError, ReadAbortedError, SearchLimitExceededError } from './errors.ts';
-import type { DeliveryLog, DeliveryPage, DeliveryRange, ReadOptions, StoredDelivery } from './log.ts';
+import type { DeliveryPage, DeliveryRange, DeliveryReads, ReadOptions, StoredDelivery } from './log.ts';
 
 type Limits = {
   /** The index entries and deliveries that the filters of one operation may scan. */
@@ -46,7 +46,7 @@ export class SearchLimiter {
 }
 
 type Parts = {
-  readonly log: DeliveryLog;
+  readonly log: DeliveryReads;
   readonly tenant: string;
   /** The client that sent the operation. The log serves concurrent clients in turn. */
   readonly client: string;

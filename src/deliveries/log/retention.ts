@@ -78,7 +78,7 @@ export type Jump = {
 export type KeptTime = {
   /** The clock when it was last trusted. */
   readonly now: number;
-  /** What has become of the clock since; null if it was trusted to the end. */
+  /** The clock's jump since then; null if it was trusted to the end. */
   readonly jump: Jump | null;
 };
 
@@ -140,7 +140,7 @@ export class RetentionClock {
   }
 }
 
-/** Whether two times are of clocks that are in step. */
+/** Whether two clocks are in step. */
 export const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= MAX_APART_MS;
 
 const TRIM_EVERY_MS = 5000;

@@ -3,6 +3,18 @@ import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zli
 import { fingerprintOf, identityOf, identityPrefix, UNKNOWN } from '../log/cursor.ts';
 import { LogDamagedError } from '../log/errors.ts';
 import { DELIVERY_TYPES, type NewDelivery, type StoredDelivery, termsOf } from '../log/log.ts';
+import {
+  DOUBLE_BYTES,
+  FIXED_BYTES,
+  FLAGS_AT,
+  HAS_CHAIN,
+  HAS_WEBHOOK,
+  IDENTITY_BYTES,
+  MARK_BYTES,
+  RECEIVED_AT,
+  SIZE_AT,
+  UUID_BYTES,
+} from './layout.ts';
 import { packTerms } from './search.ts';
 
 /**
@@ -44,7 +56,7 @@ const DICTIONARY = Buffer.from(BALANCE_CHANGES + TRANSACTIONS + ACTIVITIES);
 
 /**
  * A delivery as an entry of the stream: its header, which is everything but the body, in about 80 bytes, and its body.
- * Numbers are big-endian. The scripts read the first four fields, which have fixed places, and the chain:
+ * Numbers are big-endian. The scripts read the first four fields, which have fixed places (layout.ts), and the chain:
  *
  *     0  identity, 16 bytes
  *    16  receivedAt, a double
@@ -60,15 +72,10 @@ export type Entry = {
   readonly terms: Buffer;
 };
 
-const FIXED_BYTES = 29;
-const UUID_BYTES = 16;
-const DOUBLE_BYTES = 8;
 const INDEX_BYTES = 4;
 const ADDRESS_BYTES = 20;
 const NO_ADDRESS = 0xffff_ffff;
 
-const HAS_WEBHOOK = 1;
-const HAS_CHAIN = 2;
 const HAS_DISPATCHED = 4;
 const HAS_ATTEMPT = 8;
 const IS_COMPRESSED = 16;
@@ -126,9 +133,9 @@ const headerOf = (delivery: NewDelivery, identity: Buffer, isCompressed: boolean
     ADDRESS_BYTES * addresses.length;
   const header = Buffer.alloc(size);
   identity.copy(header);
-  header.writeDoubleBE(receivedAt, 16);
-  header.writeUInt32BE(delivery.body.byteLength, 24);
-  header[28] =
+  header.writeDoubleBE(receivedAt, RECEIVED_AT);
+  header.writeUInt32BE(delivery.body.byteLength, SIZE_AT);
+  header[FLAGS_AT] =
     (webhookId === null ? 0 : HAS_WEBHOOK) |
     (hasNumber[0] ? HAS_CHAIN : 0) |
     (hasNumber[1] ? HAS_DISPATCHED : 0) |
@@ -162,7 +169,7 @@ export const readHeader = (header: Buffer): Header => {
 };
 
 const fieldsIn = (header: Buffer): Header => {
-  const flags = header[28] ?? 0;
+  const flags = header[FLAGS_AT] ?? 0;
   let at = FIXED_BYTES;
   const webhookId = flags & HAS_WEBHOOK ? uuidIn(header.subarray(at, at + UUID_BYTES)) : null;
   if (webhookId !== null) at += UUID_BYTES;
@@ -179,13 +186,13 @@ const fieldsIn = (header: Buffer): Header => {
   for (at += INDEX_BYTES; at < header.length; at += ADDRESS_BYTES)
     addresses.push(`0x${header.toString('hex', at, at + ADDRESS_BYTES)}`);
   return {
-    identity: header.subarray(0, 16),
+    identity: header.subarray(0, IDENTITY_BYTES),
     size: sizeIn(header),
     isCompressed: (flags & IS_COMPRESSED) !== 0,
     webhookId,
     type: DELIVERY_TYPES[(flags >> TYPE_SHIFT) - 1] ?? null,
     chainId,
-    receivedAt: header.readDoubleBE(16),
+    receivedAt: header.readDoubleBE(RECEIVED_AT),
     dispatchedAt,
     attempt,
     addresses,
@@ -213,9 +220,12 @@ export const readBody = async (
   return body;
 };
 
-/** A mark is the beginning of a header: the identity and the time. UNKNOWN for one that is empty or malformed. */
+/** The fingerprint of a mark; UNKNOWN for one that is empty or malformed. */
 export const fingerprintIn = (mark: Buffer): number =>
-  mark.length < 24 ? UNKNOWN : fingerprintOf(mark.subarray(0, 16), mark.readDoubleBE(16));
+  mark.length < MARK_BYTES
+    ? UNKNOWN
+    : fingerprintOf(mark.subarray(0, IDENTITY_BYTES), mark.readDoubleBE(RECEIVED_AT));
 
 /** The size of the body before it was compressed. */
-export const sizeIn = (header: Buffer): number => (header.length < 28 ? 0 : header.readUInt32BE(24));
+export const sizeIn = (header: Buffer): number =>
+  header.length < FLAGS_AT ? 0 : header.readUInt32BE(SIZE_AT);

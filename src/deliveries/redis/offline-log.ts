@@ -7,6 +7,7 @@ import type { OfflineLog, TenantLog, WholeDelivery } from '../log/offline-log.ts
 import type { KeptTime } from '../log/retention.ts';
 import { packBatch, portionsOf } from './append-queue.ts';
 import { entryOf, fingerprintIn, readBody, readHeader } from './entry.ts';
+import { MARK_BYTES } from './layout.ts';
 import { keepTime, keptTime } from './retention.ts';
 import {
   APPEND,
@@ -215,8 +216,6 @@ const byTime = <Timed extends { readonly storedAt: number | null }>(
 /** A fence stands behind the seed, in one value, so that they are read and written at once. */
 const withFence = (seed: Buffer, fence: Fence | null): Buffer =>
   fence === null ? seed : Buffer.concat([seed, Buffer.from(writeFence(fence))]);
-
-const MARK_BYTES = 24;
 
 /** A mark of which `fingerprintIn` makes this fingerprint: another log has no more of its last trimmed delivery. */
 const markOf = (fingerprint: number): Buffer => {

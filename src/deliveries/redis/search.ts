@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type DeliveryFilter, queryTerms } from '../log/log.ts';
 import type { Found, SequenceRange } from '../log/page.ts';
+import { BEGUN, BUCKETS, HASH_BYTES, LOST, SEGMENT_DELIVERIES, TOLD } from './layout.ts';
 import { isRefusal, type Store } from './store.ts';
 
 /** A tenant's log. Another one may have the same keys after the first was lost, but not the same epoch. */
@@ -143,9 +144,6 @@ export class RedisSearch {
 
 const SLOWER = 'filters read these one by one';
 
-/** Bits of a segment's marks, for each bucket: whether it has begun, has lost its beginning, and that this was reported. */
-const [BEGUN, LOST, TOLD] = [0, 256, 512];
-
 /** The buckets of one segment, as they are in Redis. */
 class SegmentIndex {
   readonly key: string;
@@ -204,19 +202,11 @@ const endOf = (segment: number, take: SequenceRange['take']): number =>
   take === 'oldest' ? (segment + 1) * SEGMENT_DELIVERIES - 1 : segment * SEGMENT_DELIVERIES;
 
 /**
- * The index. A segment is 16,384 consecutive deliveries. The postings of its terms are in 256 strings, the buckets, which a
- * term's hash chooses and to which an append only adds. A delivery with terms in a bucket adds one record to it: its offset
- * in the segment (2 bytes), how many terms follow (1 byte), and 32 bits of the hash of each.
- *
- * So a filter reads 1/256 of the index, and no delivery that it does not match: of a million deliveries with six terms
- * each, about 160 KB. A segment's marks (see `SegmentIndex`) tell a bucket that was lost from one that was never begun. The
- * scripts know these numbers, too.
+ * Of the index (see layout.ts) a filter reads 1/256, and no delivery that it does not match: of a million deliveries with six
+ * terms each, about 160 KB. A segment's marks (see `SegmentIndex`) tell a bucket that was lost from one that was never begun.
  */
-const SEGMENT_DELIVERIES = 16_384;
-const BUCKETS = 256;
 const OFFSET_BYTES = 2;
 const COUNT_BYTES = 1;
-const HASH_BYTES = 4;
 const MAX_COUNT = 255;
 
 type HashedTerm = { readonly bucket: number; readonly hash: number };

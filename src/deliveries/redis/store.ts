@@ -8,6 +8,7 @@ import {
 } from '../../redis/client.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
 import { LogUnavailableError } from '../log/errors.ts';
+import { LAYOUT } from './layout.ts';
 
 type ScriptItem = number | Buffer | null;
 
@@ -133,7 +134,7 @@ const available = async <Value>(task: () => Promise<Value>): Promise<Value> => {
  *     gateway:{tenant}:state             head, floor, epoch; the marks of the newest and of the last trimmed delivery; the
  *                                        last delivery that replicas are known to have
  *     gateway:{tenant}:identity:bucket   the sequence of each identity
- *     gateway:{tenant}:index:segment:n   postings: see postings.ts; `marks` in place of n: see search.ts
+ *     gateway:{tenant}:index:segment:n   postings; `marks` in place of n: see layout.ts
  */
 export const tenantKeys = (tenant: string) => {
   // A brace in a tenant would end its hash tag.
@@ -180,9 +181,9 @@ export const TOTAL = 'gateway:total';
 export const TENANTS = 'gateway:tenants';
 
 const fileOf = (name: string) => new URL(`./lua/${name}.lua`, import.meta.url);
-const read = (name: string) => readScript(fileOf('state'), fileOf(name));
+const read = (name: string) => readScript([fileOf('state'), fileOf(name)], LAYOUT);
 
-/** The scripts that work on one tenant's log. Each file says what it takes and returns; `state.lua` is the beginning of all. */
+/** The scripts that work on one tenant's log. Each file says what it takes and returns; layout and `state.lua` are the beginning of all. */
 export const APPEND = read('append');
 export const READ = read('read');
 export const LOAD = read('load');
@@ -192,4 +193,4 @@ export const HOLD = read('hold');
 export const BEGIN = read('begin');
 export const ENTRIES = read('entries');
 /** Replaces the value of any key if it is still what was read. */
-export const REPLACE = readScript(fileOf('replace'));
+export const REPLACE = readScript([fileOf('replace')]);

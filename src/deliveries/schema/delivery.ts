@@ -36,7 +36,7 @@ builder.node(WebhookDelivery, {
     webhookId: t.expose('webhookId', {
       type: 'UUID',
       nullable: true,
-      description: 'The webhook that the events are of. Null when neither a header nor the URL names it.',
+      description: 'The webhook that delivered the events. Null when neither a header nor the URL names it.',
     }),
     type: t.field({
       type: WebhookType,

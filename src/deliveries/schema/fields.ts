@@ -68,7 +68,7 @@ builder.objectField(Webhook, 'refusedDeliveries', (t) =>
     type: [RefusedDelivery],
     nullable: true,
     description:
-      'The deliveries in its name that this gateway refused, newest first: at most 20. A gateway remembers its own only, until it stops. Null, with an error, for a token without the scope deliveries.',
+      'The deliveries of this webhook that this gateway refused, newest first: at most 20. Each gateway remembers only its own, until it stops. Null, with an error, for a token without the scope deliveries.',
     authScopes: { deliveries: true },
     extensions: { ...semanticNonNull(), ...withCost({ count: () => 20 }) },
     resolve: ({ webhookId }, _args, { deliveries }) => [...deliveries.refused(webhookId)],

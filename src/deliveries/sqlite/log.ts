@@ -37,7 +37,7 @@ export type SqliteLogOptions = LogOptions & {
 
 /**
  * Opens the log in `dataDir`, and begins to trim it. Rejects with LogOpenError when the directory can't be made or written,
- * another process uses it, or the file is damaged or is no delivery log. The file is then left unchanged.
+ * another process uses it, or the file is damaged or is not a delivery log. The file is then left unchanged.
  */
 export const openSqliteLog = async (options: SqliteLogOptions): Promise<DeliveryLog> => {
   const { dataDir, startThread: start = startThread } = options;

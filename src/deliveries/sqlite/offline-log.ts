@@ -129,7 +129,7 @@ class OfflineSqliteLog extends SqliteTenantReader implements OfflineLog {
     this.#store = store;
     this.#database = store.database;
     this.#unlock = unlock;
-    // A copy that a power cut shortens goes on from there: it need not be synced before `flush`. What is deleted is overwritten.
+    // A copy that a power cut shortens stays fenced: it need not be synced before `flush`. What is deleted is overwritten.
     this.#database.exec('PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON');
   }
 
@@ -173,7 +173,6 @@ class OfflineSqliteLog extends SqliteTenantReader implements OfflineLog {
   async release(): Promise<void> {}
 
   async begin(tenant: string, { floor, epoch, trimmed }: TenantLog): Promise<void> {
-    await this.drop(tenant);
     this.#transaction(() => {
       const id = this.idOf(tenant) ?? this.#addTenant(tenant);
       this.#run(

@@ -21,7 +21,7 @@ import type { OperationInfo } from './operation-info.ts';
 export type BilledLookup = {
   /** Names the list that the field reads, and from where. Lookups of one object with equal names count once. */
   readonly list: readonly unknown[];
-  /** The field that the list is of, where several fields read it. Default: this field. */
+  /** The field that owns the list, where several fields read it. Default: this field. */
   readonly field?: string;
   /** What the lookups of one list must merge to share a request: see `requestsFor`. Default: nothing. */
   readonly details?: Details;

@@ -116,7 +116,10 @@ export const listConnectionTypes = <Value extends object>(
   return { connection, edge };
 };
 
-/** Defines the connection type of a lookup, whose pages are those of `list`. It also says how fresh and how complete its pages are. */
+/**
+ * Defines the connection type of a lookup, whose pages are those of `list`. It also says how fresh and how complete its pages
+ * are.
+ */
 export const lookupConnectionType = <Value extends object>(
   naming: Naming,
   node: ObjectRef<BuilderTypes, Value>,
@@ -165,7 +168,7 @@ export const pageArguments = (max: number, items: string) => ({
     first: t.int({ description: `How many items, from 0 to ${max}. Default: ${DEFAULT_FIRST}.` }),
     after: t.string({
       description:
-        'Only items after this cursor. It must be a cursor of this connection under the same filters, else the connection fails with INVALID_CURSOR. It fails with CURSOR_EXPIRED when nothing shows any more where the item of the cursor was.',
+        'Only items after this cursor. It must be a cursor of this connection under the same filters, else the connection fails with INVALID_CURSOR. It fails with CURSOR_EXPIRED when the place of its item can no longer be found.',
     }),
   })),
   /** Returns the number of items that a page may have. Throws BAD_USER_INPUT for a `first` out of range. */

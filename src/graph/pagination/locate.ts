@@ -113,7 +113,7 @@ const startByItems = <Value>(
 };
 
 /**
- * Returns the index of the first item that comes after a cursor's. Items of its rank, or of none, are left to come where the
+ * Returns the index of the first item that comes after a cursor's. Items of its rank, or without one, are left to come where the
  * cursor remembers which of them were returned; elsewhere they may be on either side, and the result is `equal`. What was
  * behind the item may have moved up to `earlier` pages. If all items are before it, the place is on a `later` page.
  */

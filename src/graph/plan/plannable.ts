@@ -241,7 +241,7 @@ const writtenByTable = (field: WrittenField): Written => {
 /** A field that has a value of its own. */
 type WrittenField = Exclude<TableField, { readonly inline: unknown }>;
 
-/** What a list is of may be an address or another text. */
+/** The subject of a list may be an address or another text. */
 const SUBJECT: Written = { scalars: SCALARS.address, isList: false, isNullable: false };
 
 const writtenByEntry = (at: string, entry: DerivedEntry, scope: Scope): Written => {

@@ -102,7 +102,7 @@ export const balancesLookup = listLookup({
   price: { perChain: 1 },
 });
 
-/** One balance of a wallet, on one chain: a list of one, or of none. */
+/** One balance of a wallet, on one chain: a list of one, or an empty one. */
 export type SingleBalance = {
   readonly address: string;
   readonly chains: string;

@@ -109,7 +109,7 @@ builder.node(Balance, {
       type: [HistoricalPrice],
       nullable: true,
       description:
-        'The price at each hour of `priceHoursAgo`, in its order. Null when the field that led here has no such argument or no value for it.',
+        'The price at each hour of `priceHoursAgo`, in its order. Null when the list or balance was queried without that argument.',
     }),
     pool: t.expose('pool', {
       type: LiquidityPool,
@@ -120,7 +120,7 @@ builder.node(Balance, {
   }),
 });
 
-/** The tokens of a pool, in whichever form they came. What is no address is left out. */
+/** The tokens of a pool, in whichever form they came. What is not an address is left out. */
 const POOL_TOKENS: Derived<readonly string[]> = {
   entry: {
     kind: 'value',

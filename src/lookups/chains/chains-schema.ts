@@ -22,7 +22,7 @@ const UNSAID = 'Null where the service does not say it.';
 
 const ChainTraces = builder.objectRef<ChainTracesShape>('ChainTraces').implement({
   description:
-    'How far the service is with tracing the blocks of a chain. Native currency that moves inside of calls is activity once its block is traced.',
+    'The progress of the service in tracing the blocks of a chain. Native currency that moves inside of calls is activity once its block is traced.',
   fields: (t) => ({
     behind: t.expose('behind', {
       type: 'BigInt',

@@ -134,7 +134,7 @@ export type ChainSource = {
 };
 
 type Options = {
-  /** Stand in for the service's list while there is none. Default: KNOWN_CHAINS. */
+  /** Take the place of the service's list until it has been read. Default: KNOWN_CHAINS. */
   readonly builtIn?: readonly Chain[] | undefined;
   /** Override chains of the list with the same ids, and add others. */
   readonly extra: readonly Chain[];
@@ -216,7 +216,7 @@ export const readChainsOf =
     return body;
   };
 
-/** Reads the service's list. Leaves out what is no chain. Throws MalformedFieldError for a list without chains. */
+/** Reads the service's list. Leaves out items that are not chains. Throws MalformedFieldError for a list without chains. */
 const readList = (body: unknown): Pick<Listed, 'indexes'> & { readonly chains: readonly Chain[] } => {
   const list = isObject(body) ? body.chains : body;
   const items = Array.isArray(list) ? list.flatMap(readItem) : [];

@@ -74,7 +74,7 @@ const DefiAsset = builder.objectRef<AssetShape>('DefiAsset').implement({
       type: 'Decimal',
       nullable: true,
       description:
-        'The price of one whole token in US dollars. The service says 0 where it does not know it. Null when it says none.',
+        'The price of one whole token in US dollars. The service states 0 for an unknown price. Null when it omits it.',
     }),
     valueUsd: t.expose('valueUsd', {
       type: 'Decimal',
@@ -136,12 +136,12 @@ const DefiPosition = builder.objectRef<PositionShape>('DefiPosition').implement(
     positionId: t.exposeString('positionId', {
       nullable: true,
       description:
-        'What tells it from others of its contract: the id of an NFT, market, pool or trove. Numbers are decimal digits, 32 bytes are hex. Null where there is none.',
+        'Identifies it among the positions of its contract: the id of an NFT, market, pool or trove. Numbers are decimal digits, 32 bytes are hex. Null where the position has no id.',
     }),
     assets: t.expose('assets', {
       type: [DefiAsset],
       description:
-        'What is in it, each with its part in it. Those of several ranges are added. Empty where an unknown type can not be read.',
+        'The assets of the position, each with its role. Those of several ranges are added. Empty where an unknown type can not be read.',
       extensions: withCost({ items: 2, most: MAX_PARTS }),
     }),
     ranges: t.expose('ranges', {
@@ -158,7 +158,7 @@ const DefiPosition = builder.objectRef<PositionShape>('DefiPosition').implement(
     details: t.field({
       type: 'JSON',
       description:
-        'The position as the service sent it, for what the other fields do not say. An integer beyond 2^53 is a string.',
+        'The position as the service sent it, for members that have no field. An integer beyond 2^53 is a string.',
       extensions: { ...derivedField(jsonOf('details')).extensions, ...withCost({ bytes: 800 }) },
       resolve: ({ details }) => details,
     }),

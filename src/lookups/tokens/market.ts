@@ -91,7 +91,7 @@ const checkedHours = ({ hoursAgo }: HistoryArgs): readonly number[] => {
   return hoursAgo;
 };
 
-/** Divides the hours of all uses of `priceHistory` into those of one request each; one of none without hours. */
+/** Divides the hours of all uses of `priceHistory` into those of one request each; without hours, one request for no hours. */
 const requestsOf = (uses: readonly Readonly<Record<string, unknown>>[]): readonly (readonly number[])[] => {
   const hours = uses.flatMap((args) => {
     const { hoursAgo } = args as HistoryArgs;

@@ -28,7 +28,7 @@ const FOUND = {
   },
 } as const satisfies RecordTable;
 
-/** What a search is of. `address` is its text. */
+/** The subject of a search. `address` is its text. */
 type Search = { readonly address: string; readonly chains: string | null };
 
 /** Upstream's largest answer: it costs as much as one of a single token. */
@@ -36,7 +36,7 @@ const MAX_FOUND = 50;
 
 const readFound = readRecord(FOUND);
 
-/** An item that is no token is left out, and so is a token of a chain that was not asked for. */
+/** Items that are not tokens are left out, and so are tokens of chains that were not asked for. */
 const readOne = (raw: RawObject): RecordValue<typeof FOUND>[] => {
   try {
     return [readFound(raw)];
@@ -87,7 +87,7 @@ builder.queryField('searchTokens', (t) =>
   t.field({
     type: [Token],
     nullable: true,
-    description: `ERC-20 tokens whose symbol or name is like a text, best first. It costs 2 compute units, whatever \`first\` says; a text of fewer than ${MIN_CHARACTERS} characters finds nothing, without a request. Addresses are not searched. Items that are no tokens are left out. Null, with an error, when the lookup fails.`,
+    description: `ERC-20 tokens whose symbol or name is like a text, best first. It costs 2 compute units, whatever \`first\` says; a text of fewer than ${MIN_CHARACTERS} characters finds nothing, without a request. Addresses are not searched. Items that are not tokens are left out. Null, with an error, when the lookup fails.`,
     authScopes: { wallets: true },
     args: {
       query: t.arg.string({

@@ -1,21 +1,40 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse, Source } from 'graphql';
+import { singleOperations } from '../../graph/single-operations.ts';
 
 const FOLDER = new URL('../../console/', import.meta.url);
 
 /** The libraries, as the console's modules name them. */
 const LIBRARIES = ['preact', 'preact/hooks', 'htm', 'graphql-ws/client'];
 
+/** The module that declares the operations. Their texts are those that `npm run trust` accepts, with their hashes. */
+export const OPERATIONS = '__generated__/operations.ts';
+
+const operationsModule = (): string => {
+  const folder = new URL('operations/', FOLDER);
+  const sources = readdirSync(folder).map((path) =>
+    parse(new Source(readFileSync(new URL(path, folder), 'utf8'), path)),
+  );
+  return singleOperations(sources)
+    .map(({ name, text }) => {
+      const hash = createHash('sha256').update(text).digest('hex');
+      return `export const ${name} = ${JSON.stringify({ name, hash, text })};\n`;
+    })
+    .join('');
+};
+
 const ownFiles = (): Map<string, string> => {
   const files = new Map<string, string>();
   for (const path of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).toSorted()) {
-    if (!/\.(ts|css)$/.test(path)) continue;
+    if (!/\.(ts|css)$/.test(path) || path === OPERATIONS) continue;
     const text = readFileSync(new URL(path, FOLDER), 'utf8');
     files.set(path, path.endsWith('.ts') ? stripTypeScriptTypes(text) : text);
   }
-  return files;
+  return files.set(OPERATIONS, operationsModule());
 };
 
 const RELATIVE_IMPORT = /\b(?:from|import)\s*['"](\.[^'"]+)['"]/g;

@@ -72,7 +72,7 @@ export const UNATTRIBUTED: Attributed = {
 
 /** Trusted documents that have a label of their own: the first ones of their file. */
 const MAX_DOCUMENTS = 100;
-/** Pairs of a client and an operation that are told apart. Any further pair counts as the client's `other`. */
+/** The most pairs of a client and an operation that have labels. Any further pair counts as the client's `other`. */
 const MAX_PAIRS = 1000;
 const MAX_TENANTS = 1000;
 

@@ -1,5 +1,4 @@
 import { type DocumentNode, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
-import type { DeprecatedUses } from '../../graph/deprecated-uses.ts';
 import { type ErrorCode, isErrorCode } from '../../graph/errors.ts';
 import type { Trace } from '../../lib/trace.ts';
 import { Usage } from '../../upstream/client/request.ts';
@@ -47,10 +46,8 @@ type AnsweredOperation = {
   readonly upstream: Readonly<Usage> | null;
   /** The compute units that it was estimated to cost at most; null when it was rejected before that. */
   readonly estimate: number | null;
-  /** Why the client got no data, since it has it; null where it got some. */
+  /** Why no data was sent, if the client has it already; null if data was sent. */
   readonly unchanged: Unchanged | null;
-  /** The deprecated coordinates that it used; empty when it did not run. */
-  readonly deprecated: readonly string[];
   readonly trace: Trace;
 };
 
@@ -80,11 +77,7 @@ export type Operations = {
   ): GraphQLError[];
 };
 
-export const createOperations = (
-  observer: OperationObserver,
-  attribute: Attribute,
-  deprecatedUses: DeprecatedUses,
-): Operations => {
+export const createOperations = (observer: OperationObserver, attribute: Attribute): Operations => {
   const clientOf = ({ req, client }: ServerContext): ClientName =>
     client ?? (req && attribute.clientIn(req.headers)) ?? OTHER_CLIENT;
 
@@ -105,7 +98,6 @@ export const createOperations = (
       upstream: null,
       estimate: null,
       unchanged: null,
-      deprecated: [],
       trace,
     });
     return withIds(errors, transport, trace);
@@ -113,7 +105,7 @@ export const createOperations = (
 
   /** Returns the function that ends the operation: it masks and reports the operation's errors. */
   const start = (
-    { contextValue: context, document, operationName, variableValues }: OperationArgs,
+    { contextValue: context, document, operationName }: OperationArgs,
     transport = transportOf(context),
   ) => {
     const startedAt = performance.now();
@@ -147,7 +139,6 @@ export const createOperations = (
         upstream,
         estimate: context.answer.estimate?.computeUnits ?? null,
         unchanged: context.unchanged ?? null,
-        deprecated: deprecatedUses(document, operationName, variableValues),
         trace,
       });
       return withIds(errors, transport, trace);
@@ -201,7 +192,10 @@ const withIds = (errors: GraphQLError[], transport: Transport, trace: Trace): Gr
     ? errors.map((error) => withRequestId(error, trace))
     : errors;
 
-/** Adds `extensions.upstream`, the operation's cost, to every response. Each event of a subscription has its own, see subscriptions/. */
+/**
+ * Adds `extensions.upstream`, the operation's cost, to every response. Each event of a subscription has its own, see
+ * subscriptions/.
+ */
 export const useUpstreamExtension = (): OperationPlugin => ({
   onExecute:
     ({ args: { contextValue } }) =>

@@ -128,7 +128,7 @@ export type ServerContext = Partial<Omit<HttpContext, 'operation'>> & {
   acceptEncoding?: string;
   /** Of an answer that may be asked for again: see answers/conditional-gets.ts. */
   validity?: Validity;
-  /** Why the client gets no data, since it has them: see answers/conditional-gets.ts. */
+  /** Why no data is sent, if the client has it already: see answers/conditional-gets.ts. */
   unchanged?: Unchanged;
   /** A subscription over HTTP, once its caller's key is verified: see subscriptions/event-stream.ts. */
   verified?: VerifiedSubscription;

@@ -17,7 +17,7 @@ type Options = {
 /**
  * A client's address is that of its connection, unless this is a trusted proxy's: each proxy appends the address that it
  * was asked from to `X-Forwarded-For` or `Forwarded`, so the client's is the last one there that is not a trusted proxy's.
- * What is left of it was sent by the client itself, and is not read. An entry that is no address ends the search: the
+ * What is left of it was sent by the client itself, and is not read. An entry that is not an address ends the search: the
  * client is then the proxy that wrote it. So it is with a request that has both headers and names two clients: a proxy writes
  * one of them, and passes on what its client sent in the other.
  *
@@ -27,7 +27,7 @@ export const createClientAddress = ({ trustedProxies, identifies, log }: Options
   const isTrusted = createNetworkCheck(trustedProxies);
   let warns = identifies && trustedProxies.length === 0;
 
-  /** `hops` are the addresses from the nearest on, null for an entry that is no address. */
+  /** `hops` are the addresses from the nearest on, null for an entry that is not an address. */
   const lastUntrusted = (peer: string, hops: Iterable<string | null>): string => {
     let client = peer;
     for (const hop of hops) {

@@ -27,7 +27,7 @@ export type ToolAnswer = {
   readonly isError: boolean;
   /** Bytes if it may be large. */
   readonly json: string | readonly Buffer[];
-  /** The bytes are not read any more. */
+  /** The bytes are no longer read. */
   release(): void;
 };
 

@@ -19,7 +19,7 @@ import {
 } from 'graphql';
 import type { JsonSchema } from '../../graph/scalars.ts';
 
-/** What is said of each variable where its operation does not describe it. */
+/** The description of each variable that its operation does not describe. */
 type Descriptions = ReadonlyMap<string, string>;
 
 /** The JSON schema of an object. */
@@ -118,13 +118,15 @@ const SPECIFIED: Readonly<Record<string, JsonSchema>> = {
 const scalarSchema = ({ name, description, extensions }: GraphQLScalarType): JsonSchema =>
   SPECIFIED[name] ?? described(extensions.jsonSchema as JsonSchema, description);
 
-/** Puts what is said of a value before what is said of its type. */
+/** Puts the description of a value before that of its type. */
 const described = (schema: JsonSchema, description: string | null | undefined): JsonSchema => {
   const text = [description, schema.description].filter(Boolean).join(' ');
   return text === '' ? schema : { ...schema, description: text };
 };
 
-/** Returns the JSON of a default, as its schema has it: a number may stand for a string of its digits, a value for a list of one. */
+/**
+ * Returns the JSON of a default, as its schema has it: a number may stand for a string of its digits, a value for a list of one.
+ */
 const jsonOf = (node: ConstValueNode, schema: JsonSchema): unknown => {
   const { type, items, properties = {} } = schema as Shape;
   if (type === 'array' && items && node.kind !== Kind.NULL)

@@ -283,7 +283,7 @@ const describeShared = (
 
 /**
  * Where a page came from. `fresh`, `watched`, `stale` and `staleIfError` are from the cache: the second is fresh because no
- * delivery has told of a change, the third is being refreshed, the fourth is served because upstream failed. `coalesced` is
+ * delivery has reported a change, the third is being refreshed, the fourth is served because upstream failed. `coalesced` is
  * from a request of another operation, `shared` from another gateway. `miss` is from a new request.
  */
 type CacheResult = 'fresh' | 'watched' | 'stale' | 'staleIfError' | 'coalesced' | 'shared' | 'miss';

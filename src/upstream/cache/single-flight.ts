@@ -185,7 +185,7 @@ export type SharedResult =
   | { readonly kind: 'page'; readonly page: SharedPage }
   | { readonly kind: 'lease'; readonly lease: PageLease };
 
-/** The pages that gateways share. Its methods never reject because of what they are stored in. */
+/** The pages that gateways share. Its methods never reject because the store fails. */
 export type SharedPages = {
   /**
    * Resolves with a page that has what is requested and is younger than `maxAgeMs`, or with the lease to fetch it. While

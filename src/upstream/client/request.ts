@@ -107,7 +107,7 @@ export class Usage {
     this.#listeners.push(listener);
   }
 
-  /** What an answer says of it. Copying the object itself takes several times as long, for what is private in it. */
+  /** What an answer says of it. Copying the object itself takes several times as long, because of its private fields. */
   summary(): Pick<Usage, 'requests' | 'computeUnits' | 'cached' | 'watched'> {
     const { requests, computeUnits, cached, watched } = this;
     return watched === undefined
@@ -181,7 +181,9 @@ const statedCost = (headers: Headers): number | null => {
 
 /** Compute units of requests that upstream bills by chain. */
 export type ChainPricing = {
-  /** The cost of one request to a resource with this chain filter; null is upstream's default filter. Default for `perChain`: 1. */
+  /**
+   * The cost of one request to a resource with this chain filter; null is upstream's default filter. Default for `perChain`: 1.
+   */
   priceOf(resource: string, chains: string | null, perChain?: number): number;
   /** Records what upstream billed for one request. */
   record(resource: string, chains: string | null, computeUnits: number): void;

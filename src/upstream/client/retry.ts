@@ -46,7 +46,7 @@ const FIRST_BACKOFF_MS = 100;
 export const MAX_WAIT_MS = 2000;
 
 /**
- * Milliseconds until the next attempt; null if there is to be none. The backoff is exponential and has jitter, so that
+ * Milliseconds until the next attempt; null for no further attempt. The backoff is exponential and has jitter, so that
  * requests which failed together are not retried together. It is never shorter than upstream's Retry-After.
  */
 const retryDelay = (

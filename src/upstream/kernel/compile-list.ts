@@ -1,7 +1,33 @@
 import { ownBytes } from '../../lib/buffers.ts';
 import type { ListOrder } from '../parse/list-order.ts';
 import type { RecordTable, TableField } from '../parse/record.ts';
-import type { Constants } from './module.ts';
+import {
+  BIT,
+  COUNT,
+  FIELD_BYTES,
+  FIELDS,
+  FIRST,
+  IS_REQUIRED,
+  KIND,
+  LIST_IDENTITY,
+  LIST_MEMBERS,
+  LIST_TABLE,
+  LIST_TIME,
+  MAX_IDENTITY,
+  MEMBERS,
+  NAME_BITS,
+  NAME_LENGTH,
+  NEXT,
+  PRESENT_BITS,
+  RECORD_BYTES,
+  REQUIRED_BITS,
+  SLOT_BYTES,
+  SLOT_OFFSET,
+  SLOTS,
+  SPAN_LENGTH,
+  TABLE,
+} from './layout.ts';
+import type { Enumerations } from './module.ts';
 
 /** A table in the kernel's memory. */
 export type CompiledTable = {
@@ -40,35 +66,26 @@ export const ENVELOPE_MEMBERS = [
   'warnings',
 ] as const;
 
-/** The layout of kernel/assembly/table.ts, slot.ts and page.ts. */
-const HEAD_BYTES = 32;
-const FIELD_BYTES = 64;
-const NAME_BYTES = 32;
-const SLOTS = 4;
-const SLOT_BYTES = 8;
+/** A bit for each field. */
 const MAX_FIELDS = 32;
-const MAX_IDENTITY = 4;
 
 /** Compiles a list to what the kernel has at `address`. Throws RangeError for one that is more than it has room for. */
 export const compileList = (
   list: IndexedList,
   address: number,
   end: number,
-  { kinds }: Pick<Constants, 'kinds'>,
+  { kinds }: Pick<Enumerations, 'kinds'>,
 ): CompiledList => {
   const image = new Image(address, end);
-  const at = image.allocate(HEAD_BYTES + (1 + ENVELOPE_MEMBERS.length) * FIELD_BYTES);
+  const at = image.allocate(LIST_MEMBERS + MEMBERS * FIELD_BYTES);
   const table = new TableCompiler(image, kinds).compile(list.table);
   const identitySlots = list.identity.map((property) => slotOf(table, property));
   if (identitySlots.length > MAX_IDENTITY) throw new RangeError(`Expected at most ${MAX_IDENTITY} parts.`);
-  image.set(
-    at,
-    table.address,
-    list.order.kind === 'newestFirst' ? slotOf(table, list.order.by) : 0,
-    ...identitySlots,
-  );
+  image.set(at + LIST_TABLE, table.address);
+  image.set(at + LIST_TIME, list.order.kind === 'newestFirst' ? slotOf(table, list.order.by) : 0);
+  image.set(at + LIST_IDENTITY, ...identitySlots);
   for (const [index, name] of [list.itemsField, ...ENVELOPE_MEMBERS].entries())
-    setName(image, at + HEAD_BYTES + index * FIELD_BYTES, name);
+    setName(image, at + LIST_MEMBERS + index * FIELD_BYTES, name);
   const contentSlots = list.content?.map((property) => slotOf(table, property)) ?? null;
   const chainIdSlot = table.fields.get('chainId')?.slot ?? null;
   const chainSlot = table.fields.get('chain')?.slot ?? null;
@@ -107,8 +124,8 @@ class TableCompiler {
     const entries = Object.entries(fields);
     const count = entries.length;
     if (count > MAX_FIELDS) throw new RangeError(`Expected at most ${MAX_FIELDS} fields.`);
-    const address = this.#image.allocate(HEAD_BYTES + count * FIELD_BYTES);
-    const addressOf = (index: number) => address + HEAD_BYTES + (index % count) * FIELD_BYTES;
+    const address = this.#image.allocate(FIELDS + count * FIELD_BYTES);
+    const addressOf = (index: number) => address + FIELDS + (index % count) * FIELD_BYTES;
     for (const [index, [property, field]] of entries.entries()) {
       const slot = slotAt(compiled.size);
       const table = this.#innerTable(field);
@@ -116,14 +133,23 @@ class TableCompiler {
       const inner = 'inline' in field ? this.#compileFields(field.inline, [], compiled) : table?.address;
       const kind = this.#kinds.get(kindOf(field));
       if (kind === undefined) throw new TypeError(`Expected a kind of field that the kernel knows.`);
-      setName(this.#image, addressOf(index), field.from);
-      // The last word is the address of the field that is guessed to come after it.
-      const words = [kind, Number(isNeeded(field)), inner ?? 0, slot, 1 << index, addressOf(index + 1)];
-      this.#image.set(addressOf(index) + NAME_BYTES + 8, ...words);
+      const at = addressOf(index);
+      setName(this.#image, at, field.from);
+      this.#image.set(at + KIND, kind);
+      this.#image.set(at + IS_REQUIRED, Number(isNeeded(field)));
+      this.#image.set(at + TABLE, inner ?? 0);
+      this.#image.set(at + SLOT_OFFSET, slot);
+      this.#image.set(at + BIT, 1 << index);
+      this.#image.set(at + NEXT, addressOf(index + 1));
     }
-    const required = bitsOf(entries, isNeeded);
-    const present = bitsOf(entries, ({ from }) => presentIf.includes(from));
-    this.#image.set(address, count, slotAt(compiled.size), required, present, addressOf(0));
+    this.#image.set(address + COUNT, count);
+    this.#image.set(address + RECORD_BYTES, slotAt(compiled.size));
+    this.#image.set(address + REQUIRED_BITS, bitsOf(entries, isNeeded));
+    this.#image.set(
+      address + PRESENT_BITS,
+      bitsOf(entries, ({ from }) => presentIf.includes(from)),
+    );
+    this.#image.set(address + FIRST, addressOf(0));
     return address;
   }
 
@@ -171,11 +197,12 @@ const COMPARED_BYTES = 16;
 
 const setName = (image: Image, address: number, name: string): void => {
   const text = JSON.stringify(name);
-  if (text.length > NAME_BYTES || !/^"\w+"$/.test(text))
+  if (text.length > NAME_LENGTH || !/^"\w+"$/.test(text))
     throw new RangeError(`Expected a short name of ASCII letters, got ${text}.`);
   image.setText(address, text);
   const compared = Math.min(text.length, COMPARED_BYTES);
-  image.set(address + NAME_BYTES, text.length, (1 << compared) - 1);
+  image.set(address + NAME_LENGTH, text.length);
+  image.set(address + NAME_BITS, (1 << compared) - 1);
 };
 
 /** A text in the memory of the kernel. */
@@ -211,6 +238,11 @@ export class Image {
       this.#bytes.writeUInt32LE(word >>> 0, address - this.#address + index * 4);
   }
 
+  setSpan(at: number, { address, length }: Span): void {
+    this.set(at, address);
+    this.set(at + SPAN_LENGTH, length);
+  }
+
   text(text: string): Span {
     const length = Buffer.byteLength(text);
     const address = this.allocate(length);
@@ -233,7 +265,7 @@ export type IndexedList = {
   /** The page's member that has the items. */
   readonly itemsField: string;
   readonly table: RecordTable;
-  /** The property of an item that is what its list is of, such as the wallet's address. Its table does not have it. */
+  /** The property of an item that repeats the subject of its list, such as the wallet's address. It is not in the table. */
   readonly subject: string;
   /** The required properties that identify an item: their values, with colons between. Four at most. */
   readonly identity: readonly string[];

@@ -15,7 +15,43 @@ import {
   Image,
   type IndexedList,
 } from './compile-list.ts';
-import type { Constants } from './module.ts';
+import {
+  CHAIN_ENTRIES,
+  CHAIN_ENTRY_BYTES,
+  CHAIN_ENTRY_ID,
+  CHAIN_NAME_SLOT,
+  CHAINS,
+  CHAINS_END,
+  CONDITION_BYTES,
+  CONDITION_WANTED,
+  ID_NULL,
+  ID_PARTS,
+  ID_SLOTS,
+  ID_TYPE,
+  LIQUIDITY_BYTES,
+  LIQUIDITY_POOL_SIZE,
+  LIQUIDITY_STATED,
+  LIQUIDITY_TOKEN,
+  NO_SLOT,
+  PLAN,
+  PLAN_END,
+  SPAN_BYTES,
+  STEP_BYTES,
+  STEP_DETAILS,
+  STEP_KIND,
+  STEP_PREFIX,
+  STEP_SLOT,
+  STEPS,
+  SUBJECT_SLOT,
+  VIEW_ABSENT,
+  VIEW_CONDITIONS,
+  VIEW_PLAN,
+  VIEW_PRESENT,
+  WORD_COUNT,
+  WORD_IS_COMPACT,
+  WORD_SPANS,
+} from './layout.ts';
+import type { Enumerations } from './module.ts';
 
 /** A plan as the kernel has it in its memory. It writes the pages of one list. */
 export type KernelPlan = {
@@ -25,7 +61,7 @@ export type KernelPlan = {
   readonly needsChainIds: boolean;
 };
 
-/** One step: see kernel/assembly/plan.ts. `tail` belongs to its own prefix. */
+/** One step: see layout.ts. `tail` belongs to its own prefix. */
 type Step = {
   readonly kind: string;
   readonly slot?: number;
@@ -33,7 +69,10 @@ type Step = {
   readonly tail?: string;
 };
 
-/** Finds the properties of a record, or of a view of one: `subject` for what the list is of, null for one that is always null. */
+/**
+ * Finds the properties of a record, or of a view of one: `subject` for the subject of the list, null for a property that is
+ * always null.
+ */
 type Scope = (property: string) => CompiledField | 'subject' | null;
 
 /** Throws TypeError for a property that the table does not have. */
@@ -46,12 +85,7 @@ const scopeOf =
     throw new TypeError(`Expected a property of the table, got ${property}.`);
   };
 
-const STEPS = 4;
-const STEP_BYTES = 24;
-const SUBJECT_SLOT = 0xffff_ffff;
-const NO_SLOT = 0xffff_fffe;
-
-/** Returns where the slot of a property lies in a record. Throws RangeError for one that is no value of the record. */
+/** Returns where the slot of a property lies in a record. Throws RangeError for a property that is not a value of the record. */
 const slotIn = (scope: Scope, property: string): number => {
   const found = scope(property);
   if (found === null || found === 'subject')
@@ -61,14 +95,16 @@ const slotIn = (scope: Scope, property: string): number => {
   return found.slot;
 };
 
-/** Returns null for a plan that is larger than the kernel has room for. Throws TypeError for a field that the list does not have. */
+/**
+ * Returns null for a plan that is larger than the kernel has room for. Throws TypeError for a field that the list does not have.
+ */
 export const compilePlan = (
   plan: ListPlan,
   list: IndexedList,
   compiled: CompiledList,
-  constants: Pick<Constants, 'PLAN' | 'PLAN_END' | 'steps'>,
+  { steps }: Pick<Enumerations, 'steps'>,
 ): KernelPlan | null => {
-  const compiler = new PlanCompiler(list, constants);
+  const compiler = new PlanCompiler(list, steps);
   try {
     const item = scopeOf(compiled.table, list.subject);
     if (plan.kind === 'nodes') compiler.compileRecord(plan.node, item);
@@ -87,7 +123,7 @@ class PlanCompiler {
   #needsCursors = false;
   #needsChainIds = false;
 
-  constructor(list: IndexedList, { PLAN, PLAN_END, steps }: Pick<Constants, 'PLAN' | 'PLAN_END' | 'steps'>) {
+  constructor(list: IndexedList, steps: Enumerations['steps']) {
     this.#list = list;
     this.#image = new Image(PLAN, PLAN_END);
     this.#steps = steps;
@@ -132,7 +168,10 @@ class PlanCompiler {
 
   #setStep(address: number, prefix: string, { kind, slot = 0, details = 0, tail = '' }: Step): void {
     const text = this.#image.text(prefix + tail);
-    this.#image.set(address, this.#steps.get(kind) ?? 0, slot, text.address, text.length, details);
+    this.#image.set(address + STEP_KIND, this.#steps.get(kind) ?? 0);
+    this.#image.set(address + STEP_SLOT, slot);
+    this.#image.setSpan(address + STEP_PREFIX, text);
+    this.#image.set(address + STEP_DETAILS, details);
   }
 
   #fieldStep(field: PlanField, typeName: string, scope: Scope): Step {
@@ -162,13 +201,16 @@ class PlanCompiler {
       const of = own.get(property);
       return of === undefined ? null : scope(of);
     });
-    const conditions = [...presentIf, ...absentIf].flatMap((condition) => {
-      const { property, is } = partsOf(condition);
-      const text = is === null ? NO_TEXT : this.#image.text(JSON.stringify(is));
-      return [slotIn(scope, property), text.address, text.length];
-    });
-    const details = this.#image.allocate(12 + conditions.length * 4);
-    this.#image.set(details, address, presentIf.length, absentIf.length, ...conditions);
+    const conditions = [...presentIf, ...absentIf].map(partsOf);
+    const details = this.#image.allocate(VIEW_CONDITIONS + conditions.length * CONDITION_BYTES);
+    this.#image.set(details + VIEW_PLAN, address);
+    this.#image.set(details + VIEW_PRESENT, presentIf.length);
+    this.#image.set(details + VIEW_ABSENT, absentIf.length);
+    for (const [index, { property, is }] of conditions.entries()) {
+      const at = details + VIEW_CONDITIONS + index * CONDITION_BYTES;
+      this.#image.set(at, slotIn(scope, property));
+      if (is !== null) this.#image.setSpan(at + CONDITION_WANTED, this.#image.text(JSON.stringify(is)));
+    }
     return { kind: 'view', details };
   }
 
@@ -184,12 +226,11 @@ class PlanCompiler {
         if (scope(field.property) === null) return { kind: 'literal', tail: 'true' };
         return { kind: 'isNull', slot: slot(field.property) };
       case 'lowLiquidity': {
-        const details = image.allocate(12);
-        const properties = [field.stated, field.poolSize, field.address];
-        image.set(
-          details,
-          ...properties.map((property) => (scope(property) === null ? NO_SLOT : slot(property))),
-        );
+        const details = image.allocate(LIQUIDITY_BYTES);
+        const slotOrNone = (property: string) => (scope(property) === null ? NO_SLOT : slot(property));
+        image.set(details + LIQUIDITY_STATED, slotOrNone(field.stated));
+        image.set(details + LIQUIDITY_POOL_SIZE, slotOrNone(field.poolSize));
+        image.set(details + LIQUIDITY_TOKEN, slotOrNone(field.address));
         return { kind: 'lowLiquidity', details };
       }
       case 'globalId': {
@@ -197,25 +238,25 @@ class PlanCompiler {
           const found = scope(part);
           return found === 'subject' ? SUBJECT_SLOT : (found?.slot ?? NO_SLOT);
         });
-        const type = image.text(`${field.typeName}:`);
-        const absent = field.absent === null ? NO_TEXT : image.text(JSON.stringify(field.absent));
-        const details = image.allocate(20 + slots.length * 4);
-        const texts = [type.address, type.length, slots.length, absent.address, absent.length];
-        image.set(details, ...texts, ...slots);
+        const details = image.allocate(ID_SLOTS + slots.length * 4);
+        image.setSpan(details + ID_TYPE, image.text(`${field.typeName}:`));
+        image.set(details + ID_PARTS, slots.length);
+        if (field.absent !== null) image.setSpan(details + ID_NULL, image.text(JSON.stringify(field.absent)));
+        image.set(details + ID_SLOTS, ...slots);
         return { kind: 'globalId', details };
       }
       case 'chainId': {
         this.#needsChainIds = true;
         const details = image.allocate(4);
-        image.set(details, slot(field.name));
+        image.set(details + CHAIN_NAME_SLOT, slot(field.name));
         return { kind: 'chainId', slot: slot(field.id), details };
       }
       case 'word': {
-        const words = field.words.map((word) => image.text(word));
-        const details = image.allocate(8 + words.length * 8);
-        image.set(details, Number(field.isCompact), words.length);
-        for (const [index, { address, length }] of words.entries())
-          image.set(details + 8 + index * 8, address, length);
+        const details = image.allocate(WORD_SPANS + field.words.length * SPAN_BYTES);
+        image.set(details + WORD_IS_COMPACT, Number(field.isCompact));
+        image.set(details + WORD_COUNT, field.words.length);
+        for (const [index, word] of field.words.entries())
+          image.setSpan(details + WORD_SPANS + index * SPAN_BYTES, image.text(word));
         return { kind: 'word', slot: slot(field.property), details };
       }
     }
@@ -223,7 +264,6 @@ class PlanCompiler {
 }
 
 const NULL: Step = { kind: 'literal', tail: 'null' };
-const NO_TEXT = { address: 0, length: 0 };
 
 const literal = (text: string): Step => ({ kind: 'literal', tail: JSON.stringify(text) });
 
@@ -232,30 +272,24 @@ const nestedKind = (field: TableField): string => {
   return 'mode' in field && field.mode === 'lenientOrNull' ? 'recordsOrNull' : 'records';
 };
 
-const ENTRY_BYTES = 16;
-const ENTRIES = 4;
-
 /**
- * Compiles the ids of chains by their names to the hash table of kernel/assembly/derived.ts. Returns null for more than it
+ * Compiles the ids of chains by their names to the hash table at CHAINS. Returns null for more than it
  * has room for.
  */
-export const compileChainIds = (
-  chainIds: ReadonlyMap<string, number>,
-  { CHAINS, CHAINS_END }: Pick<Constants, 'CHAINS' | 'CHAINS_END'>,
-): Buffer | null => {
+export const compileChainIds = (chainIds: ReadonlyMap<string, number>): Buffer | null => {
   try {
     const image = new Image(CHAINS, CHAINS_END);
     const buckets = 2 ** Math.ceil(Math.log2(2 * chainIds.size + 2));
-    const address = image.allocate(ENTRIES + buckets * ENTRY_BYTES) + ENTRIES;
+    const address = image.allocate(CHAIN_ENTRIES + buckets * CHAIN_ENTRY_BYTES) + CHAIN_ENTRIES;
     image.set(CHAINS, buckets - 1);
     const taken = new Set<number>();
     for (const [chain, chainId] of chainIds) {
-      const name = image.text(JSON.stringify(chain));
-      const id = image.text(String(chainId));
       let bucket = hashOf(JSON.stringify(chain)) & (buckets - 1);
       while (taken.has(bucket)) bucket = (bucket + 1) & (buckets - 1);
       taken.add(bucket);
-      image.set(address + bucket * ENTRY_BYTES, name.address, name.length, id.address, id.length);
+      const entry = address + bucket * CHAIN_ENTRY_BYTES;
+      image.setSpan(entry, image.text(JSON.stringify(chain)));
+      image.setSpan(entry + CHAIN_ENTRY_ID, image.text(String(chainId)));
     }
     return image.finish();
   } catch (error) {

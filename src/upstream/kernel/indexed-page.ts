@@ -1,6 +1,16 @@
 import type { BufferPool } from '../../lib/buffers.ts';
 import { contentDigest } from '../parse/derived.ts';
 import { type CompiledList, ENVELOPE_MEMBERS, type IndexedList } from './compile-list.ts';
+import {
+  ROW_BYTES,
+  ROW_END,
+  ROW_HASH,
+  ROW_IS_ODD,
+  ROW_RECORD,
+  ROW_START,
+  ROW_TIME,
+  SPAN_LENGTH,
+} from './layout.ts';
 
 /** What the kernel found on a page. Addresses are those of its memory. */
 export type PageImage = {
@@ -14,13 +24,6 @@ export type PageImage = {
   readonly members: readonly number[];
 };
 
-/** The layout of kernel/assembly/rows.ts and slot.ts. */
-export const ROW_BYTES = 32;
-const ROW_END = 4;
-export const ROW_RECORD = 8;
-const ROW_IS_ODD = 12;
-const ROW_TIME = 16;
-const ROW_HASH = 24;
 const QUOTE = 0x22;
 const ZERO = 0x30;
 const NOTHING = new DataView(new ArrayBuffer(0));
@@ -29,8 +32,8 @@ const NOTHING = new DataView(new ArrayBuffer(0));
 type Slots = Pick<CompiledList, 'identitySlots' | 'contentSlots' | 'chainIdSlot' | 'chainSlot'>;
 
 /**
- * A page as its bytes and their index, in one buffer, of which nothing changes but which items are odd. Its spans lie within it by construction: the
- * kernel makes them of addresses that it has just read or written, and each item's within the item's own bytes.
+ * A page as its bytes and their index, in one buffer. Only the marks of odd items change. Its spans lie within it by
+ * construction: the kernel makes them of addresses that it has just read or written, and each item's within the item's own bytes.
  *
  * Users that call `retain` and `release` have its buffer used again once the last of them has released it. From then on
  * the page has no buffer, and reading it throws. A page that is not released so is freed by the garbage collector.
@@ -39,7 +42,7 @@ export class IndexedPage {
   readonly list: IndexedList;
   readonly length: number;
   /**
-   * Whether two items that are not odd may have the same identity. Without it no two have. Odd items have no part in it.
+   * Whether two items may have the same identity, odd items left aside. If false, no two have.
    */
   readonly hasRepeats: boolean;
   #image: PageImage | null;
@@ -122,7 +125,7 @@ export class IndexedPage {
     const start = this.#word(slot) - address;
     if (start < 0) return null;
     let integer = 0;
-    for (let at = start; at < start + this.#word(slot + 4); at += 1)
+    for (let at = start; at < start + this.#word(slot + SPAN_LENGTH); at += 1)
       integer = integer * 10 + (buffer[at] ?? ZERO) - ZERO;
     return integer;
   }
@@ -130,13 +133,13 @@ export class IndexedPage {
   /** The length of the item's JSON, in bytes. */
   size(index: number): number {
     const row = this.#row(index);
-    return this.#word(row + ROW_END) - this.#word(row);
+    return this.#word(row + ROW_END) - this.#word(row + ROW_START);
   }
 
   /** The JSON of the item, as upstream sent it. */
   json(index: number): string {
     const row = this.#row(index);
-    return this.#text(this.#word(row), this.#word(row + ROW_END));
+    return this.#text(this.#word(row + ROW_START), this.#word(row + ROW_END));
   }
 
   /** Milliseconds since 1970 of an item that is not odd; null in a list that is not ordered by time. */
@@ -162,7 +165,7 @@ export class IndexedPage {
   #value(slot: number, absent: string): string {
     const start = this.#word(slot);
     if (start === 0) return absent;
-    const end = start + this.#word(slot + 4);
+    const end = start + this.#word(slot + SPAN_LENGTH);
     if (this.image.buffer[start - this.image.address] !== QUOTE) return this.#text(start, end);
     const text = this.#text(start + 1, end - 1);
     return text.includes('\\') ? JSON.parse(`"${text}"`) : text;

@@ -2,9 +2,37 @@ import { isUtf8 } from 'node:buffer';
 import type { BufferPool } from '../../lib/buffers.ts';
 import { plainDecimal } from '../../lib/decimal.ts';
 import { parseExactJson } from '../../lib/json/exact-json.ts';
-import { type CompiledList, ENVELOPE_MEMBERS, type IndexedList } from './compile-list.ts';
+import type { CompiledList, IndexedList } from './compile-list.ts';
 import type { KernelPlan } from './compile-plan.ts';
-import { IndexedPage, type PageImage, ROW_BYTES, ROW_RECORD } from './indexed-page.ts';
+import { IndexedPage, type PageImage } from './indexed-page.ts';
+import {
+  CHAINS,
+  DECIMAL,
+  EXACT_TEXT,
+  FLOAT,
+  MEMBERS,
+  ODD,
+  OUTPUT,
+  PADDING,
+  PAGE,
+  PLAN,
+  RESULT,
+  RESULT_HEAP_END,
+  RESULT_MEMBERS,
+  RESULT_OUTPUT_END,
+  RESULT_REPEATS,
+  RESULT_STOP,
+  ROW_BYTES,
+  ROW_END,
+  ROW_RECORD,
+  ROW_START,
+  ROWS,
+  SPAN_BYTES,
+  SPAN_LENGTH,
+  TEXTS,
+  TEXTS_CURSORS,
+  TEXTS_END,
+} from './layout.ts';
 import type { Instantiate, Kernel } from './module.ts';
 
 /** What a run of items became. */
@@ -33,11 +61,8 @@ const MEMORY_PAGE = 65_536;
 /** The size of a page's heap: a denser page is left to the plain parser. */
 const heapBytes = (bodyBytes: number): number => 2 * bodyBytes + MEMORY_PAGE;
 
-/** What a body and its heap take at most. */
+/** The most bytes that a body and its heap take. */
 export const capacityFor = (bodyBytes: number): number => bodyBytes + heapBytes(bodyBytes) + MEMORY_PAGE;
-
-/** The reason of kernel/assembly/output.ts to stop at an item. */
-const ODD = 2;
 
 /** Items of a page as they lie in memory, with those that were marked as odd by then. */
 type Loaded = Pick<IndexedPage, 'marks'> & {
@@ -83,7 +108,6 @@ export class KernelInstance {
     compiled: CompiledList,
     maxItems: number,
   ): IndexedPage | null {
-    const { PAGE, PADDING, RESULT } = this.kernel.constants;
     this.#loaded = null;
     let end = PAGE;
     for (const chunk of chunks) {
@@ -99,7 +123,7 @@ export class KernelInstance {
       return this.kernel.functions.index(end - PAGE, compiled.address, maxItems, heapEnd);
     });
     if (length === null) return null;
-    const hasRepeats = this.#word(RESULT + 4) !== 0;
+    const hasRepeats = this.#word(RESULT + RESULT_REPEATS) !== 0;
     const image = this.#keep(length);
     const page = new IndexedPage(list, compiled, image, length, hasRepeats, this.#pool);
     this.#loaded = { page, marks: 0, from: 0, to: length };
@@ -108,14 +132,13 @@ export class KernelInstance {
 
   /** Writes the items from `from` to `to`, or some of them. */
   write(plan: KernelPlan, page: IndexedPage, from: number, to: number, values: WriteValues): Written {
-    const { OUTPUT, RESULT } = this.kernel.constants;
     this.#load(page, from, to);
     this.#loadPlan(plan);
     this.#loadSubject(values.subject);
     const end = plan.needsCursors ? this.#loadCursors(from, to, values.cursorOf) : to;
     const next = this.kernel.functions.write(from, end);
-    const stop = this.#word(RESULT + 4);
-    const bytes = this.#bytes.subarray(OUTPUT, this.#word(RESULT));
+    const stop = this.#word(RESULT + RESULT_STOP);
+    const bytes = this.#bytes.subarray(OUTPUT, this.#word(RESULT + RESULT_OUTPUT_END));
     // An item that the whole output has no room for is left to the object writer, as is one with such a cursor.
     return { bytes, next, isOdd: stop === ODD || (next === from && next < to) };
   }
@@ -123,20 +146,18 @@ export class KernelInstance {
   /** What `compileChainIds` returned. */
   loadChainIds(image: Buffer): void {
     if (this.#chainIds === image) return;
-    this.#bytes.set(image, this.kernel.constants.CHAINS);
+    this.#bytes.set(image, CHAINS);
     this.#chainIds = image;
   }
 
   /** The hash that the row of an item with this identity has. */
   hashOf(identity: string): bigint {
-    const { TEXTS } = this.kernel.constants;
     this.#subject = null;
     return this.kernel.functions.hashOf(TEXTS, this.#bytes.write(identity, TEXTS));
   }
 
   /** A secret that there is no room for counts as contained. */
   #contains(secret: Uint8Array, length: number): boolean {
-    const { TEXTS, TEXTS_END } = this.kernel.constants;
     if (secret.length === 0 || secret.length > TEXTS_END - TEXTS) return true;
     this.#subject = null;
     this.#bytes.set(secret, TEXTS);
@@ -145,14 +166,13 @@ export class KernelInstance {
 
   /** Copies the page and its index to a buffer of the pool. */
   #keep(length: number): PageImage {
-    const { PAGE, ROWS, RESULT } = this.kernel.constants;
-    const rowsAt = this.#word(RESULT) - PAGE;
+    const rowsAt = this.#word(RESULT + RESULT_HEAP_END) - PAGE;
     const buffer = this.#pool.take(rowsAt + length * ROW_BYTES);
     this.#bytes.copy(buffer, 0, PAGE, PAGE + rowsAt);
     this.#bytes.copy(buffer, rowsAt, ROWS, ROWS + length * ROW_BYTES);
     const members: number[] = [];
-    for (let word = 0; word < 2 * (1 + ENVELOPE_MEMBERS.length); word += 1)
-      members.push(this.#word(RESULT + 8 + word * 4));
+    for (let at = RESULT_MEMBERS; at < RESULT_MEMBERS + MEMBERS * SPAN_BYTES; at += 4)
+      members.push(this.#word(RESULT + at));
     return { buffer, address: PAGE, rowsAt, members };
   }
 
@@ -164,7 +184,6 @@ export class KernelInstance {
     const loaded = this.#loaded;
     const { marks } = page;
     if (loaded?.page === page && loaded.marks === marks && loaded.from <= from && to <= loaded.to) return;
-    const { ROWS } = this.kernel.constants;
     const { buffer, address, rowsAt } = page.image;
     const copy = (start: number, end: number) =>
       this.#bytes.set(buffer.subarray(start, end), address + start);
@@ -174,7 +193,8 @@ export class KernelInstance {
     if (to <= from) return;
     const heapOf = (index: number) =>
       index === page.length ? rowsAt : buffer.readUInt32LE(rowOf(index) + ROW_RECORD) - address;
-    const [start, end] = [buffer.readUInt32LE(rowOf(from)), buffer.readUInt32LE(rowOf(to - 1) + 4)];
+    const start = buffer.readUInt32LE(rowOf(from) + ROW_START);
+    const end = buffer.readUInt32LE(rowOf(to - 1) + ROW_END);
     copy(start - address, end - address);
     copy(heapOf(from), heapOf(to));
   }
@@ -187,14 +207,12 @@ export class KernelInstance {
 
   #loadPlan(plan: KernelPlan): void {
     if (this.#plan === plan) return;
-    this.#bytes.set(plan.image, this.kernel.constants.PLAN);
+    this.#bytes.set(plan.image, PLAN);
     this.#plan = plan;
   }
 
-  /** The layout of kernel/assembly/write.ts: the span of the subject, the spans of the cursors, then their texts. */
   #loadSubject(subject: string): void {
     if (this.#subject === subject) return;
-    const { TEXTS_END, TEXTS } = this.kernel.constants;
     const address = TEXTS_END - SUBJECT_BYTES;
     const json = JSON.stringify(subject);
     if (Buffer.byteLength(json) > SUBJECT_BYTES) throw new RangeError('Expected the address of a list.');
@@ -204,15 +222,15 @@ export class KernelInstance {
 
   /** Returns the index of the first item whose cursor had no room. */
   #loadCursors(from: number, to: number, cursorOf: (index: number) => string): number {
-    const { TEXTS_END, TEXTS } = this.kernel.constants;
     const end = TEXTS_END - SUBJECT_BYTES - TEXT_SLACK;
     const last = Math.min(to, from + MAX_CURSORS);
-    let address = TEXTS + 8 + MAX_CURSORS * 8;
+    const spans = TEXTS + TEXTS_CURSORS;
+    let address = spans + MAX_CURSORS * SPAN_BYTES;
     for (let index = from; index < last; index += 1) {
       const cursor = JSON.stringify(cursorOf(index));
       if (address + cursor.length * 3 > end) return index;
       const length = this.#bytes.write(cursor, address);
-      this.#setSpan(TEXTS + 8 + (index - from) * 8, address, length);
+      this.#setSpan(spans + (index - from) * SPAN_BYTES, address, length);
       address += length;
     }
     return last;
@@ -220,7 +238,7 @@ export class KernelInstance {
 
   #setSpan(at: number, address: number, length: number): void {
     this.#words.setUint32(at, address, true);
-    this.#words.setUint32(at + 4, length, true);
+    this.#words.setUint32(at + SPAN_LENGTH, length, true);
   }
 
   #word(at: number): number {
@@ -243,11 +261,6 @@ const SUBJECT_BYTES = 256;
 const TEXT_SLACK = 32;
 /** The cursors of one call. The rest are written by the next. */
 const MAX_CURSORS = 512;
-
-/** The styles of kernel/assembly/exact.ts. */
-const EXACT_TEXT = 1;
-const FLOAT = 2;
-const DECIMAL = 3;
 
 /** Real numbers have at most 78 digits. A longer one is left to the plain reader. */
 const MAX_DIGITS = 1000;

@@ -2,25 +2,8 @@ import { readFileSync } from 'node:fs';
 
 /** The WebAssembly module of kernel/assembly/. `npm run kernel` builds it. */
 
-/** The regions of an instance's memory, and the numbers that tables and plans are made of: see kernel/assembly/layout.ts. */
-const CONSTANTS = [
-  'RESULT',
-  'TABLES',
-  'TABLES_END',
-  'PLAN',
-  'PLAN_END',
-  'CHAINS',
-  'CHAINS_END',
-  'ROWS',
-  'TEXTS',
-  'TEXTS_END',
-  'OUTPUT',
-  'PAGE',
-  'PADDING',
-] as const;
-
-export type Constants = { readonly [Name in (typeof CONSTANTS)[number]]: number } & {
-  /** The number of a kind of field, or of a step of a plan, by its name there. */
+/** The number of a kind of field, or of a step of a plan, by its name in kernel/assembly/. */
+export type Enumerations = {
   readonly kinds: ReadonlyMap<string, number>;
   readonly steps: ReadonlyMap<string, number>;
 };
@@ -39,7 +22,7 @@ type Functions = {
 
 export type Kernel = {
   readonly functions: Functions;
-  readonly constants: Constants;
+  readonly enumerations: Enumerations;
   /** It ends where the page begins: the host lets it grow by what pages take. */
   readonly memory: WebAssembly.Memory;
 };
@@ -54,34 +37,19 @@ export const loadKernel = (): Instantiate => {
     const { memory } = exports;
     if (!(memory instanceof WebAssembly.Memory))
       throw new TypeError('Expected the kernel to export its memory.');
-    return { functions: exports as unknown as Functions, constants: constantsOf(exports), memory };
+    return { functions: exports as unknown as Functions, enumerations: enumerationsOf(exports), memory };
   };
 };
 
-const constantsOf = (exports: WebAssembly.Exports): Constants => {
-  const numbers = new Map(
-    Object.entries(exports).flatMap(([name, value]) =>
-      value instanceof WebAssembly.Global ? [[name, Number(value.value)] as const] : [],
-    ),
-  );
-  const numberOf = (name: string): number => {
-    const number = numbers.get(name);
-    if (number === undefined) throw new TypeError(`Expected the kernel to export ${name}.`);
-    return number;
-  };
+const enumerationsOf = (exports: WebAssembly.Exports): Enumerations => {
   const membersOf = (enumeration: string): ReadonlyMap<string, number> =>
     new Map(
-      [...numbers].flatMap(([name, number]) => {
+      Object.entries(exports).flatMap(([name, value]) => {
         const [owner, member] = name.split('.');
-        return owner === enumeration && member !== undefined ? [[member, number] as const] : [];
+        return owner === enumeration && member !== undefined && value instanceof WebAssembly.Global
+          ? [[member, Number(value.value)] as const]
+          : [];
       }),
     );
-  return {
-    ...(Object.fromEntries(CONSTANTS.map((name) => [name, numberOf(name)])) as Record<
-      (typeof CONSTANTS)[number],
-      number
-    >),
-    kinds: membersOf('Kind'),
-    steps: membersOf('Step'),
-  };
+  return { kinds: membersOf('Kind'), steps: membersOf('Step') };
 };

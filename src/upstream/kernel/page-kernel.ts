@@ -6,6 +6,7 @@ import { type CompiledList, compileList } from './compile-list.ts';
 import { compileChainIds, compilePlan, type KernelPlan } from './compile-plan.ts';
 import type { IndexedPage } from './indexed-page.ts';
 import { capacityFor, KernelInstance, type WriteValues, type Written } from './instance.ts';
+import { TABLES, TABLES_END } from './layout.ts';
 import { loadKernel } from './module.ts';
 
 /** Indexes pages, and writes selections of them as JSON. */
@@ -48,9 +49,9 @@ export const createPageKernel = (): PageKernel => {
   const instantiate = loadKernel();
   const pool = new BufferPool();
   const shared = new KernelInstance(instantiate, capacityFor(SHARED_BODY_BYTES), pool);
-  const { constants } = shared.kernel;
+  const { enumerations } = shared.kernel;
   const lists = new Map<IndexedList, CompiledList>();
-  let freeTables = constants.TABLES;
+  let freeTables = TABLES;
   const chainImages = new WeakMap<ReadonlyMap<string, number>, Buffer | null>();
   let large: KernelInstance | null = null;
   let dropLarge: NodeJS.Timeout | undefined;
@@ -75,7 +76,7 @@ export const createPageKernel = (): PageKernel => {
   const compiled = (list: IndexedList): CompiledList => {
     const known = lists.get(list);
     if (known) return known;
-    const made = compileList(list, freeTables, constants.TABLES_END, constants);
+    const made = compileList(list, freeTables, TABLES_END, enumerations);
     freeTables += made.image.length;
     lists.set(list, made);
     return made;
@@ -84,7 +85,7 @@ export const createPageKernel = (): PageKernel => {
   const chainImageOf = (chainIds: ReadonlyMap<string, number>): Buffer | null => {
     const known = chainImages.get(chainIds);
     if (known !== undefined) return known;
-    const image = compileChainIds(chainIds, constants);
+    const image = compileChainIds(chainIds);
     chainImages.set(chainIds, image);
     return image;
   };
@@ -96,7 +97,7 @@ export const createPageKernel = (): PageKernel => {
       const instance = instanceFor(capacityFor(bytes));
       return instance?.index(chunks, secret, list, compiled(list), maxItems) ?? null;
     },
-    compile: (plan, list) => compilePlan(plan, list, compiled(list), constants),
+    compile: (plan, list) => compilePlan(plan, list, compiled(list), enumerations),
     write(plan, page, from, to, values) {
       if (plan.list !== page.list) throw new TypeError("Expected a plan of the page's list.");
       if (!(from >= 0 && from <= to && to <= page.length))

@@ -29,7 +29,7 @@ export const otherChainOf = (
 };
 
 /**
- * Whoever asks for some chains may sum what comes, so an item of another one is none of the list: it is malformed. Throws
+ * A client that asks for some chains may add up the items, so an item of another chain counts as malformed. Throws
  * MalformedFieldError.
  */
 export const assertAsked = (chains: AskedChains, item: Parameters<typeof otherChainOf>[1]): void => {

@@ -258,9 +258,9 @@ export type ItemReader<Value> = {
   readonly order: ListOrder<keyof Value>;
 };
 
-/** The list that a page is of. */
+/** The list that a page belongs to. */
 export type Listed = {
-  /** What the list is of, such as a wallet's address. */
+  /** The subject of the list, such as a wallet's address. */
   readonly subject: string;
   /** Null where items may be of any chain, which is the default. */
   readonly chains?: AskedChains | null;

@@ -128,7 +128,7 @@ export const parsePage = async <Value>(
   const { chains = null } = requested;
   const isOther = (item: unknown) =>
     chains !== null && isObject(item) && otherChainOf(chains, wireChainOf(item)) !== null;
-  // What a page says of all its items counts those as well.
+  // What a page says about all of its items includes those.
   return { ...page, more: items.some(isOther) ? null : (json as RawObject)[moreField] };
 };
 

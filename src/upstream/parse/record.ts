@@ -64,7 +64,7 @@ type RecordsField = {
   readonly mode: 'strict' | 'skipOthers' | 'lenient' | 'lenientOrNull';
 };
 
-/** An object whose fields are properties of the record that it is in. All are null where it is no object. */
+/** An object whose fields are properties of the record that it is in. All are null where the value is not an object. */
 type InlineField = {
   readonly from: string;
   readonly inline: { readonly [property: string]: ScalarField & { readonly required: false } };
@@ -123,7 +123,7 @@ type KindValue<Kind extends FieldKind> = Kind extends 'addressOrEmpty' | 'addres
           ? unknown
           : string;
 
-/** The value of a record of a list, which also says what the list is of. */
+/** The value of a record of a list, which also has the subject of the list. */
 export type ListedRecord<Table extends RecordTable, Subject extends string> = RecordValue<Table> & {
   readonly [Property in Subject]: string;
 };
@@ -223,7 +223,7 @@ export const readRecord = <Table extends RecordTable>(
   table: Table,
 ): ((raw: RawObject) => RecordValue<Table>) => compileReader(table, []);
 
-/** As `readRecord`, of the items of a list. What the list is of becomes the property `subject`. */
+/** As `readRecord`, for the items of a list. The subject of the list becomes the property `subject`. */
 export const readListed = <Table extends RecordTable, const Subject extends string>(
   table: Table,
   subject: Subject,

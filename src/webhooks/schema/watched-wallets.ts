@@ -24,7 +24,7 @@ const WatchedWallet = builder.objectRef<WatchedWalletShape>('WatchedWallet').imp
     types: t.field({
       type: [WebhookType],
       description:
-        'The types of events that are delivered. It lacks one whose webhook is turned off, has a filter or other chains: `watchWallet` repairs it.',
+        'The types of events that are delivered. A type is missing if its webhook is turned off, or has a filter or other chains: `watchWallet` repairs that.',
       resolve: ({ types }) => [...types],
     }),
     chainIds: t.field({
@@ -105,7 +105,7 @@ const WatchWalletInput = builder.inputType('WatchWalletInput', {
 });
 
 const UnwatchWalletInput = builder.inputType('UnwatchWalletInput', {
-  description: 'The wallet to watch no more.',
+  description: 'The wallet to stop watching.',
   fields: (t) => ({
     address: t.field({ type: 'Address', required: true, description: 'The address of the wallet.' }),
   }),
@@ -126,7 +126,7 @@ const WatchWalletPayload = builder
 const UnwatchWalletPayload = builder
   .objectRef<{ readonly address: string }>('UnwatchWalletPayload')
   .implement({
-    description: 'A wallet is not watched any more.',
+    description: 'A wallet is no longer watched.',
     fields: (t) => ({
       address: t.expose('address', { type: 'Address', description: 'The address of the wallet.' }),
     }),
@@ -155,13 +155,13 @@ builder.mutationFields((t) => ({
   unwatchWallet: t.field({
     type: mutationResult('UnwatchWallet', UnwatchWalletPayload),
     description:
-      'Deletes the webhooks of a watched wallet, or what is left of them. Its past deliveries stay in deliveries. Does nothing for a wallet that is not watched.',
+      'Deletes the webhooks of a watched wallet. Its past deliveries stay in deliveries. Does nothing for a wallet that is not watched.',
     authScopes: { watch: true },
     args: {
       input: t.arg({
         type: UnwatchWalletInput,
         required: true,
-        description: 'The wallet to watch no more.',
+        description: 'The wallet to stop watching.',
       }),
     },
     resolve: (_root, { input: { address } }, { watchedWallets }) =>

@@ -154,7 +154,7 @@ describe.each(Object.keys(STORES))('a store in %s', (name) => {
       expect(queue.heldUntil(id)).toBe(NOON + 1_000);
       expect(nextAt(NOON + 1_000)).toMatchObject({ id: first.id, retry: 1, due: NOON + 1_000 });
       expect(blocksAt(NOON + 1_000)).toEqual([1, 2, 3]);
-      // What is not pending any more does not come back.
+      // What is no longer pending does not come back.
       queue.record([{ delivery: second, next: { retry: 1, due: NOON, held: 'no' } }]);
       expect([queue.next(id, NOON + 9_000), queue.count(id)]).toEqual([null, 0]);
     });

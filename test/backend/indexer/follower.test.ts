@@ -37,7 +37,7 @@ const expectRebuilt = async (followed: Followed, anvil: Anvil): Promise<void> =>
   if (last !== undefined) expect(last).toBe(followed.index.range(31_337)?.head.number);
 };
 
-test('a chain is indexed down to its first block, newest first, and only blocks that come later are told of', async () => {
+test('a chain is indexed down to its first block, newest first, and only later blocks are announced', async () => {
   await using anvil = await startAnvil();
   const coin = await coinOf(anvil);
   await anvil.mine(200);
@@ -74,7 +74,7 @@ test('reorgs of any depth leave the index that the new chain alone makes', async
     await followed.caughtUp();
     expect(followed.lines.slice(linesBefore)).toMatchObject([{ message: 'chain reorganised' }]);
   }
-  // Blocks that came in the place of older ones are told of like any new ones.
+  // Blocks that replace older ones are announced like any new ones.
   expect(followed.told.length).toBeGreaterThanOrEqual(30);
   await trade(anvil, coin, 2);
   await expectRebuilt(followed, anvil);
@@ -120,7 +120,7 @@ describe('a node that is started again', () => {
 
     await expectRebuilt(followed, anvil);
     expect(followed.lines.filter(({ message }) => message === 'index of a chain removed')).toHaveLength(1);
-    // The new chain's events are told of from its first block on.
+    // The new chain's events are announced from its first block on.
     expect(followed.told.map(({ number }) => number)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
@@ -255,7 +255,7 @@ describe('a wrong answer of another backend removes nothing', () => {
     await expectRebuilt(followed, anvil);
     expect(wrong).toBe(3);
     expect(followed.lines.map(({ message }) => message)).not.toContain('index of a chain removed');
-    // All that came was told of, and nothing else.
+    // All of these blocks were announced, and no others.
     const [first = 0] = followed.told.map(({ number }) => number);
     const last = await anvil.head();
     expect(followed.told.map(({ number }) => number)).toEqual(
@@ -271,7 +271,7 @@ const setFormat = (folder: string, format: number, statements = ''): void => {
 };
 
 describe('an index of an earlier release', () => {
-  test('of another format is made anew, and what came in meanwhile is told of', async () => {
+  test('of another format is made anew, and blocks that came in meanwhile are announced', async () => {
     await using anvil = await startAnvil();
     await using folder = await folderOf({});
     const coin = await coinOf(anvil);

@@ -106,7 +106,7 @@ test('a thread that dies is started again, with one log line, and subscriptions 
   expect(threads).toHaveLength(2);
 });
 
-test('a node of another chain and a start beyond the head are told of their chain alone; the signed events of another come', async () => {
+test('a node of another chain and a start beyond the head are problems of their chain alone; the signed events of another come', async () => {
   await using anvil = await startAnvil();
   await using short = await startAnvil({ args: ['--chain-id', '2'] });
   await using gateway = await startGateway(

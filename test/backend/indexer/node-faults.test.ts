@@ -118,7 +118,7 @@ const surprises = async (protocol: string, asked: Asked, times: number, allowed:
 };
 
 const NEVER_ANSWERED = /wrong id|answer that is missing/;
-/** Faults that a call is not repeated for: whoever asks asks again later. */
+/** Faults after which a call is not repeated: the caller asks again later. */
 const LASTING = /out of gas|method does not exist|silence/;
 
 const isBlock = ({ methods }: Asked): boolean =>

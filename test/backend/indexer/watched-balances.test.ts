@@ -9,7 +9,7 @@ import type { Hex, Transfer } from '../../../src/backend/types.ts';
 import { address, logs } from './support/blocks.ts';
 import { buildAll, CHAIN } from './support/histories.ts';
 
-/** What is told of the balances of watched accounts when a node or a contract does not say them. */
+/** What is delivered of the balances of watched accounts when a node or a contract does not state them. */
 
 const [ALICE, BOB, COIN, OTHER] = ['alice', 'bob', 'coin', 'other'].map(address) as [Hex, Hex, Hex, Hex];
 const BLOCKS = buildAll(
@@ -38,15 +38,18 @@ const open = (patienceMs: number) => {
   const lines: string[] = [];
   const node = {
     native: null as Error | null,
+    /** What it says of native balances at first, one answer after another. */
+    first: [] as bigint[],
     /** What contracts say, by their addresses. */
     said: new Map<Hex, Hex | Error | null>(),
   };
   const read = createBalanceReader({
     node: {
       chainId: CHAIN.id,
-      async balances(accounts) {
+      async balances(accounts, block) {
         if (node.native) throw node.native;
-        return accounts.map(() => 7n);
+        const amount = block === BLOCKS[0]?.number ? node.first.shift() : undefined;
+        return accounts.map(() => amount ?? 7n);
       },
       calls: (list) =>
         list.map(async ({ to }) => {
@@ -58,6 +61,7 @@ const open = (patienceMs: number) => {
     watches: (account) => account === ALICE,
     log: (message, { token, block }) => lines.push([message, token, block].filter(Boolean).join(' ')),
     patienceMs,
+    doubtMs: 0,
   });
   return { node, read, lines };
 };
@@ -77,6 +81,17 @@ test('a contract that says nothing has no balance, rather than 0', async () => {
   node.said.set(COIN, '0x');
   expect(await amountsIn(read, 0)).toEqual([7n, null, 7n]);
   expect(lines).toEqual([]);
+});
+
+test('a node that answers with the state after the next block, which it is adding, is asked again', async () => {
+  const { node, read } = open(60_000);
+  node.first = [9n];
+  expect(await amountsIn(read, 0)).toEqual([7n, 7n, 7n]);
+  node.first = [8n, 9n, 10n, 11n, 12n, 13n];
+  await expect(amountsIn(read, 0)).rejects.toThrow('expected one answer for the balances of block');
+  // What the block is known to have changed is not in doubt.
+  node.first = [12n, 13n];
+  expect(await amountsIn(read, 0, true)).toEqual([12n, null, null]);
 });
 
 test.each([PASSING, BEHIND, COSTLY, GONE])(

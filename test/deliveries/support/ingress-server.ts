@@ -16,7 +16,9 @@ export type IngressServer = {
 };
 
 /** An ingress behind a real socket; closed when the test is finished. */
-export const startIngress = async (parts: Partial<IngressParts> = {}): Promise<IngressServer> => {
+export const startIngress = async (
+  parts: Partial<IngressParts & Pick<IngressServer, 'log'>> = {},
+): Promise<IngressServer> => {
   const log = parts.log ?? (await openLog());
   const deliveryUrls = createDeliveryUrls('a secret of the test');
   const ingress = createIngress({

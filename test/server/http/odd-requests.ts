@@ -42,7 +42,7 @@ export const BODIES: readonly (readonly [what: string, body: string | Buffer])[]
   ['a lookup that the service refuses', query(WALLET, { variables: { a: addressOf(1) } })],
   ['a variable that is missing', query(WALLET)],
   ['a variable of the wrong type', query(WALLET, { variables: { a: 5 } })],
-  ['an address that is none', query(WALLET, { variables: { a: '0x12' } })],
+  ['an invalid address', query(WALLET, { variables: { a: '0x12' } })],
   [
     'a variable that no operation has',
     query(NAME, { variables: { x: { y: [Number.MAX_VALUE, 'é', '\u2028'] } } }),

@@ -24,7 +24,7 @@ describe('what is wrong with a request is said by its code, and costs nothing', 
       code: 'BAD_USER_INPUT',
     },
     {
-      what: 'a UUID that is none',
+      what: 'an invalid UUID',
       document: 'query ($id: UUID!) { webhook(webhookId: $id) { id } }',
       variables: { id: '12345678-1234-1234-1234-12345678901' },
       code: 'BAD_USER_INPUT',
@@ -112,7 +112,7 @@ describe('what is refused before it runs is said in the same words: what was exp
   });
 });
 
-test('a tag that is none gets the rule that it broke', async () => {
+test('an invalid tag gets the rule that it broke', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   for (const tag of ['1st', 'x'.repeat(65), 'main net']) {
     const reply = await gateway.query(

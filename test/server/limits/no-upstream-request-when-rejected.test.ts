@@ -33,7 +33,7 @@ const cases: Case[] = [
   },
   { why: 'too many at once', query: transactions('(first: 1001)'), code: 'BAD_USER_INPUT' },
   { why: 'fewer than none', query: transactions('(first: -1)'), code: 'BAD_USER_INPUT' },
-  { why: 'a tag that is none', query: transactions('(chainTags: ["../x"])'), code: 'BAD_USER_INPUT' },
+  { why: 'an unknown tag', query: transactions('(chainTags: ["../x"])'), code: 'BAD_USER_INPUT' },
   { why: 'a made-up cursor', query: transactions('(after: "0")'), code: 'INVALID_CURSOR' },
   {
     why: 'too many wallets',

@@ -147,7 +147,7 @@ describe('the shipped process in production', () => {
   });
 
   test.each(FLOODS)(
-    'a client that sends %s and reads no answer is not read from any more',
+    'a client that sends %s and reads no answer is no longer read from',
     async (_name, frame) => {
       const before = await gateway.megabytes();
       using client = await listen();

@@ -49,7 +49,7 @@ const start = async (lookup: AnyLookup, env: Record<string, string> = {}, option
     clock,
     gateway,
     address,
-    /** From now on the list has so many items, and this beside them. */
+    /** From now on the list has `length` items, and each page also has the members of `beside`. */
     serve(length: number, beside: object = {}) {
       answer = async (request) => {
         const reply = await serving(lookup, sampleItems(lookup, length))(request);

@@ -4,7 +4,7 @@ import type { BalanceChange, Effect, Hex, Transfer } from '../../types.ts';
 /** What a node says of balances at the end of a block, for the accounts that webhooks watch. */
 export type Balances = {
   watches(account: Hex): boolean;
-  /** What the account has after the block of what the transfer moves; null when the node was not asked. */
+  /** The account's balance of the transferred asset after the block; null when the node was not asked. */
   after(account: Hex, moved: Transfer): bigint | null;
 };
 
@@ -29,7 +29,7 @@ export const withBalances = (
     if (after === null) return null;
     const before = after - change;
     balances.set(key, before);
-    // The token logs what did not happen: no account holds less than nothing.
+    // The token logs transfers that did not happen: no balance is negative.
     if (transfer.token !== null && (before < 0n || after < 0n)) return null;
     // For the native asset, fees paid between two movements are ignored.
     return { before: atLeastZero(before), after: atLeastZero(after) };

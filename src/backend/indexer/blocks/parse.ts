@@ -33,7 +33,7 @@ export const parseBlock = (chainId: number, { block, receipts }: FetchedBlock): 
   return { number, hash, parentHash, time, chainId, transactions };
 };
 
-/** What a failed transaction did was undone: some nodes name its contract or its calls all the same. */
+/** The effects of a failed transaction were reverted, though some nodes name its contract or its calls all the same. */
 const parseTransaction = (
   index: number,
   { hash, from, to, value, input, nonce, gasPrice, type }: RpcTransaction,
@@ -211,8 +211,8 @@ const arrayAt = (data: Hex, at: number): { readonly first: number; readonly coun
 };
 
 /**
- * Wrapped native currency mints and burns with events of its own. A token that says the same with transfers from and to the
- * zero address as well has said it already.
+ * Wrapped native currency mints and burns with events of its own. A token that also logs transfers from and to the
+ * zero address has reported them already.
  */
 const readWrapping =
   (direction: 'deposit' | 'withdrawal'): Reader =>
@@ -270,7 +270,7 @@ const swapOf = ({ from, to, data }: ParsedTransaction, effects: readonly Effect[
   };
 };
 
-/** The events that tell what tokens do. */
+/** The events of token standards. */
 export const TOPICS = {
   transfer: topicOf('event Transfer(address,address,uint256)'),
   approval: topicOf('event Approval(address,address,uint256)'),

@@ -3,8 +3,8 @@ import { createValueReader } from '../../evm/abi-values.ts';
 import type { Hex } from '../../types.ts';
 
 /**
- * What the contract of a token says of itself: anyone may have written it, so that it may answer anything. What it does not
- * say, or not sensibly, is null.
+ * The metadata of a token, as its contract states it. Anyone may have written the contract, so it may answer anything. What it
+ * does not say, or not sensibly, is null.
  */
 export type ContractAnswers = {
   /** A line of up to 128 characters. */
@@ -58,7 +58,7 @@ const decimalsOf = (answer: Hex | null): number | null => {
 export const questionsTo = (to: Hex): readonly { readonly to: Hex; readonly data: Hex }[] =>
   QUESTIONS.map((data) => ({ to, data }));
 
-/** Reads what came for the calls; null for a call that failed. */
+/** Reads the results of the calls; null for a call that failed. */
 export const readAnswers = ([
   name = null,
   symbol = null,

@@ -44,7 +44,7 @@ export type Document = Pick<NftMetadata, 'name' | 'description' | 'attributes'> 
   readonly image: string | null;
 };
 
-/** @throws when the text is no JSON object. */
+/** @throws when the text is not a JSON object. */
 export const parseDocument = (text: string): Document => {
   const document: unknown = JSON.parse(text);
   if (typeof document !== 'object' || document === null || Array.isArray(document))

@@ -8,7 +8,7 @@ import { erc20, erc721, erc1155, multicall3, permit2, wrapped } from '../../evm/
 import type { Decoded, Hex, LogEntry, Token } from '../../types.ts';
 
 /**
- * Decodes calls and logs by the standards, and by the ABIs of a folder. An ABI in a file says of no address that it is its: a call
+ * Decodes calls and logs by the standards, and by the ABIs of a folder. An ABI in a file names no address: a call
  * is matched by its selector, a log by its topic and the number of its topics, and the data must fit the types.
  */
 export type Decoder = {
@@ -120,7 +120,7 @@ const entry = z.object({
 /** Plain, or as Foundry, Hardhat and Truffle write it. */
 const abiFile = z.union([z.array(entry), z.object({ abi: z.array(entry) }).transform(({ abi }) => abi)]);
 
-/** @throws when the text is no ABI, or a type is unknown. */
+/** @throws when the text is not an ABI, or a type is unknown. */
 const parseAbi = (text: string): readonly (Method | Event)[] => {
   const parsed = abiFile.safeParse(JSON.parse(text));
   if (!parsed.success) throw new Error('expected an array of ABI entries, or an object with one as `abi`');

@@ -145,7 +145,7 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
     const { location } = received;
     if (REDIRECTS.has(status) && typeof location === 'string' && redirects < MAX_REDIRECTS) {
       await body.dump({ limit: 16_384, signal });
-      // Whoever answered names it: what has left the operator's place does not come back to it.
+      // A redirect of a stranger: once it has left the operator's place, it may not lead back.
       return ask(new URL(location, url), isOwn, redirects + 1, signal);
     }
     if (status !== 200) {
@@ -174,7 +174,7 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
   };
 };
 
-/** Those in a URL would not be sent otherwise. */
+/** Credentials in a URL would not be sent otherwise. */
 const authorizationOf = (credentials: Credentials | null): { readonly authorization?: string } => {
   if (credentials === null || credentials.username + credentials.password === '') return {};
   const pair = [credentials.username, credentials.password].map(decodeURIComponent).join(':');

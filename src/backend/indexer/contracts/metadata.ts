@@ -126,11 +126,11 @@ export class Metadata {
   readonly #stopping = new AbortController();
   /** Ends the pause between two rounds of a chain. */
   readonly #wake = new Map<number, () => void>();
-  /** Look whether what they wait for was asked. */
+  /** Waiters, which check whether their contracts were asked. */
   readonly #waiting = new Set<() => void>();
   /** The newest block of each chain that contracts were seen in. They are asked at it: a node may be behind it. */
   readonly #newest = new Map<number, number>();
-  /** The nodes that fail, and how often they did. */
+  /** How often each failing node has failed. */
   readonly #failing = new Map<number, number>();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -146,7 +146,7 @@ export class Metadata {
     this.#running = Promise.all([...this.#options.nodes.keys()].map((chainId) => this.#askAll(chainId)));
   }
 
-  /** Resolves when no contract is asked any more. Nodes must be closed before, so that none is waited for. */
+  /** Resolves when no call of a contract is under way. Close the nodes first, or it waits for their answers. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const wake of this.#wake.values()) wake();
@@ -186,12 +186,12 @@ export class Metadata {
     if ((this.#newest.get(chainId) ?? 0) >= fromBlock) this.#newest.delete(chainId);
   }
 
-  /** Null for a contract that is no token. */
+  /** Null for a contract that is not a token. */
   contract(chainId: number, address: Hex): Contract | null {
     return this.#row(chainId, address);
   }
 
-  /** Null for a contract that is no token, or whose answers make none. */
+  /** Null for a contract that is not a token, or whose answers are not those of one. */
   token(chainId: number, address: Hex): Token | null {
     const chain = this.#chains.get(chainId);
     const row = this.#row(chainId, address);
@@ -350,7 +350,7 @@ export class Metadata {
   }
 }
 
-/** What came for the calls of a contract; what it said before where it could not be asked. */
+/** The results of a contract's calls, or its earlier ones where it could not be asked. */
 const saidIn = (outcomes: readonly PromiseSettledResult<Hex | null>[], before: Contract): ContractAnswers => {
   const [name, symbol, decimals] = outcomes.map(({ status }) => status === 'fulfilled');
   const said = readAnswers(outcomes.map((each) => (each.status === 'fulfilled' ? each.value : null)));

@@ -38,7 +38,7 @@ const EXPECTED =
 
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);
 
-/** @throws when it is no list of prices: all of it counts, or nothing. */
+/** @throws when it is not a list of prices. A list counts as a whole or not at all. */
 const parsePrices = (text: string): PriceList => {
   const prices = new Map<string, number>();
   for (const [chainId, assets] of entriesOf(parseJson(text), '')) {

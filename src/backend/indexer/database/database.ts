@@ -14,7 +14,7 @@ const CHECKPOINT_PAGES = 8000;
  * Opens the file, and makes it with its folder if it does not exist. Integers are read from it as BigInts. What a
  * transaction has written outlives the process once it ends. A machine that fails may forget the last ones, as if they had not
  * been: blocks are then indexed, and their deliveries made, again.
- * @throws when it can't be opened, or is no SQLite database.
+ * @throws when it can't be opened, or is not an SQLite database.
  */
 export const openDatabase = (path: string): DatabaseSync => {
   mkdirSync(dirname(path), { recursive: true });
@@ -116,9 +116,9 @@ const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'u
  *
  * Table `holdings`: what the transfers of tokens sum up to, for each account and asset that has moved. The standard is 0
  * for ERC-20, and else 721 or 1155; ERC-20s have the token id 0. `time` is that of the first receipt of an ERC-20, and
- * of the last receipt of an NFT; null without a receipt. The index `holders` has all that the list of holders says. Sums of amounts may be negative, as long as older blocks are missing;
- * those of the zero address are what was burned less what was minted. Nothing but what the stored transactions say is in
- * this table, so blocks may come and go at both ends in any order.
+ * of the last receipt of an NFT; null without a receipt. The index `holders` has all that the list of holders says. Sums of
+ * amounts may be negative, as long as older blocks are missing; those of the zero address are what was burned less what was
+ * minted. Nothing but what the stored transactions say is in this table, so blocks may come and go at both ends in any order.
  *
  * Table `untraced`: the blocks of which it is not known what calls within their transactions moved, and whether they were
  * announced: then what they moved is, too.

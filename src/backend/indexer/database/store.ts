@@ -194,7 +194,7 @@ export class Index {
   /**
    * Adds what calls within the transactions of an indexed block moved, and announces it in the same transaction: to the listener
    * go the transactions with more effects than before, of which only the new ones have balances, and the same transactions as
-   * they were. It has no effect if the block is not in the index any more.
+   * they were. It has no effect if the block is no longer in the index.
    */
   addTraces(
     { chainId, number, hash, time, transactions: traced }: ParsedBlock,
@@ -239,7 +239,7 @@ export class Index {
     });
   }
 
-  /** An indexed transaction with its effects; undefined when there is none of this id. */
+  /** An indexed transaction with its effects; undefined for an unknown id. */
   read(chain: Chain, id: bigint): { readonly transaction: Transaction; readonly bytes: number } | undefined {
     const { body, hash, time } = this.#statements.transaction.get(id) ?? {};
     if (!(body instanceof Uint8Array) || !(hash instanceof Uint8Array)) return undefined;

@@ -19,7 +19,7 @@ type FollowOptions = {
    * new one needs.
    */
   readonly prepare: (block: ParsedBlock, isNew: boolean) => Promise<Balances>;
-  /** Is told of new blocks, and of blocks that are removed, within the transaction that changes the index. */
+  /** Called with new and with removed blocks, within the transaction that changes the index. */
   readonly listener: BlockListener;
   /** How far the blocks of the index are traced. */
   readonly traces: () => ChainTraces;
@@ -44,7 +44,7 @@ const CONFIRM_MS = 1_000;
 const MISSING_ATTEMPTS = 5;
 
 /**
- * What a follower does: it learns of the head, adds blocks above the index, and older ones below it. What contracts say is asked
+ * What a follower does: it learns of the head, adds blocks above the index, and older ones below it. Contracts are asked
  * elsewhere.
  */
 type Task = 'head' | 'forward' | 'backfill' | 'contracts';
@@ -64,10 +64,10 @@ export class Follower {
   readonly #newer = new Prefetch((number) => this.#fetch(number));
   readonly #older = new Prefetch((number) => this.#fetch(number));
   #head: BlockRef | null = null;
-  /** Counts what may give a task something to do. */
+  /** Counts events that may give a task something to do. */
   #revision = 0;
   #onRevision: (() => void)[] = [];
-  /** When the index was last at the head, or said how far it is. */
+  /** When the index was last at the head, or last logged its progress. */
   #progressAt = { forward: Date.now(), backfill: Date.now() };
   #running: Promise<unknown> = Promise.resolve();
 
@@ -125,7 +125,7 @@ export class Follower {
     else this.#fail('contracts', problem);
   }
 
-  /** Closes the node. Resolves when the index is not changed any more. */
+  /** Closes the node. Resolves after the last change of the index. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake();
@@ -148,7 +148,7 @@ export class Follower {
     if (!this.#stopping.signal.aborted) this.#problems.fail(task, error);
   }
 
-  /** Repeats a step with the newest head. After a failure it pauses; where there is nothing to do, it waits until there may be. */
+  /** Repeats a step with the newest head, with a pause after a failure, and a wait while there is nothing to do. */
   async #repeat(task: Task, step: (head: BlockRef) => Promise<'go on' | 'wait'>): Promise<void> {
     const { signal } = this.#stopping;
     for (let failures = 0; !signal.aborted; ) {
@@ -269,8 +269,8 @@ export class Follower {
   }
 
   /**
-   * Makes sure that the node is of another chain than the index: that it has another block in the place of the lowest one, and
-   * where that is the genesis block, does not know it.
+   * Makes sure that the node belongs to another chain than the index: that it has another block in the place of the lowest one,
+   * and where that is the genesis block, does not know it.
    */
   async #confirmAnother({ lowest }: Range): Promise<void> {
     await this.#confirm(lowest.number, ({ hash }) => hash !== lowest.hash);
@@ -307,7 +307,7 @@ export class Follower {
     while (index.hashAt(this.chainId, block.number) !== block.hash) {
       if (block.number <= lowest.number) return null;
       const parent = await node.find(block.parentHash);
-      // Parents that are no block lower would be walked without end.
+      // A parent that is not one block lower would make the walk endless.
       if (parent?.number !== block.number - 1)
         throw new Error(
           `expected block ${block.parentHash}, the parent of block ${block.number}, got ${parent === null ? 'none' : `block ${parent.number}`}`,

@@ -9,12 +9,12 @@ type Options<Task extends string> = {
   readonly node: string;
   /** The line for a failure of each task. */
   readonly failures: Readonly<Record<Task, string>>;
-  /** The line for when no task fails any more. */
+  /** The log line for when all tasks work again. */
   readonly success: string;
   readonly log: Log;
 };
 
-/** What keeps the tasks of a chain from going on, each said in one line of the log when it is new. */
+/** The problems that hold up the tasks of a chain, each logged once when it is new. */
 export class Problems<Task extends string> {
   readonly #options: Options<Task>;
   readonly #problems = new Map<Task, { readonly text: string; readonly silentSince: number | null }>();
@@ -23,7 +23,7 @@ export class Problems<Task extends string> {
     this.#options = options;
   }
 
-  /** The first one; null while all tasks go on. */
+  /** The first problem; null while all tasks go on. */
   get first(): string | null {
     const [problem] = this.#problems.values();
     if (problem === undefined) return null;
@@ -36,7 +36,7 @@ export class Problems<Task extends string> {
   fail(task: Task, error: unknown): void {
     const { chainId, node, failures, log } = this.#options;
     const problem = error instanceof Error ? error.message : String(error);
-    // A full disk is no fault of the node.
+    // A full disk is not the node's fault.
     const isOfFile = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
     const text = `${isOfFile ? 'index' : `node ${node}`}: ${problem}`;
     const isKnown = [...this.#problems.values()].some((known) => known.text === text);

@@ -13,7 +13,7 @@ type TracerOptions = {
   readonly index: Index;
   /** The balances at the end of a block, of accounts that its effects concern and webhooks watch. */
   readonly balances: (block: ParsedBlock) => Promise<Balances>;
-  /** Is told what calls within announced blocks moved, in the transaction that adds it to the index. */
+  /** Called with the internal transfers of announced blocks, in the transaction that adds them to the index. */
   readonly listener: Pick<BlockListener, 'traced'>;
   readonly log: Log;
 };
@@ -25,12 +25,12 @@ const MAX_FAILURES = 3;
 /** Milliseconds between two attempts, while the node traces nothing, and for a block that was set aside. */
 const MAX_PAUSE_MS = 30_000;
 const MAX_ASIDE_MS = 300_000;
-/** Between two looks for blocks to trace, unless there is word of new ones. */
+/** Milliseconds between two looks for blocks to trace, unless new ones are announced. */
 const IDLE_MS = 1_000;
 
 const UNKNOWN: Balances = { watches: () => false, after: () => null };
 
-/** A block with what its calls moved, or why that is not known. Null for a block that is not in the index any more. */
+/** A block with its internal transfers, or the reason why they are not known. Null for a block that is no longer in the index. */
 type Outcome = {
   readonly number: number;
   readonly traced: ParsedBlock | null;
@@ -49,8 +49,8 @@ type Aside = {
 
 /**
  * Traces the blocks of an index after they were added to it. What calls within their transactions moved is added to the index,
- * and announced in the order of the blocks. What the node fails to trace is asked for until it says it. A block that fails again
- * and again while the node traces others is set aside, so as not to hold them up, and announced once it is traced.
+ * and announced in the order of the blocks. What the node fails to trace is asked for again until it succeeds. A block that fails
+ * again and again while the node traces others is set aside, so as not to hold them up, and announced once it is traced.
  */
 export class Tracer {
   readonly #options: TracerOptions;
@@ -100,14 +100,14 @@ export class Tracer {
     return { behind: index.untraced.count(node.chainId), problem: this.#problems.first ?? ofBlock };
   }
 
-  /** The node must be closed before. Resolves when the index is not changed any more. */
+  /** The node must be closed before. Resolves after the last change of the index. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.wake();
     await this.#running;
   }
 
-  /** Repeats a step. After a failure it pauses; where there is nothing to do, it waits until there may be. */
+  /** Repeats a step, with a pause after a failure, and a wait while there is nothing to do. */
   async #repeat(which: Announced, step: () => Promise<'go on' | 'wait'>): Promise<void> {
     const { signal } = this.#stopping;
     for (let failures = 0; !signal.aborted; ) {
@@ -272,7 +272,7 @@ export class Tracer {
   }
 }
 
-/** A block of which only the movements inside of calls are left: what they concern is asked for, and the rest was. */
+/** A block of which only the internal transfers are left to add. */
 const internalOnly = (block: ParsedBlock): ParsedBlock => ({
   ...block,
   transactions: block.transactions.map((transaction) => ({ ...transaction, value: 0n, logs: [] })),

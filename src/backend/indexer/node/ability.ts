@@ -9,7 +9,7 @@ export type Ability = {
   /** Whether it is worth trying now. */
   isTried(): boolean;
   worked(): void;
-  /** Begins a pause. What was tried before it and fails within it does not make it longer. */
+  /** Begins a pause. Attempts that began before it and fail within it do not make it longer. */
   failed(): void;
 };
 

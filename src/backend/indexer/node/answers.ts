@@ -1,7 +1,7 @@
 import type { Hex } from '../../types.ts';
 
 /**
- * What a node answers, checked: its shape, and whether its parts belong together. Quantities stay hex, as they came;
+ * The answers of a node, checked: their shape, and whether their parts belong together. Quantities stay hex, as they came;
  * addresses and hashes are lower-case. Members that the index does not need are left out.
  */
 
@@ -121,7 +121,7 @@ const readSeconds = (value: unknown): number => {
   );
 };
 
-/** The index has room for so many blocks of a chain, and transactions of a block: see the ids of its database. */
+/** The most blocks of a chain, and transactions of a block, for which the ids of the index have room. */
 const MAX_BLOCKS = 2 ** 36;
 const MAX_TRANSACTIONS = 2 ** 20;
 
@@ -165,7 +165,7 @@ const readTransaction = (value: unknown): RpcTransaction => {
 };
 
 /**
- * The receipts in a list that are those of a block's transactions, by the hashes of these. A node may leave some out, and a
+ * The receipts of a block's transactions, by the hashes of these. A node may leave some out, and a
  * balancer may have asked one whose block of this number is another.
  */
 export const readReceipts = (value: unknown, block: RpcBlock): Map<Hex, RpcReceipt> => {
@@ -176,7 +176,7 @@ export const readReceipts = (value: unknown, block: RpcBlock): Map<Hex, RpcRecei
       const transaction = wanted.get(readHash(item?.transactionHash, 'a hash'));
       if (transaction !== undefined) found.set(transaction.hash, readReceipt(item, block, transaction));
     } catch (problem) {
-      // It is as good as missing.
+      // It counts as missing.
       if (!(problem instanceof InvalidAnswerError)) throw problem;
     }
   }

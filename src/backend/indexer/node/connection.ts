@@ -7,22 +7,22 @@ import type { Outcome, RpcCall } from './transport.ts';
 export type ConnectionOptions = {
   /** `http:`, `https:`, `ws:` or `wss:`. */
   readonly url: string;
-  /** The chain that the node must be of. Null: any, as it is not known yet. */
+  /** The chain that the node must belong to. Null: any, as it is not known yet. */
   readonly chainId: number | null;
-  /** Is told of each attempt at a call. */
+  /** Called after each attempt at a call. */
   readonly onCall?: ((report: CallReport) => void) | undefined;
 };
 
-/** A connection to a node that is known to be of the right chain. */
+/** A connection to a node that is known to belong to the right chain. */
 export type Connection = {
   /** The node without credentials, as logs and errors name it. */
   readonly name: string;
-  /** As that of a transport. Rejects also with WrongChainError when the node is of another chain. */
+  /** As in Transport. Rejects also with WrongChainError when the node belongs to another chain. */
   send(calls: readonly RpcCall[], timeoutMs: number): Promise<readonly Outcome[]>;
   close(): Promise<void>;
 };
 
-/** Milliseconds for a handshake, and for the question which chain the node is of. */
+/** Milliseconds for a handshake, and for the question which chain the node belongs to. */
 const GREETING_MS = 5_000;
 
 /** Opens no connection before the first call. */

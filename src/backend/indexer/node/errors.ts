@@ -2,7 +2,7 @@
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
-  /** The begin of what the node adds to the message, such as what a contract reverted with. It may contain credentials. */
+  /** The beginning of the error's data, such as a revert reason. It may contain credentials. */
   readonly data: string;
 
   constructor(code: number, message: string, data = '') {
@@ -24,7 +24,7 @@ export class NodeUnavailableError extends Error {
   }
 }
 
-/** The node took offence at the size of a batch, or of its answer. */
+/** The node refused the size of a batch, or of its answer. */
 export class BatchRefusedError extends NodeUnavailableError {}
 
 /** The node did not answer in time. */
@@ -41,7 +41,7 @@ export class SilentNodeError extends NodeUnavailableError {
   }
 }
 
-/** The node is of another chain than the one that it is configured for. */
+/** The node belongs to another chain than the one that it is configured for. */
 export class WrongChainError extends Error {
   override readonly name = 'WrongChainError';
 }
@@ -69,7 +69,7 @@ export const createRedactor = (url: URL): ((text: string) => string) => {
   };
 };
 
-/** Shorter parts of a URL, such as `v2`, are no keys. */
+/** Shorter parts of a URL, such as `v2`, are not keys. */
 const MIN_SECRET = 6;
 /** A node may send megabytes. */
 const MAX_TEXT = 2000;

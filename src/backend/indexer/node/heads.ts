@@ -7,10 +7,10 @@ export type HeadsOptions = {
   readonly chainId: number;
   /** Milliseconds between two polls of a chain that makes at most a block in that time. */
   readonly pollMs: number;
-  /** Asks for the newest block. It takes some seconds at most. */
+  /** Asks for the newest block, within a few seconds. */
   readonly poll: () => Promise<BlockRef>;
   readonly onHead: (head: BlockRef) => void;
-  /** Is told again each time that the node fails: of one that does not answer at all with SilentNodeError. */
+  /** Called each time that the node fails: with SilentNodeError if it does not answer at all. */
   readonly onProblem: (problem: unknown) => void;
 };
 
@@ -75,8 +75,8 @@ export const announceHeads = async ({
 };
 
 /**
- * Tells of new blocks: as the node announces them over a WebSocket, on the port of its HTTP API too, else by polling. A block
- * may be told twice, and blocks between two that are told are not.
+ * Reports new blocks: as the node announces them over a WebSocket, on the port of its HTTP API too, else by polling. A block may
+ * be reported twice, and blocks between two reported ones are skipped.
  */
 export const watchHeads = (options: HeadsOptions): { close(): Promise<void> } => {
   const { pollMs, poll, onProblem } = options;

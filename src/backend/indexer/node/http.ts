@@ -39,7 +39,7 @@ export const createHttpTransport = ({ url, redact, onLost }: TransportOptions): 
 
   return {
     async send(calls, timeoutMs) {
-      // No two calls have the same id: an answer to another one is known by it.
+      // No two calls have the same id, so an answer to another one is recognised.
       const ids = calls.map(() => ++lastId);
       const requests = calls.map((call, at) => requestOf(ids[at] ?? 0, call));
       const { status, retryAfter, text } = await post(

@@ -28,7 +28,7 @@ export type NodeOptions = {
   readonly timeoutMs?: number;
   /** Milliseconds between polls for the newest block, where the node doesn't announce it. Default: 1,000. */
   readonly pollMs?: number;
-  /** Is told of each attempt at a call. */
+  /** Called after each attempt at a call. */
   readonly onCall?: ConnectionOptions['onCall'];
 };
 
@@ -48,7 +48,7 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   findAnew(block: number | Hex): Promise<BlockRef | null>;
   /** A block with all of its parts but the traces; null when the node doesn't have it. */
   block(number: number): Promise<FetchedBlock | null>;
-  /** What calls moved in a block. Each call is sent once: tracing is slow, and what fails is tried again by the caller. */
+  /** The internal transfers of a block. Each call is sent once: tracing is slow, and the caller tries again what fails. */
   traces(block: Traceable): Promise<Traces>;
   /** Native balances, by default at the newest block. Rejects with RpcError when the node has lost the state of the block. */
   balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]>;
@@ -197,7 +197,7 @@ const createBlocks = (rpc: Rpc) => {
       throw new InvalidAnswerError(`expected block ${number}, got block ${block.number}`);
     const found = await receipts(all.answer, block);
     if (all.outcome === 'worked') blockReceipts.worked();
-    // A node that says receipts one by one fails at this alone.
+    // A node that can't do this may still answer for single receipts.
     if (all.outcome === 'failed' && found.length > 0) blockReceipts.failed();
     return { block, receipts: found };
   };

@@ -1,7 +1,7 @@
 import type { RpcError } from './errors.ts';
 
 /**
- * What the errors of nodes mean. Only what the EVM itself did with a contract is the contract's doing, in the exact words of
+ * What the errors of nodes mean. Only errors of the EVM are the contract's doing, recognised by the exact words of
  * the nodes: texts that merely look alike may be a proxy's, or a contract's own. Everything else is a failure of the node.
  */
 
@@ -9,7 +9,9 @@ import type { RpcError } from './errors.ts';
 const REVERTED =
   /^(?:execution reverted(?:$|[:. (])|(?:Error: )?VM Exception while processing transaction: (?:revert|invalid opcode)|(?:Error: )?Transaction reverted(?: without a reason string|: function | and Hardhat couldn't infer))/i;
 
-/** Faults of a contract's code, at which the EVM halts: in the words of Geth and Erigon, and of Besu, OpenEthereum and Nethermind. */
+/**
+ * Faults of a contract's code, at which the EVM halts: in the words of Geth and Erigon, and of Besu, OpenEthereum and Nethermind.
+ */
 const HALTED = new RegExp(
   `^(?:${[
     'invalid opcode(?:: .*)?',

@@ -25,7 +25,7 @@ export type Rpc = {
   /**
    * Resolves with the result, unchecked. Calls of one turn of the event loop become batches.
    * Rejects with RpcError when the node refuses the call, with NodeUnavailableError when no attempt got an answer, and with
-   * WrongChainError when the node is of another chain.
+   * WrongChainError when the node belongs to another chain.
    */
   call(method: string, ...params: readonly unknown[]): Promise<unknown>;
   /** As `call`, with the result read. One for which `read` throws InvalidAnswerError is asked for again like any failure. */

@@ -50,7 +50,7 @@ export const createSocketTransport = ({
     }
     const read = readOutcome(message, redact);
     if (read === null || typeof read.id !== 'number') return false;
-    // An answer to a call that has timed out is no news.
+    // Ignores an answer to a call that has timed out.
     waiting.get(read.id)?.resolve(read.outcome);
     return true;
   };

@@ -11,7 +11,7 @@ import {
 import { RpcError } from './errors.ts';
 import type { Rpc } from './rpc.ts';
 
-/** Native currency that moved in a call within a transaction, and stayed moved. */
+/** An internal transfer: native currency that a call within a transaction moved, unless that was reverted. */
 export type InternalTransfer = { readonly from: Hex; readonly to: Hex; readonly value: bigint };
 
 /** A block of which some transactions are to be traced. */

@@ -39,7 +39,7 @@ export const requestOf = (id: number, { method, params }: RpcCall) => ({
   params,
 });
 
-/** The outcome that a message has; null when it is no answer. */
+/** The outcome that a message has; null when it is not an answer. */
 export const readOutcome = (
   message: unknown,
   redact: TransportOptions['redact'],

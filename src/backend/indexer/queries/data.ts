@@ -173,7 +173,7 @@ export class IndexedData
     return this.#coins(chain, account, [summed]);
   }
 
-  /** What an account has on a chain behind a token, or from the native asset on: of at least so many tokens as the limit says. */
+  /** What an account has on a chain behind a token, or from the native asset on: of at least `limit` tokens, if it has as many. */
   async #amounts(chain: Chain, account: Hex, after: string | null, limit: number): Promise<Amounts> {
     const found = this.#lists.coins(account, chain, after ?? '', limit);
     const [native, coins] = await Promise.all([

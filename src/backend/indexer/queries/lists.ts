@@ -69,7 +69,7 @@ export class Lists {
     });
   }
 
-  /** The ERC-20s of an account behind an address, by their addresses; those that it has none of are included. */
+  /** The ERC-20s of an account behind an address, by their addresses, with those whose balance is 0. */
   coins(account: Hex, chain: Chain, after: string, limit: number): readonly Coin[] {
     const slot = this.#index.slot(chain.id);
     return this.#statements.coins
@@ -167,7 +167,7 @@ const prepare = (database: DatabaseSync) => ({
   less: database.prepare(`${HOLDERS} AND amount < ? ORDER BY amount DESC, account LIMIT ?`),
 });
 
-/** The zero address is no holder. */
+/** The zero address does not count as a holder. */
 const HOLDERS = `
   SELECT account, amount, time, sends FROM holdings INDEXED BY holders
   WHERE slot = ? AND token = ? AND +standard = 0 AND amount > x'80' AND account <> zeroblob(20)`;

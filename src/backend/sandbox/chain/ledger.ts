@@ -109,7 +109,7 @@ export class Ledger {
   }
 
   /**
-   * Moves an NFT at a time in milliseconds since 1970. For an account that is no demo wallet, the transfer's balances
+   * Moves an NFT at a time in milliseconds since 1970. For an account that is not a demo wallet, the transfer's balances
    * hold only what moves.
    */
   moveNft(token: NftToken, tokenId: bigint, { from, to, value }: Move, time: number): Transfer {
@@ -244,7 +244,7 @@ export class Holdings {
     return this.#wallets.get(wallet)?.size ?? 0;
   }
 
-  /** Null for an address that is no demo wallet. */
+  /** Null for an address that is not a demo wallet. */
   balance(wallet: Hex, token: Token, tokenId: bigint): bigint | null {
     const held = this.#wallets.get(wallet);
     return held === undefined ? null : (held.get(keyOf(token, tokenId))?.balance ?? 0n);

@@ -103,7 +103,7 @@ export class ChainSimulator implements Source {
     return isFungible ? this.#url(logoPath(chainId, token)) : null;
   }
 
-  /** Null for a contract that is no NFT collection. Spam collections are described as well. */
+  /** Null for a contract that is not an NFT collection. Spam collections are described as well. */
   collection(chainId: number, address: Hex): Collection | null {
     const found = this.#builders.get(chainId)?.contracts.nfts.get(address);
     if (found === undefined) return null;

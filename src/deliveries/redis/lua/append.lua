@@ -1,7 +1,7 @@
 -- Appends deliveries to one tenant's log. A duplicate gets the place of the original.
 -- KEYS: the stream, the state.
 -- ARGV: the prefix of the tenant's other keys; the channel and what to publish there; the epoch of a new log, or '' to
--- create none; the deliveries (see batch.ts, entry.ts, postings.ts); the time in milliseconds, or '' for that of Redis;
+-- create none; the deliveries (see packBatch, entryOf and packTerms); the time in milliseconds, or '' for that of Redis;
 -- 'replicated' where deliveries are shown only once replicas have them (see replication.ts), else ''; the head that a copy of
 -- another log expects, else nothing. A copy is appended as it is: it may have two deliveries of one body, and their times are
 -- those of the other log. If the head is another one, nothing is appended.
@@ -49,7 +49,7 @@ end
 local function storedWith(place, header)
   local entry = place and tonumber(place) and entryAt(stream, tonumber(place))
   local found = entry and entry[2][2]
-  if not found or string.sub(found, 1, 16) ~= string.sub(header, 1, 16) then return nil, false end
+  if not found or string.sub(found, 1, IDENTITY_BYTES) ~= string.sub(header, 1, IDENTITY_BYTES) then return nil, false end
   if chainOf(found) == chainOf(header) then return entry, false end
   return nil, true
 end
@@ -61,11 +61,11 @@ local function addPostings(terms)
     buckets = {}
     segments[segment] = buckets
   end
-  local offset = struct.pack('>H', head % SEGMENT)
+  local offset = struct.pack('>H', head % SEGMENT_DELIVERIES)
   local start = 1
   while start < #terms do
     local bucket, count = string.byte(terms, start, start + 1)
-    local stop = start + 1 + 4 * count
+    local stop = start + 1 + HASH_BYTES * count
     local posting = offset .. string.sub(terms, start + 1, stop)
     local postings = buckets[bucket]
     if postings then postings[#postings + 1] = posting else buckets[bucket] = { posting } end
@@ -94,7 +94,7 @@ while at <= #batch do
     redis.call('HSET', identities, isTaken and long or short, sequence)
     local entry = { 'h', header, 'b', string.sub(batch, body, terms - 1) }
     -- One of the two clocks is wrong: trim.lua decides which one retention goes by.
-    if now and math.abs(struct.unpack('>d', header, 17) - now) > MAX_APART then
+    if now and math.abs(receivedOf(header) - now) > MAX_APART then
       entry[5], entry[6] = 't', string.format('%.0f', now)
     end
     redis.call('XADD', stream, sequence .. '-0', unpack(entry))
@@ -109,8 +109,8 @@ for segment, buckets in pairs(segments) do
   for bucket, postings in pairs(buckets) do
     local added = postings[2] and table.concat(postings) or postings[1]
     -- A bucket that begins though it has begun before has lost what was in it.
-    if replacing('APPEND', key .. bucket, added) == #added and replacing('SETBIT', key .. 'marks', bucket, 1) == 1 then
-      redis.call('SETBIT', key .. 'marks', 256 + bucket, 1)
+    if replacing('APPEND', key .. bucket, added) == #added and replacing('SETBIT', key .. 'marks', BEGUN + bucket, 1) == 1 then
+      redis.call('SETBIT', key .. 'marks', LOST + bucket, 1)
     end
   end
 end

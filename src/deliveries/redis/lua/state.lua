@@ -1,4 +1,4 @@
--- What every script of the log begins with. A tenant's stream and its state are written together, but they are two keys: one
+-- What every script of the log begins with, behind the numbers of layout.ts. A tenant's stream and its state are written together, but they are two keys: one
 -- of them can be lost alone, be of another type, or have been written by something else.
 
 -- Returns the reply, and whether the key has another type than the command wants. All other errors are raised.
@@ -17,30 +17,31 @@ end
 local function sequenceOf(entry) return tonumber(string.match(entry[1], '^%d+')) end
 
 -- The identity and the time, from which the fingerprint of a cursor is made; '' of a malformed header.
-local function markOf(header) return #header < 24 and '' or string.sub(header, 1, 24) end
+local function markOf(header) return #header < MARK_BYTES and '' or string.sub(header, 1, MARK_BYTES) end
 
--- The chain of a delivery as its header has it, 8 bytes; '' where it is unknown: see entry.ts.
+-- The chain of a delivery as its header has it; '' where it is unknown.
 local function chainOf(header)
-  local flags = string.byte(header, 29) or 0
-  if flags % 4 < 2 then return '' end
-  local at = flags % 2 == 1 and 46 or 30
-  return string.sub(header, at, at + 7)
+  local flags = string.byte(header, FLAGS_AT + 1) or 0
+  if math.floor(flags / HAS_CHAIN) % 2 == 0 then return '' end
+  local at = FIXED_BYTES + math.floor(flags / HAS_WEBHOOK) % 2 * UUID_BYTES
+  return string.sub(header, at + 1, at + DOUBLE_BYTES)
 end
 
 -- Where a delivery is found by its repeat: the key, and two fields of it. The first body of its kind is in the short field,
 -- where it was before identities had chains, and the same body of other chains in the long ones.
 local function identityOf(prefix, header)
-  local identity = string.sub(header, 1, 16)
+  local identity = string.sub(header, 1, IDENTITY_BYTES)
   local b1, b2 = string.byte(identity, 1, 2)
   return prefix .. 'identity:' .. (b1 * 16 + math.floor(b2 / 16)), identity, identity .. ':' .. chainOf(header)
 end
 
--- The size of the body before it was compressed: see entry.ts.
-local function sizeOf(header) return #header < 28 and 0 or struct.unpack('>I4', header, 25) end
+-- The size of the body before it was compressed.
+local function sizeOf(header) return #header < FLAGS_AT and 0 or struct.unpack('>I4', header, SIZE_AT + 1) end
 
--- The number of deliveries in a segment of the index.
-local SEGMENT = 16384
-local function segmentOf(sequence) return math.floor(sequence / SEGMENT) end
+-- When the delivery was received, in milliseconds.
+local function receivedOf(header) return struct.unpack('>d', header, RECEIVED_AT + 1) end
+
+local function segmentOf(sequence) return math.floor(sequence / SEGMENT_DELIVERIES) end
 
 -- Drops segments of the index, from the last one back. They are at most those of 16 million deliveries, whatever the numbers
 -- in a damaged log say: Redis serves nothing else meanwhile.
@@ -48,7 +49,7 @@ local function dropSegments(prefix, first, last)
   for segment = last, math.max(first, last - 1023), -1 do
     local key = string.format('%sindex:%.0f:', prefix, segment)
     local keys = { key .. 'marks' }
-    for bucket = 0, 255 do keys[#keys + 1] = key .. bucket end
+    for bucket = 0, BUCKETS - 1 do keys[#keys + 1] = key .. bucket end
     redis.call('UNLINK', unpack(keys))
   end
 end

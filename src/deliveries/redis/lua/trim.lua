@@ -18,8 +18,8 @@ local last
 -- malformed entry is older than all others: nothing can read it.
 local function storedAt(entry)
   local header = entry[2][2]
-  if #header < 29 then return -math.huge end
-  local received, byRedis = struct.unpack('>d', header, 17), tonumber(entry[2][6] or nil)
+  if #header < FIXED_BYTES then return -math.huge end
+  local received, byRedis = receivedOf(header), tonumber(entry[2][6] or nil)
   if not byRedis then return received end
   return received <= now + MAX_APART and math.max(received, byRedis) or byRedis
 end
@@ -34,7 +34,7 @@ while floor - first < limit and bytes < MAX_BYTES do
     break
   end
   local header, body = entry[2][2], entry[2][4] or ''
-  if #header >= 16 then
+  if #header >= IDENTITY_BYTES then
     local identities, short, long = identityOf(prefix, header)
     local isShort = try('HGET', identities, short) == string.format('%.0f', sequence)
     try('HDEL', identities, isShort and short or long)

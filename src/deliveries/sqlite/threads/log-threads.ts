@@ -143,7 +143,7 @@ export type Thread = {
 /** Starts the module at `entry` as a thread, with `path` as its data. */
 export type StartThread = (entry: URL, path: string) => Thread;
 
-/** A thread's garbage is of short lives: more memory for it than this brings no speed. */
+/** Objects of a thread live briefly: a larger young generation than this brings no speed. */
 const MAX_YOUNG_MB = 12;
 
 export const startThread: StartThread = (entry, path) =>

@@ -122,7 +122,7 @@ const parseIfNoneMatch = (value: string): WantedTags => {
  */
 const entityTag = (digest: string, rest: string): string => `"${shortened(digest)}.${shortened(rest)}"`;
 
-/** So much of a hash in base64 is 132 bits. */
+/** 22 characters of base64 are 132 bits of the hash. */
 const shortened = (hash: string): string => hash.slice(0, 22);
 
 /**

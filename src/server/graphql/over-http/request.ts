@@ -75,7 +75,7 @@ export const createReceive = (options: Options): Receive => {
 /** The most characters of the bodies that are remembered. With what they say, they take several times as many bytes. */
 const MAX_CHARACTERS = 1024 * 1024;
 
-/** Remembers what small bodies say, so that it is read once of those that clients send again. */
+/** Remembers the parameters of small bodies, so that those that clients send again are parsed once. */
 type MessageMemory<Message extends object> = Pick<LRUCache<string, Message>, 'get' | 'set' | 'clear'>;
 
 const createMessageMemory = <Message extends object>(): MessageMemory<Message> =>
@@ -199,7 +199,7 @@ const rejectOthers = (json: Readonly<Record<string, unknown>>): void => {
       );
 };
 
-/** No operation has the name that another value becomes. */
+/** Any other value becomes a name that no operation has. */
 const nameIn = (value: unknown): string | null | undefined =>
   value === null || value === undefined || typeof value === 'string' ? value : '';
 

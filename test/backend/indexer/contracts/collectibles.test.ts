@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => collections[Symbol.asyncDispose]());
 
-/** A gateway of ipfs that answers with these documents by their names, and whoever asks it. */
+/** A gateway of ipfs that answers with these documents by their names, and records who asks it. */
 const open = async (documents: Readonly<Record<string, string>> = {}) => {
   const asked: string[] = [];
   const { listener } = endless();

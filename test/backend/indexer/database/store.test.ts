@@ -167,7 +167,7 @@ class Walk {
     if (owner === ZERO) return null;
     const before = this.#balances.get(`${owner} ${asset}`) ?? 0n;
     this.#balances.set(`${owner} ${asset}`, before + change);
-    // Random transfers move what nobody has: such balances are not told of.
+    // Random transfers move what nobody has: such balances are not announced.
     return before < 0n || before + change < 0n ? null : { before, after: before + change };
   }
 
@@ -178,7 +178,7 @@ class Walk {
   }
 }
 
-describe('a block that is told of', () => {
+describe('a block that listeners hear of', () => {
   test('has the balances of both sides just before and just after each transfer of tokens', () => {
     fc.assert(
       fc.property(fc.array(content, { minLength: 1, maxLength: 6 }), (contentsOfBlocks) => {

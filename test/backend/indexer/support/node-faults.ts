@@ -48,7 +48,7 @@ const ODD_ERRORS: readonly (readonly [what: string, error: unknown])[] = [
   ['that is empty', ''],
 ];
 
-/** Results that no method of the index has. An empty answer of a contract is none of them: contracts do give it. */
+/** Results that no method of the index has. An empty answer is not among them, since contracts do give it. */
 const RESULTS: readonly (readonly [what: string, result: unknown])[] = [
   ['null', null],
   ['a text', 'garbage'],

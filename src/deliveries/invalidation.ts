@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { sequenceIn } from '../deliveries/log/cursor.ts';
-import type { DeliveryLog, NewDelivery, StoredDelivery } from '../deliveries/log/log.ts';
 import { type Clock, monotonicClock } from '../lib/deadlines.ts';
 import { atMostEntries } from '../lib/memo.ts';
 import type { Invalidations } from '../redis/invalidations.ts';
 import type { InvalidationBus } from '../upstream/cache/entries.ts';
+import { sequenceIn } from './log/cursor.ts';
+import type { LogGrowth, NewDelivery, StoredDelivery } from './log/log.ts';
+import type { ReadListener } from './log/observer.ts';
 
 type Options = {
+  readonly log: LogGrowth;
   /** Of this gateway's own memory. */
   readonly memory: InvalidationBus;
   /** Null where this gateway is alone. */
@@ -20,16 +22,17 @@ type Options = {
 };
 
 /** What a delivery invalidates: where it arrives, and on each gateway that hands it on. */
-export type InvalidatingDeliveries = {
+export type Invalidation = {
   /** A delivery has arrived here, and is not stored yet: begins to invalidate its pages on other gateways. */
   received(delivery: NewDelivery): void;
   /** It is stored: invalidates its pages in memory. */
   stored(tenant: string, addresses: readonly string[], webhookId: string | null): void;
   /**
-   * Wraps the log: once a delivery is read, its pages are invalidated here, and this gateway gets none of them from others.
-   * Its invalidation comes over another connection, and may come later than the event.
+   * Once a delivery is read, its pages are invalidated here, and this gateway gets none of them from others: its invalidation
+   * comes over another connection, and may come later than the event. Null where this gateway is alone: each delivery is
+   * invalidated when it is stored.
    */
-  invalidateBeforeReading(log: DeliveryLog): DeliveryLog;
+  readonly reads: ReadListener | null;
 };
 
 /** The deliveries that this gateway has handed on. Each subscriber, query and filter reads them anew. */
@@ -45,13 +48,14 @@ const REPLAY_MS = 30_000;
 /** A tenant's log at some moments: what is in it up to `settled` was stored at least REPLAY_MS ago. */
 type Heads = { readonly settled: number; readonly recent: number; readonly recentAtMs: number };
 
-export const createInvalidatingDeliveries = ({
+export const createInvalidation = ({
+  log,
   memory,
   shared,
   cachePartitionOf,
   unnamedBy,
   now = monotonicClock,
-}: Options): InvalidatingDeliveries => {
+}: Options): Invalidation => {
   const handedOn = new LRUCache<string, true>(atMostEntries(MAX_HANDED_ON));
   /** The last sequence number of each tenant's log when this gateway first read it. */
   const firstHeads = new LRUCache<string, number>(atMostEntries(MAX_TENANTS));
@@ -70,7 +74,7 @@ export const createInvalidatingDeliveries = ({
     noteHead(tenant, head);
   };
   /** Notes the heads of tenants without readers here: a client that returns after an hour replays what it missed. */
-  const noteAppends = (log: DeliveryLog): void => {
+  const noteAppends = (): void => {
     let mark: string | null = null;
     let notedAtMs = Number.NEGATIVE_INFINITY;
     const note = async (): Promise<void> => {
@@ -107,6 +111,7 @@ export const createInvalidatingDeliveries = ({
     if (state === 'unknown') shared?.send(cachePartition, addresses, mark);
   };
 
+  if (shared !== null) noteAppends();
   return {
     received(delivery) {
       const { tenant, webhookId } = delivery;
@@ -114,30 +119,7 @@ export const createInvalidatingDeliveries = ({
     },
     stored: (tenant, addresses, webhookId) =>
       memory.invalidate(cachePartitionOf(tenant), concernedBy(webhookId, addresses)),
-    invalidateBeforeReading(log) {
-      // Without other gateways each delivery is invalidated when it is stored.
-      if (shared === null) return log;
-      noteAppends(log);
-      return {
-        ...log,
-        async head(tenant) {
-          const head = await log.head(tenant);
-          noteRead(tenant, head);
-          return head;
-        },
-        async read(tenant, range, options) {
-          const page = await log.read(tenant, range, options);
-          noteRead(tenant, page.head);
-          for (const delivery of page.deliveries) handOn(delivery);
-          return page;
-        },
-        async get(tenant, cursor, options) {
-          const delivery = await log.get(tenant, cursor, options);
-          if (delivery) handOn(delivery);
-          return delivery;
-        },
-      };
-    },
+    reads: shared && { onHead: noteRead, onDelivery: handOn },
   };
 };
 
