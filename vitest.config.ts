@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { findSpawningTests } from './test/support/spawning-tests.ts';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 import { keepTemporaryFilesInMemory } from './test/support/temporary-files.ts';
+import { WaitingFirst } from './test/support/waiting-first.ts';
 
 // Each worker, and each process of a test, loads the whole gateway: they share what one of them has compiled.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.compile-cache', import.meta.url));
@@ -15,23 +16,24 @@ process.env.GOGC ??= '400';
 
 const spawning = findSpawningTests();
 
-/**
- * What the executor does by itself where a list is not written by a plan: it parses bodies, holds the values in memory and
- * makes pages of them. That answers are the same for any document and body is held by test/graph/plan/same-answers.test.ts, and
- * all else, from retries to the freshness of pages, is below the two.
- */
-const withoutPlans = [
-  'lookups/*',
-  'graph/pagination/*',
-  'upstream/cache/{memory-budget,page-memory}',
-  'upstream/{exact-numbers,responses}',
+/** Tests of our own tools, and of what a release is made of: `npm run test:release`. All others hold promises to users. */
+const release = [
+  'cli/package',
+  'docs/commands',
+  'graph/schema/schema-changes',
+  'lookups/adding-a-lookup',
+  'scripts/**/*',
+  'telemetry/{night-questions,prometheus}',
 ].map((files) => `test/${files}.test.ts`);
+
+const built = { globalSetup: 'test/support/gateway/build-program.ts' };
 
 export default defineConfig({
   test: {
     pool: 'forks',
     // More than twice the two cores that a run can count on: many tests wait.
-    maxWorkers: 5,
+    maxWorkers: 6,
+    sequence: { sequencer: WaitingFirst },
     // A worker loads the gateway once for all of its files, and not anew for each.
     isolate: false,
     testTimeout: 300_000,
@@ -41,33 +43,15 @@ export default defineConfig({
     // Node loads the tests and the gateway itself, as `npm start` does, and no module is mocked.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     reporters: ['default', new SummaryReporter()],
+    setupFiles: 'test/support/measure-file.ts',
     // The first by name run first: those that take longest.
     projects: [
+      { extends: true, test: { name: 'processes', include: spawning, exclude: release, ...built } },
       {
         extends: true,
-        test: {
-          name: 'processes',
-          include: spawning,
-          globalSetup: 'test/support/gateway/build-program.ts',
-        },
+        test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: [...spawning, ...release] },
       },
-      {
-        extends: true,
-        test: {
-          name: 'quick',
-          include: ['test/**/*.test.ts'],
-          exclude: spawning,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'without-plans',
-          include: withoutPlans,
-          exclude: spawning,
-          env: { READ_PATH: 'plain' },
-        },
-      },
+      { extends: true, test: { name: 'release', include: release, ...built } },
     ],
   },
 });

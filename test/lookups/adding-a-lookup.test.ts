@@ -102,7 +102,7 @@ test('a lookup that is added by the steps of the page passes the checks, the law
     ...[
       'graph/pagination/laws',
       'graph/plan/written-fields',
-      'graph/plan/same-answers',
+      'graph/random-documents',
       'upstream/kernel/differential',
     ],
     ...['docs/configuration', 'graph/schema/schema'],

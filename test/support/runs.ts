@@ -1,10 +1,10 @@
 /**
- * How often a test of random cases or of crashes repeats: a fifth of `all`, but at least `least` times, which is what the test
+ * How often a test of random cases or of crashes repeats: a tenth of `all`, but at least `least` times, which is what the test
  * needs to see each kind of case. With FC_RUNS=full it repeats `all` times (`npm run test:promises`), with FC_RUNS=5000 as
  * often as that says.
  */
 export const runs = (all: number, least = 3): number => {
   const { FC_RUNS } = process.env;
   if (FC_RUNS === 'full') return all;
-  return Number(FC_RUNS ?? Math.min(all, Math.max(least, Math.ceil(all / 5))));
+  return Number(FC_RUNS ?? Math.min(all, Math.max(least, Math.ceil(all / 10))));
 };

@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { Reporter, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
+import { cpuSeconds } from './cpu-time.ts';
 
 /** Several times what a run takes on a busy machine. */
 const MAX_RUN_MS = 45 * 60_000;
@@ -11,11 +12,14 @@ const MAX_RUN_MS = 45 * 60_000;
 /** More failures than this are a defect, and not flakiness. */
 const MAX_RERUNS = 20;
 
+/** How many of the files that took most are named. */
+const NAMED_FILES = 10;
+
 /**
- * Prints the closing line of a run, and leaves it where CI finds it. In CI each failed test, and each
- * file with a failed hook, is run once more when the run has ended, alone: if it passes then, it is reported as flaky and
- * counts as passed. A run that does not end by itself is ended as a failure: its last lines name the files and tests
- * that it still waited for.
+ * Prints what a run and its most expensive files took, and the closing line, which it leaves where CI finds it. In CI each
+ * failed test, and each file with a failed hook, is run once more when the run has ended, alone: if it passes then, it is
+ * reported as flaky and counts as passed. A run that does not end by itself is ended as a failure: its last lines name the
+ * files and tests that it still waited for.
  */
 export class SummaryReporter implements Reporter {
   readonly #running = new Set<TestModule | TestCase>();
@@ -73,6 +77,7 @@ export class SummaryReporter implements Reporter {
       flaky.has(test) || (flaky.has(test.module) && test.options.mode === 'run')
         ? 'passed'
         : test.result().state;
+    process.stdout.write(costOf(modules));
     this.#summarize(
       tests.map(stateOf),
       broken.filter((module) => !flaky.has(module)).length + unhandledErrors.length,
@@ -124,6 +129,25 @@ export class SummaryReporter implements Reporter {
     return join(this.#vitest?.config.root ?? process.cwd(), 'node_modules', name);
   }
 }
+
+/** The CPU seconds of the run so far, and the files that took most of them; of wall time where the system tells no more. */
+const costOf = (modules: readonly TestModule[]): string => {
+  const total = cpuSeconds();
+  const secondsOf = (module: TestModule): number => {
+    // Of test/support/measure-file.ts.
+    const used = module.meta() as { readonly cpuSeconds?: number };
+    return total > 0 ? (used.cpuSeconds ?? 0) : module.diagnostic().duration / 1000;
+  };
+  const files = modules
+    .map((module) => ({ name: nameOf(module), seconds: secondsOf(module) }))
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, NAMED_FILES);
+  return [
+    total > 0 ? `${total.toFixed()} CPU seconds, most of them in` : 'The longest files, in seconds',
+    ...files.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)}  ${name}`),
+    '',
+  ].join('\n');
+};
 
 const nameOf = (running: TestModule | TestCase): string =>
   running.type === 'module'

@@ -76,7 +76,7 @@ test('a service that is killed while blocks come and go delivers each that stays
     }
     /** What reorgs have removed, with the number of deliveries that had come when the service knew of it. */
     const removed = new Map<string, number>();
-    for (let round = 0; round < runs(20, 4); round++) {
+    for (let round = 0; round < runs(20, 2); round++) {
       await using service = await spawnIndexed(anvil.url, directory, port);
       if (round % 2 === 1) {
         const before = await received(anvil, coin, watched);
@@ -130,7 +130,7 @@ test('a service that is killed while it indexes older blocks goes on where it wa
   };
   try {
     let reached = await anvil.head();
-    for (let round = 0; round < runs(20, 4) && reached > 0; round++) {
+    for (let round = 0; round < runs(20, 2) && reached > 0; round++) {
       await using service = await spawnIndexed(anvil.url, directory, port);
       await expect.poll(() => lowest(service), { interval: 5 }).toBeLessThan(reached);
       reached = await lowest(service);

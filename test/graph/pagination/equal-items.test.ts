@@ -4,7 +4,7 @@ import { activity } from '../../../src/lookups/activity.ts';
 import { type Gateway, startGateway } from '../../support/gateway/start.ts';
 import { runs } from '../../support/runs.ts';
 import { type Fields, freshAddress, hashOf, timeAt } from '../../support/upstream/builders.ts';
-import { caches } from '../../support/upstream/cache-configs.ts';
+import { caches, withoutCache } from '../../support/upstream/cache-configs.ts';
 import type { Answer } from '../../support/upstream/fake-service.ts';
 import { startFakeWallets } from '../../support/upstream/wallets.ts';
 
@@ -71,11 +71,14 @@ const read = async (gateway: Gateway, address: string, first: number): Promise<C
   throw new Error('the walk did not end');
 };
 
-test.each(caches)(
-  'a page that ends in a transaction neither doubles nor loses one of its equal activities, and each has one id, $name',
-  async ({ env }) => {
+test.each([
+  ...caches.map((cache) => ({ ...cache, readPath: 'fast' as const })),
+  { ...withoutCache, readPath: 'plain' as const },
+])(
+  'a page that ends in a transaction neither doubles nor loses one of its equal activities, and each has one id, $name, $readPath',
+  async ({ env, readPath }) => {
     await using fake = await startFakeWallets();
-    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env }, { readPath });
     await fc.assert(
       fc.asyncProperty(anyList, anySizes, anyGrowth, async (transactions, sizes, growth) => {
         const address = freshAddress();

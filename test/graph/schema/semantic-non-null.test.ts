@@ -1,24 +1,22 @@
-import fc, { type GeneratorValue } from 'fast-check';
 import { isIntrospectionType, isListType, isNonNullType, isObjectType, print } from 'graphql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { LogUnavailableError } from '../../../src/deliveries/log/errors.ts';
 import { semanticNonNullLevels } from '../../../src/graph/semantic-non-null.ts';
 import { lookups } from '../../../src/lookups/registry.ts';
 import { schema } from '../../../src/schema.ts';
-import { byKey, withKey } from '../../support/gateway/keys.ts';
 import { openMemoryLog } from '../../support/gateway/memory-log.ts';
 import { type GraphQLReply, nowhere, startGateway } from '../../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../../support/gateway/tokens.ts';
-import { randomBody } from '../../support/lookups/random-body.ts';
-import { RandomDocument } from '../../support/lookups/random-document.ts';
-import { runs } from '../../support/runs.ts';
-import { addressOf, freshAddress } from '../../support/upstream/builders.ts';
+import { addressOf } from '../../support/upstream/builders.ts';
 import { startFakeService } from '../../support/upstream/fake-service.ts';
 import { startFakeWallets } from '../../support/upstream/wallets.ts';
 import { idOf, restWebhook } from '../../webhooks/support/rest.ts';
 import { unexplainedNulls, withTypenames } from './support/nulls.ts';
 
-/** `@semanticNonNull` is where null comes only together with an error, and nowhere else. */
+/**
+ * `@semanticNonNull` is where null comes only together with an error, and nowhere else. Of any answer to a random document,
+ * test/graph/random-documents.test.ts shows that its nulls come with errors.
+ */
 
 /** The nullable places of the schema: a field, or the items of its list. */
 const places = Object.values(schema.getTypeMap())
@@ -84,36 +82,6 @@ const expectExplained = (document: string, { data, errors }: Pick<GraphQLReply, 
     errors: [],
   });
 };
-
-/** A wallet of which each list fails, is rubbish, or is anything in between. */
-const failingWallet = (gen: GeneratorValue): string => {
-  const address = freshAddress();
-  const headers = { 'content-type': 'application/json' };
-  for (const lookup of lookups) {
-    const text = randomBody(gen, lookup);
-    const status = gen(fc.constantFrom, 200, 200, 200, 400);
-    fake.scriptsOf(lookup).set(address, () => ({ status, text, headers }));
-  }
-  return address;
-};
-
-test.each(['fast', 'plain'] as const)(
-  'any document over any bodies and failures, read %s',
-  async (readPath) => {
-    await using gateway = await startGateway({ ...byKey, ...patient }, { readPath });
-    await fc.assert(
-      fc.asyncProperty(fc.gen(), async (gen) => {
-        const random = new RandomDocument(gen, schema);
-        const variables = random.variables([failingWallet(gen), failingWallet(gen)], null);
-        const document = print(withTypenames(random.text));
-        const reply = await gateway.query(document, variables, withKey(freshAddress()));
-        fc.pre(reply.data != null);
-        expectExplained(document, reply);
-      }),
-      { numRuns: runs(200, 6), endOnFailure: true },
-    );
-  },
-);
 
 const ask = async (
   gateway: Pick<Awaited<ReturnType<typeof startGateway>>, 'query'>,

@@ -9,7 +9,14 @@ const PROJECT = new URL('../../..', import.meta.url).pathname;
 
 const CONFIG = `
 import { SummaryReporter } from '${PROJECT}test/support/summary-reporter.ts';
-export default { test: { reporters: [new SummaryReporter()] } };
+export default {
+  test: {
+    isolate: false,
+    maxWorkers: 1,
+    reporters: [new SummaryReporter()],
+    setupFiles: '${PROJECT}test/support/measure-file.ts',
+  },
+};
 `;
 
 /** A test file, of which `body` can say what happens the first time only. */
@@ -60,6 +67,27 @@ test('a failed test runs once more in CI, and is reported as flaky if it passes 
     '3 passed, 0 failed, 1 skipped',
   ]);
   expect(code).toBe(0);
+});
+
+test('a run ends with what it took, and with the ten files that took most', async () => {
+  const work = (ms: number) =>
+    testFile(`
+      test('works', { timeout: 300_000 }, () => {
+        const before = process.cpuUsage();
+        while (process.cpuUsage(before).user < ${ms * 1000});
+      });
+    `);
+  const { ending } = await runInCi({
+    'costly.test.js': work(1_500),
+    ...Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`cheap-${index}.test.js`, work(0)])),
+  });
+  expect(ending.at(-1)).toBe('11 passed, 0 failed');
+  const [total = '', costliest = '', ...others] = ending.slice(-12, -1);
+  expect(total).toMatch(/^\d+ CPU seconds, most of them in$/);
+  expect(costliest).toMatch(/^ +\d+\.\d {2,}costly\.test\.js$/);
+  expect(others.every((line) => /^ +\d+\.\d {2,}cheap-\d\.test\.js$/.test(line))).toBe(true);
+  expect(Number.parseFloat(costliest)).toBeGreaterThanOrEqual(1.4);
+  expect(Number.parseFloat(total)).toBeGreaterThanOrEqual(Math.floor(Number.parseFloat(costliest)));
 });
 
 test('what fails again fails', async () => {

@@ -85,7 +85,8 @@ type Container = Record<string | number, unknown>;
 export const mergeParts = (parts: readonly Part[]): unknown => {
   const merged = { data: structuredClone(parts[0]?.data) };
   const announced = new Map<string, Path>();
-  for (const { pending = [], incremental = [] } of parts) {
+  // What is merged into later is not the part itself.
+  for (const { pending = [], incremental = [] } of structuredClone(parts)) {
     for (const { id = '', path = [] } of pending) announced.set(id, path);
     for (const { id = '', path, subPath = [], data, items } of incremental) {
       const place = path ?? [...(announced.get(id) ?? []), ...subPath];

@@ -11,23 +11,28 @@ const wallets = 8;
 /** About 150 KB. The budget counts the bytes that are kept and their index; three times as many of values in memory. */
 const page = transactionsEnvelope(history(100).map((item) => ({ ...item, data: `0x${'00'.repeat(600)}` })));
 
-test('the cache has CACHE_MAX_MB at most, and evicts the least recently used page first', async () => {
-  await using fake = await startFakeWallets();
-  await using gateway = await startGateway({
-    UPSTREAM_URL: fake.url,
-    CACHE_HEAD_MS: '60000',
-    CACHE_MAX_MB: '1',
-  });
-  const addresses = Array.from({ length: wallets }, () => freshAddress());
-  for (const address of addresses) {
-    fake.transactions.set(address, () => ({ json: page }));
-    await poll(gateway, address);
-  }
-  await poll(gateway, addresses.at(-1) ?? '');
-  expect(fake.requests).toHaveLength(wallets);
-  await poll(gateway, addresses[0] ?? '');
-  expect(fake.requests).toHaveLength(wallets + 1);
-});
+test.each([
+  ['bytes', 'fast'],
+  ['values', 'plain'],
+] as const)(
+  'the cache has CACHE_MAX_MB of %s at most, and evicts the least recently used page first',
+  async (_of, readPath) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway(
+      { UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '60000', CACHE_MAX_MB: '1' },
+      { readPath },
+    );
+    const addresses = Array.from({ length: wallets }, () => freshAddress());
+    for (const address of addresses) {
+      fake.transactions.set(address, () => ({ json: page }));
+      await poll(gateway, address);
+    }
+    await poll(gateway, addresses.at(-1) ?? '');
+    expect(fake.requests).toHaveLength(wallets);
+    await poll(gateway, addresses[0] ?? '');
+    expect(fake.requests).toHaveLength(wallets + 1);
+  },
+);
 
 test('a page that is kept as bytes counts what it takes: its bytes and their index', async () => {
   await using fake = await startFakeWallets();

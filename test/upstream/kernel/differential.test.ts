@@ -13,7 +13,7 @@ const indexed = lookups.filter(({ isWhole }) => !isWhole);
 
 test.each(indexed)('reads and writes random pages of $name as the plain reader does', async (list) => {
   const counts = newCounts();
-  for (let run = 0; run < runs(1500); run += 1) {
+  for (let run = 0; run < runs(1500, 300); run += 1) {
     const random = createRandom(SEED * 1_000_003 + run);
     await compare(list, Buffer.from(randomBody(list, random)), random, counts);
   }
