@@ -22,7 +22,17 @@ test('the sandbox keeps the contract in every point', async () => {
 });
 
 /** Wallets with items that the accounts which are judged by default have none of. */
-const OTHERS = ['caller', 'enigma', 'burner', 'approver', 'unpriced', 'editions', 'deployer', 'unlucky'];
+const OTHERS = [
+  'caller',
+  'enigma',
+  'burner',
+  'approver',
+  'unpriced',
+  'editions',
+  'deployer',
+  'unlucky',
+  'payer',
+];
 
 test.each(OTHERS)('what the sandbox says of the wallet %s keeps the contract', async (name) => {
   const lists = /evm\/(?:transactions|activity|collectibles|balances)\/\{address\}$/;

@@ -5,7 +5,7 @@ export type SandboxChain = Chain & {
   readonly native: SandboxNativeAsset;
   /** Milliseconds between two blocks of its history. Live blocks come at the sandbox's own pace. */
   readonly intervalMs: number;
-  /** Height of the newest block of its history. */
+  /** Height of the newest block of its history: more blocks than fit into that history at its pace. */
   readonly height: number;
   readonly gasPriceWei: bigint;
   /** Whether the clock makes blocks of this chain. `mine` makes blocks of any chain. */
@@ -72,21 +72,21 @@ const live = { live: true };
 export const CHAINS: readonly SandboxChain[] = [
   chain(1, 'ethereum', main, ether, 12_000, 24_136_052, { wei: 14 * GWEI }, live),
   chain(10, 'optimism', main, ether, 2_000, 145_782_311, { wei: 0.002 * GWEI }, live),
-  chain(56, 'bnb', main, asset('BNB', 'BNB', 864.2), 750, 74_350_918, { wei: GWEI }, live),
+  chain(56, 'bnb', main, asset('BNB', 'BNB', 864.2), 750, 94_350_918, { wei: GWEI }, live),
   chain(100, 'gnosis', main, { ...asset('XDAI', 'xDAI', 1), isStable: true }, 5_000, 43_912_770, {
     wei: 1.5 * GWEI,
   }),
   chain(137, 'polygon', main, asset('POL', 'POL', 0.121), 2_000, 81_002_443, { wei: 30 * GWEI }, live),
   chain(324, 'zksync', main, ether, 1_000, 67_220_195, { wei: 0.045 * GWEI }),
-  chain(999, 'hyper_evm', main, asset('HYPE', 'Hyperliquid', 25.4), 1_000, 23_010_664, { wei: 0.2 * GWEI }),
+  chain(999, 'hyper_evm', main, asset('HYPE', 'Hyperliquid', 25.4), 1_000, 83_010_664, { wei: 0.2 * GWEI }),
   chain(8453, 'base', main, ether, 2_000, 40_187_026, { wei: 0.005 * GWEI }, live),
   chain(42161, 'arbitrum', main, ether, 250, 416_933_871, { wei: 0.01 * GWEI }, live),
   chain(42170, 'arbitrum_nova', main, ether, 2_000, 83_640_037, { wei: 0.01 * GWEI }, { webhooks: false }),
-  chain(42220, 'celo', main, asset('CELO', 'Celo', 0.118), 1_000, 55_301_462, { wei: 25 * GWEI }),
+  chain(42220, 'celo', main, asset('CELO', 'Celo', 0.118), 1_000, 75_301_462, { wei: 25 * GWEI }),
   chain(43114, 'avalanche_c', main, asset('AVAX', 'Avalanche', 12.6), 1_500, 75_118_209, { wei: 2 * GWEI }),
-  chain(81457, 'blast', main, ether, 2_000, 29_404_118, { wei: 0.001 * GWEI }),
+  chain(81457, 'blast', main, ether, 2_000, 34_404_118, { wei: 0.001 * GWEI }),
   chain(7777777, 'zora', main, ether, 2_000, 40_271_533, { wei: 0.001 * GWEI }),
-  chain(130, 'unichain', ['mainnet'], ether, 1_000, 36_100_442, { wei: 0.001 * GWEI }),
+  chain(130, 'unichain', ['mainnet'], ether, 1_000, 66_100_442, { wei: 0.001 * GWEI }),
   chain(
     30,
     'rootstock',
@@ -108,7 +108,7 @@ export const CHAINS: readonly SandboxChain[] = [
     { without: ['token_holders'] },
   ),
   chain(5000, 'mantle', ['mainnet'], asset('MNT', 'Mantle', 0.97), 2_000, 89_410_276, { wei: 0.02 * GWEI }),
-  chain(59144, 'linea', ['mainnet'], ether, 2_000, 27_119_540, { wei: 0.05 * GWEI }),
+  chain(59144, 'linea', ['mainnet'], ether, 2_000, 34_119_540, { wei: 0.05 * GWEI }),
   chain(534352, 'scroll', ['mainnet'], ether, 3_000, 28_904_771, { wei: 0.03 * GWEI }),
   chain(
     11297108109,
@@ -116,7 +116,7 @@ export const CHAINS: readonly SandboxChain[] = [
     ['mainnet'],
     asset('PALM', 'PALM', 0.04),
     2_000,
-    20_611_385,
+    34_611_385,
     { wei: GWEI },
     {
       webhooks: false,
@@ -130,22 +130,22 @@ export const CHAINS: readonly SandboxChain[] = [
     ['testnet'],
     asset('MON', 'Monad', 0),
     500,
-    41_006_550,
+    131_006_550,
     { wei: 50 * GWEI },
     { webhooks: false, without: ['activity', 'transactions', 'token_holders'] },
   ),
-  chain(80002, 'polygon_amoy', ['testnet'], asset('POL', 'POL', 0), 2_000, 31_550_846, { wei: 30 * GWEI }),
-  chain(31337, 'local_devnet', ['devnet'], testEther, 1_000, 1_204_417, { wei: GWEI }, { webhooks: false }),
+  chain(80002, 'polygon_amoy', ['testnet'], asset('POL', 'POL', 0), 2_000, 33_550_846, { wei: 30 * GWEI }),
+  chain(31337, 'local_devnet', ['devnet'], testEther, 1_000, 64_204_417, { wei: GWEI }, { webhooks: false }),
   chain(
     1223,
     'omni_devnet',
     ['devnet', 'omni'],
     testEther,
     2_000,
-    310_256,
+    33_310_256,
     { wei: GWEI },
     { webhooks: false },
   ),
-  chain(166, 'omni', ['mainnet', 'omni'], asset('OMNI', 'Omni', 1.9), 2_000, 9_803_128, { wei: GWEI }),
-  chain(164, 'omni_omega', ['testnet', 'omni'], asset('OMNI', 'Omni', 0), 2_000, 12_488_002, { wei: GWEI }),
+  chain(166, 'omni', ['mainnet', 'omni'], asset('OMNI', 'Omni', 1.9), 2_000, 33_803_128, { wei: GWEI }),
+  chain(164, 'omni_omega', ['testnet', 'omni'], asset('OMNI', 'Omni', 0), 2_000, 34_488_002, { wei: GWEI }),
 ];
