@@ -1,6 +1,6 @@
 import { readLogPlace } from '../config/config.ts';
-import type { Environment } from '../config/environment.ts';
 import { withoutAccess } from '../config/kinds.ts';
+import type { Environment } from '../config/variable.ts';
 import { type KeptSecrets, keepSecrets, readKeptSecrets } from '../deliveries/ingress/delivery-url.ts';
 import { LogTransferError } from '../deliveries/log/copy.ts';
 import type { OfflineLog, TenantReader } from '../deliveries/log/offline-log.ts';

@@ -1,4 +1,4 @@
-import type { Environment } from '../config/environment.ts';
+import type { Environment } from '../config/variable.ts';
 import {
   DeliverySecretError,
   type KeptSecrets,

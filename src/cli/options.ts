@@ -1,12 +1,17 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { ConfigError, configOf, readSettings } from '../config/config.ts';
-import type { Environment } from '../config/environment.ts';
-import { COMMON, deprecatedVariables } from '../config/table.ts';
+import { ConfigError, configOf, readSettings, type Settings } from '../config/config.ts';
+import {
+  COMMON,
+  deprecatedVariables,
+  NAMES,
+  TRACES_NAMES,
+  VARIABLES,
+  type VariableName,
+} from '../config/table.ts';
 import { type UnknownVariable, unknownVariables } from '../config/unknown-variables.ts';
-import { sentenceOf } from '../config/variable.ts';
+import { type Environment, sentenceOf, shownValue } from '../config/variable.ts';
 import { messageOf, stackOf } from '../lib/errors.ts';
 import { createLog, type LogFormat } from '../lib/log.ts';
-import { type Setting, settingsOf } from './report.ts';
 
 /** Work on a delivery log, without a gateway. Places are what `placeOf` reads. */
 export type LogCommand =
@@ -151,6 +156,29 @@ const problemsOf = (reasons: readonly unknown[]): ConfigError =>
       throw reason;
     }),
   );
+
+/** A variable as the gateway understood it. */
+type Setting = {
+  readonly name: VariableName;
+  /** In words if the variable has no value, or if another variable makes it unused. Never a secret. */
+  readonly value: string;
+  readonly from: 'environment' | 'default';
+};
+
+/** Lists every variable with its value, in the order of the docs; one that has been replaced only where it is set. */
+const settingsOf = (env: Environment, { values, traces }: Settings): readonly Setting[] => {
+  const read: Readonly<Record<string, unknown>> = { ...values, ...traces };
+  return NAMES.filter((name) => env[name] || VARIABLES[name].replacedBy === undefined).map((name) => {
+    const isUnread = traces === null && TRACES_NAMES.includes(name);
+    return {
+      name,
+      value: isUnread
+        ? 'not used: traces are off'
+        : (VARIABLES[name].unused?.(env) ?? shownValue(VARIABLES[name], read[name])),
+      from: env[name] ? 'environment' : 'default',
+    };
+  });
+};
 
 const tableOf = (settings: readonly Setting[]): string => {
   const rows = [{ name: 'variable', value: 'value', from: 'from' }, ...settings];

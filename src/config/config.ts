@@ -1,10 +1,9 @@
 import { SHUTDOWN_TIMES } from '../lib/deadlines.ts';
-import type { Environment } from './environment.ts';
 import { indexedOf, startProblems } from './index-config.ts';
 import { authOf, problemsBetween, redisProblems } from './rules.ts';
 import { SETTINGS, type Values } from './table.ts';
 import { areTracesOn, readTraces, tracesOf } from './traces.ts';
-import { readVariables, type ValuesOf } from './variable.ts';
+import { type Environment, readVariables, type ValuesOf } from './variable.ts';
 import { newestByOldNames, TIMES_HEAD } from './variables/cache.ts';
 import { DELIVERIES } from './variables/deliveries.ts';
 import { REDIS } from './variables/redis.ts';

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { IndexedConfig, ServiceConfig } from '../backend/indexer/config.ts';
-import type { Environment } from './environment.ts';
-import { readVariables, type ValuesOf } from './variable.ts';
+import { type Environment, readVariables, type ValuesOf } from './variable.ts';
 import type { INDEX } from './variables/index-of-chains.ts';
 import { SERVICE_VARIABLES } from './variables/index-of-chains.ts';
 

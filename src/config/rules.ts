@@ -1,6 +1,6 @@
-import type { Environment } from './environment.ts';
 import { isLoopback } from './kinds.ts';
 import type { Values } from './table.ts';
+import type { Environment } from './variable.ts';
 
 /** What variables expect of each other. `read` has the values of those that are valid, with their defaults. */
 

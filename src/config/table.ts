@@ -1,5 +1,4 @@
-import type { Environment } from './environment.ts';
-import type { ValuesOf, Variable, Variables } from './variable.ts';
+import type { Environment, ValuesOf, Variable, Variables } from './variable.ts';
 import { CACHE } from './variables/cache.ts';
 import { CLIENTS } from './variables/clients.ts';
 import { DELIVERIES } from './variables/deliveries.ts';

@@ -1,5 +1,4 @@
-import type { Environment } from './environment.ts';
-import { readVariables, type ValuesOf } from './variable.ts';
+import { type Environment, readVariables, type ValuesOf } from './variable.ts';
 import { TRACES, type TRACES_SWITCHES } from './variables/traces.ts';
 
 type Read = ValuesOf<typeof TRACES>;

@@ -1,5 +1,6 @@
 import { closestMatch, editsBetween } from '../lib/edits.ts';
 import { NAMES } from './table.ts';
+import type { Environment } from './variable.ts';
 import { SERVICE_VARIABLES } from './variables/index-of-chains.ts';
 
 /** A variable that is set and has no effect. Its value may be a secret, and is never shown. */
@@ -18,11 +19,11 @@ const KNOWN: ReadonlySet<string> = new Set([...NAMES, ...NAMES_OF_SERVICE]);
 const NODE_ENVS = ['', 'production', 'development', 'test'];
 
 /**
- * Returns the names that are nearly one that is read, such as `UPSTREM_URL`, and a NODE_ENV that is none. They are not errors,
- * since others may have set them for others. `read` are the variables of the program, by default the gateway.
+ * Returns names that are probably misspelled, such as `UPSTREM_URL`, and NODE_ENV if its value is unknown. They are not errors,
+ * since they may be meant for another program. `read` are the variables of this program, by default the gateway.
  */
 export const unknownVariables = (
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   read: readonly string[] = NAMES,
 ): readonly UnknownVariable[] => {
   const known = read.map(spellingOf);

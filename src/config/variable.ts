@@ -1,5 +1,7 @@
 import type { z } from 'zod';
-import type { Environment } from './environment.ts';
+
+/** The environment of a process. An empty variable counts as not set. */
+export type Environment = { readonly [name: string]: string | undefined };
 
 /** How the text of a variable is read, and shown. */
 export type Kind<Value> = {

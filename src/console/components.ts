@@ -3,7 +3,7 @@ import { type ComponentChildren, h, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import type { Paged } from './api/use-connection.ts';
-import { formatAge, formatCount, formatTime, formatUtc, shorten, shortHex } from './format.ts';
+import { counted, formatAge, formatTime, formatUtc, shorten, shortHex } from './format.ts';
 import { useLabel } from './labels.ts';
 import { hrefOf } from './route.ts';
 
@@ -17,7 +17,7 @@ export const Bytes = ({ value, label }: { value: string; label: string }) => {
   const bytes = Math.max(0, value.length - 2) / 2;
   if (bytes === 0) return html`<p class="quiet">empty</p>`;
   return html`<div>
-    <p class="quiet">${formatCount(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}${value.length > SHOWN && ', of which the first are shown'} <${CopyButton} text=${value} label=${label} /></p>
+    <p class="quiet">${counted(bytes, 'byte', 'bytes')}${value.length > SHOWN && ', of which the first are shown'} <${CopyButton} text=${value} label=${label} /></p>
     <pre tabindex="0" role="group" aria-label=${label}>${shorten(value, SHOWN)}</pre>
   </div>`;
 };

@@ -140,7 +140,7 @@ const createDeliveryMetrics = ({ counter, gauge }: Metrics) => {
   });
   const oldest = gauge({
     name: 'gateway_index_oldest_pending_delivery_timestamp_seconds',
-    help: 'Since when the oldest of them is pending; absent while there is none.',
+    help: 'When the oldest of these deliveries was queued, in seconds since 1970. It is absent while none is pending.',
   });
   const ends = counter({
     name: 'gateway_index_deliveries_total',

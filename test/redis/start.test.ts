@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AppOptions } from '../../src/app.ts';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
-import type { Environment } from '../../src/config/environment.ts';
+import type { Environment } from '../../src/config/variable.ts';
 import { freePort } from '../support/free-port.ts';
 import { deliveryPathOf, post } from '../support/gateway/on-redis.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';

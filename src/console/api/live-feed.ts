@@ -182,7 +182,7 @@ type SocketListeners = {
   /** It reconnects. */
   broken(): void;
   /** The gateway refuses the credentials. It does not reconnect. */
-  refused(reason: string): void;
+  refused(): void;
 };
 
 /** A WebSocket to the gateway that always reconnects: after half a second at first, later every ten seconds. */
@@ -201,7 +201,7 @@ const createSocket = (on: SocketListeners): Client =>
     on: {
       connected: on.connected,
       closed: (event) => {
-        if (event instanceof CloseEvent && event.code === UNAUTHORISED) on.refused(event.reason);
+        if (event instanceof CloseEvent && event.code === UNAUTHORISED) on.refused();
         else on.broken();
       },
     },

@@ -133,7 +133,7 @@ export const TransactionDetails = ({ item, address, chainIds, onReload }: Props)
   const load = useCallback(
     async (signal: AbortSignal) => {
       const { data, problems } = await send(Operation, { address, after: before, chainIds }, signal);
-      return { node: data?.wallet.transactions?.nodes[0] ?? null, problems };
+      return { data: data?.wallet.transactions?.nodes[0] ?? null, problems };
     },
     [address, before, chainIds],
   );

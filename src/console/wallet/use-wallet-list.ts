@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Problem } from '../api/client.ts';
+import { useAnswer } from '../api/use-answer.ts';
 import {
   type Connection,
   type Kept,
@@ -92,40 +93,20 @@ export type Details<Node> =
   | { readonly state: 'failed'; readonly problem: Problem }
   | { readonly state: 'loaded'; readonly node: Node };
 
-/** Loads the item that is now at this one's place in the list. */
-export type LoadNode<Node> = (signal: AbortSignal) => Promise<{
-  readonly node: Node | null;
-  readonly problems: Answer<unknown>['problems'];
-}>;
+/** The details of an item: `load` answers with the item that is now at this one's place in the list. Memoise it. */
+export const useDetails = <Node extends WithId>(
+  id: string,
+  load: (signal: AbortSignal) => Promise<Answer<Node>>,
+): [details: Details<Node>, retry: () => void] => {
+  const { data, problems, isLoading, retry } = useAnswer(load);
+  return [isLoading ? { state: 'loading' } : detailsOf(id, data, problems[0]), retry];
+};
 
 const detailsOf = <Node extends WithId>(
   id: string,
-  { node, problems }: Awaited<ReturnType<LoadNode<Node>>>,
+  node: Node | null,
+  problem: Problem | undefined,
 ): Details<Node> => {
-  const [problem] = problems;
   if (node) return node.id === id ? { state: 'loaded', node } : { state: 'moved' };
   return problem ? { state: 'failed', problem } : { state: 'moved' };
-};
-
-/** The details of the item with this id, and a function that loads them again. Memoise `load`. */
-export const useDetails = <Node extends WithId>(
-  id: string,
-  load: LoadNode<Node>,
-): [details: Details<Node>, retry: () => void] => {
-  const [details, setDetails] = useState<Details<Node>>({ state: 'loading' });
-  const running = useRef<AbortController | null>(null);
-  const read = useCallback(() => {
-    running.current?.abort();
-    const abort = new AbortController();
-    running.current = abort;
-    setDetails({ state: 'loading' });
-    load(abort.signal)
-      .then((answer) => setDetails(detailsOf(id, answer)))
-      .catch(() => {});
-  }, [id, load]);
-  useEffect(() => {
-    read();
-    return () => running.current?.abort();
-  }, [read]);
-  return [details, read];
 };

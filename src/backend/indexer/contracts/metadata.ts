@@ -1,21 +1,24 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Chain, Hex, Token } from '../../types.ts';
-import { bytesOf, hexOf } from '../blocks/encoding.ts';
+import { bytesOf } from '../blocks/encoding.ts';
 import { type ParsedBlock, TOPICS } from '../blocks/parse.ts';
 import { inTransaction } from '../database/database.ts';
 import { askNear, CONTROL } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
 import { backoffMs } from '../node/rpc.ts';
 import { type ContractAnswers, questionsTo, readAnswers } from './answers.ts';
-
-/** A contract whose logs are those of a token. */
-export type Contract = ContractAnswers & {
-  readonly standard: Token['standard'];
-  /** Whether it is not known yet what the contract says of itself, or not all of it. */
-  readonly isPending: boolean;
-};
+import {
+  addressOf,
+  type Contract,
+  createContracts,
+  isKnown,
+  prepareContracts,
+  type Row,
+  rowOf,
+  tokenOf,
+} from './contract-table.ts';
 
 type MetadataOptions = {
   /** The file of the index. The contracts have a table of their own in it. */
@@ -30,31 +33,6 @@ type MetadataOptions = {
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
 };
-
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS contracts (
-    chain INTEGER NOT NULL,
-    address BLOB NOT NULL,
-    standard TEXT NOT NULL,
-    name TEXT,
-    symbol TEXT,
-    decimals INTEGER,
-    -- The block in which it was first seen: it may be gone when that is.
-    block INTEGER NOT NULL,
-    -- How often it said nothing useful.
-    failures INTEGER NOT NULL,
-    -- When it is to be asked, in milliseconds since 1970; null for never again.
-    due INTEGER,
-    -- How often in succession it could not be asked, although the node answered other calls.
-    attempts INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (chain, address)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS contracts_by_due ON contracts (chain, due) WHERE due IS NOT NULL`;
-
-/** Tables of before the column took every error of a node for what the contract says: those contracts are asked again. */
-const UPGRADE = `
-  ALTER TABLE contracts ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
-  UPDATE contracts SET failures = 0, due = 0 WHERE due IS NOT NULL`;
 
 const HOUR_MS = 3_600_000;
 /** A contract that said nothing useful is asked again after an hour, two hours, four hours, and so on up to this. */
@@ -92,28 +70,6 @@ const tokensIn = ({ transactions }: ParsedBlock): ReadonlyMap<Hex, Token['standa
   return found;
 };
 
-/** Whether what is known makes a token that can be shown: amounts of an ERC-20 mean nothing without decimals. */
-const isKnown = ({ standard, name, symbol, decimals }: Omit<Contract, 'isPending'>): boolean =>
-  (name !== null || symbol !== null) && (standard !== 'erc20' || decimals !== null);
-
-type Row = Contract & { readonly block: number; readonly failures: number; readonly attempts: number };
-
-const rowOf = (row: Record<string, SQLOutputValue> | undefined): Row | null => {
-  if (row === undefined) return null;
-  const { standard, name, symbol, decimals, block, failures, attempts, due } = row;
-  if (standard !== 'erc20' && standard !== 'erc721' && standard !== 'erc1155') return null;
-  return {
-    standard,
-    name: typeof name === 'string' ? name : null,
-    symbol: typeof symbol === 'string' ? symbol : null,
-    decimals: decimals === null ? null : Number(decimals),
-    isPending: due !== null && Number(failures) === 0,
-    block: Number(block),
-    failures: Number(failures),
-    attempts: Number(attempts),
-  };
-};
-
 /**
  * What tokens are called and how they count, which their contracts are asked once, soon after they are first seen. They may
  * answer anything, or nothing: then they are asked again only later. One that the node fails to ask is asked again soon.
@@ -121,7 +77,7 @@ const rowOf = (row: Record<string, SQLOutputValue> | undefined): Row | null => {
 export class Metadata {
   readonly #options: Required<MetadataOptions>;
   readonly #chains: ReadonlyMap<number, Chain>;
-  readonly #statements: ReturnType<typeof prepare>;
+  readonly #statements: ReturnType<typeof prepareContracts>;
   readonly #cache = new LRUCache<string, { readonly row: Row | null }>({ max: MAX_CACHED });
   readonly #stopping = new AbortController();
   /** Ends the pause between two rounds of a chain. */
@@ -136,9 +92,9 @@ export class Metadata {
 
   constructor(options: MetadataOptions) {
     this.#options = { patienceMs: 500, now: Date.now, report: () => {}, ...options };
-    createTable(options.database);
+    createContracts(options.database);
     this.#chains = new Map(options.chains.map((chain) => [chain.id, chain]));
-    this.#statements = prepare(options.database);
+    this.#statements = prepareContracts(options.database);
   }
 
   /** Asks contracts in the background, those that were left by the last run first. */
@@ -361,48 +317,4 @@ const saidIn = (outcomes: readonly PromiseSettledResult<Hex | null>[], before: C
   };
 };
 
-const createTable = (database: DatabaseSync): void =>
-  inTransaction(database, () => {
-    database.exec(SCHEMA);
-    const isOld =
-      database.prepare("SELECT 1 FROM pragma_table_info('contracts') WHERE name = 'attempts'").get() ===
-      undefined;
-    if (isOld) database.exec(UPGRADE);
-  });
-
 const keyOf = (chainId: number, address: Hex): string => `${chainId}/${address}`;
-
-const addressOf = ({ address }: Record<string, SQLOutputValue>): Hex =>
-  hexOf(address instanceof Uint8Array ? address : new Uint8Array());
-
-const tokenOf = (chain: Chain, address: Hex, contract: Contract): Token | null => {
-  const { standard, name, symbol, decimals } = contract;
-  const [shownName, shownSymbol] = [name ?? symbol, symbol ?? name];
-  if (!isKnown(contract) || shownName === null || shownSymbol === null) return null;
-  return {
-    chain,
-    address,
-    standard,
-    name: shownName,
-    symbol: shownSymbol,
-    decimals: standard === 'erc20' ? (decimals ?? 0) : 0,
-  };
-};
-
-const prepare = (database: DatabaseSync) => ({
-  find: database.prepare('SELECT * FROM contracts WHERE chain = ? AND address = ?'),
-  add: database.prepare(
-    `INSERT INTO contracts (chain, address, standard, block, failures, due) VALUES (?, ?, ?, ?, 0, ?)
-     ON CONFLICT DO UPDATE SET block = min(block, excluded.block)`,
-  ),
-  due: database.prepare(
-    'SELECT address FROM contracts WHERE chain = ? AND due <= ? ORDER BY due DESC LIMIT ?',
-  ),
-  next: database.prepare('SELECT min(due) AS next FROM contracts WHERE chain = ? AND due > ?'),
-  keep: database.prepare(
-    `UPDATE contracts SET name = ?, symbol = ?, decimals = ?, failures = ?, due = ?, attempts = ?
-     WHERE chain = ? AND address = ?`,
-  ),
-  forget: database.prepare('DELETE FROM contracts WHERE chain = ? AND block >= ?'),
-  erc20s: database.prepare("SELECT * FROM contracts WHERE chain = ? AND standard = 'erc20' AND due IS NULL"),
-});
