@@ -32,7 +32,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // More than twice the two cores that a run can count on: many tests wait.
-    maxWorkers: 6,
+    maxWorkers: 5,
     sequence: { sequencer: WaitingFirst },
     // A worker loads the gateway once for all of its files, and not anew for each.
     isolate: false,
