@@ -47,9 +47,20 @@ export type CommandIo = {
 
 type Settings = Omit<RunOptions, 'signal'> & { readonly json: boolean };
 
+/** Returns what is wrong with an option that is not known. */
+const parse = (args: readonly string[]) => {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (problem) {
+    return messageOf(problem);
+  }
+};
+
 /** Reads the arguments; returns every problem of them otherwise. */
 const readSettings = (args: readonly string[], env: Environment): Settings | 'help' | readonly string[] => {
-  const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  const parsed = parse(args);
+  if (typeof parsed === 'string') return [parsed];
+  const { values, positionals } = parsed;
   if (values.help) return 'help';
   const problems: string[] = [];
   const expecting = (holds: boolean, what: string, got: string | undefined) => {
