@@ -8,7 +8,7 @@ import { runContract } from './command.ts';
 import { said, startBendingProxy } from './support/bending-proxy.ts';
 import { judge, remarks } from './support/judge.ts';
 
-/** `npm run contract`, as whoever runs it sees it. */
+/** `npm run contract`, as it looks to the person who runs it. */
 
 const run = async (args: readonly string[], env: Record<string, string> = {}) => {
   let stdout = '';

@@ -14,7 +14,7 @@ import {
 import { serving } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** A service that answers with items of other chains than were asked for: they are none of the list, and count nowhere. */
+/** A service that answers with items of other chains than were asked for: they are no items of the list, and count in no sum. */
 
 const BASE = { chain: 'base', chain_id: 8453 };
 const ETHEREUM = { chain: 'ethereum', chain_id: 1 };

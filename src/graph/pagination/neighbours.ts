@@ -79,7 +79,7 @@ export const isUnchanged = (
   );
 
 /**
- * Returns the place after an item that most of the remembered ones agree on, the first of several; null if there is none.
+ * Returns the place after an item that most of the remembered ones agree on, the first of several; null if the page has none of them.
  */
 export const findPlace = (
   items: PageItems<unknown>,

@@ -39,7 +39,7 @@ export type HealthReport = {
   readonly failed: readonly Reason[];
   /** Why it is degraded. */
   readonly degraded: readonly Reason[];
-  /** How far an embedded index is with each chain; undefined where there is none. */
+  /** How far the embedded index is with each chain; undefined in a gateway without an index. */
   readonly chains?: readonly object[] | undefined;
 };
 
@@ -58,7 +58,7 @@ type Parts = {
   readonly checks: readonly ReadinessCheck[];
   /** What fails here and would at every other gateway, so that the gateway stays ready. */
   readonly degradations: () => readonly Reason[];
-  /** Asks an embedded index. Rejects when it does not answer. Default: there is none. */
+  /** Asks the embedded index. Rejects when it does not answer. Left out in a gateway without an index. */
   readonly index?: (() => Promise<IndexHealth>) | undefined;
   readonly metrics: () => Promise<{ readonly type: string; readonly body: string }>;
   /** The report of all processes that listen on the port; null where this one does alone. */

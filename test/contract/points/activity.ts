@@ -231,7 +231,7 @@ const filtered = async (judged: Judged, wanted: Readonly<Record<string, readonly
   ];
 };
 
-/** Different values of an item that a parameter filters by. @throws Skipped when there are none. */
+/** Different values of the member of an item that a parameter filters by. @throws Skipped when no item has one. */
 const valuesOf = async (judged: Judged, parameter: string): Promise<readonly unknown[]> => {
   const read = FILTERS[parameter] ?? (() => undefined);
   const texts = (await largest(judged, activity)).map(read).filter((each) => typeof each === 'string');

@@ -283,7 +283,7 @@ export const balancePoints: readonly Point[] = [
   point(balance, 'answers an empty list for a token that the wallet does not hold', async (judged) => {
     const where = await balance.find(judged);
     const found: unknown[] = [];
-    // A token that nobody knows, and one that others hold.
+    // An unknown token of the wallet; the token and the native asset of an address without transactions.
     for (const path of [
       { ...where.path, token_address: UNUSED },
       { ...where.path, address: UNUSED },

@@ -167,7 +167,7 @@ class Walk {
     if (owner === ZERO) return null;
     const before = this.#balances.get(`${owner} ${asset}`) ?? 0n;
     this.#balances.set(`${owner} ${asset}`, before + change);
-    // Random transfers move what nobody has: such balances are not announced.
+    // Random transfers move more than an account holds: balances below zero are not announced.
     return before < 0n || before + change < 0n ? null : { before, after: before + change };
   }
 
