@@ -130,7 +130,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     async stop() {
       await Promise.all(followed.map(({ follower }) => follower.stop()));
       await Promise.all(followed.map(({ tracer }) => tracer.stop()));
-      await Promise.all([metadata.stop(), collectibles?.stop(), prices?.close()]);
+      await Promise.all([metadata.stop(), collectibles?.stop(), prices?.close(), decoder.close()]);
     },
   };
 };
