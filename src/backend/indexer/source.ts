@@ -51,7 +51,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   });
   const data = new IndexedData({ database, index, chains, nodes, metadata });
   const decoder = await createDecoder({ directory: options.abiDirectory, log });
-  const prices = options.prices === null ? null : await openPrices({ source: options.prices, log });
+  const prices = options.prices === null ? null : await openPrices({ source: options.prices, chains, log });
   const collectibles =
     options.metadata && new Collectibles({ database, nodes, ipfsGateway: options.metadata.ipfsGateway });
 
@@ -130,7 +130,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     async stop() {
       await Promise.all(followed.map(({ follower }) => follower.stop()));
       await Promise.all(followed.map(({ tracer }) => tracer.stop()));
-      await Promise.all([metadata.stop(), collectibles?.stop(), prices?.close()]);
+      await Promise.all([metadata.stop(), collectibles?.stop(), prices?.close(), decoder.close()]);
     },
   };
 };
