@@ -89,7 +89,9 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
       if (!chainIds?.length) return;
       const unsupported = [...new Set(chainIds)].flatMap((id) => {
         const chain = byId.get(id);
-        return chain?.supports && !chain.supports.includes(lookup) ? `${id} (${chain.name})` : [];
+        if (!chain?.supports || chain.supports.includes(lookup)) return [];
+        const reason = chain.reasons?.get(lookup);
+        return `${id} (${chain.name})${reason === undefined ? '' : `: ${reason}`}`;
       });
       if (unsupported.length > 0)
         throw badUserInput(
@@ -98,6 +100,9 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
     },
   };
 };
+
+/** Characters of a reason. */
+const MAX_REASON = 300;
 
 /** Two edits are a misspelling, and one in a text of up to 5 characters. */
 const nearest = (text: string, candidates: readonly string[]): string | null =>
@@ -109,7 +114,7 @@ const FRESH_MS = 3_600_000;
 const STALE_MS = 24 * FRESH_MS;
 /** The pause after a failed attempt. */
 const RETRY_MS = 60_000;
-/** For how long what the list says of its index is fresh. */
+/** For how long a list is fresh that says how far its indexes are. */
 const INDEX_FRESH_MS = 2_000;
 
 /** How far the service's index of a chain is. Numbers are those of blocks; null is what it does not say. */
@@ -131,6 +136,8 @@ export type ChainSource = {
   current(): Chains;
   /** How far the service is with a chain, seconds old at most; null where it does not say, or can't be asked. */
   index(chainId: number): Promise<ChainIndex | null>;
+  /** What the service offers for a chain, by its own list where it indexes the chain itself; null where it has not said so. */
+  supports(chain: Chain): Promise<readonly ChainLookup[] | null>;
 };
 
 type Options = {
@@ -147,6 +154,8 @@ type Listed = {
   readonly chains: Chains;
   /** By the ids of chains. Hosted services say nothing of an index. */
   readonly indexes: ReadonlyMap<number, ChainIndex>;
+  /** Whether what it says of lookups will stay. */
+  readonly isSettled: boolean;
   readonly readAt: number;
 };
 
@@ -161,7 +170,12 @@ export const createChainSource = ({
   now,
 }: Options): ChainSource => {
   const builtIn = createChains(known, extra);
-  if (read === null) return { current: () => builtIn, index: async () => null };
+  if (read === null)
+    return {
+      current: () => builtIn,
+      index: async () => null,
+      supports: async ({ supports = null }) => supports,
+    };
   let listed: Listed | null = null;
   let readAgainAt = 0;
   let reading: Promise<Listed | null> | null = null;
@@ -170,8 +184,10 @@ export const createChainSource = ({
     readAgainAt = now() + RETRY_MS;
     try {
       const { chains, indexes } = readList(await read());
-      listed = { chains: createChains(chains, extra), indexes, readAt: now() };
-      readAgainAt = now() + FRESH_MS;
+      // Until it has a block, an index does not know what it will support.
+      const isSettled = [...indexes.values()].every(({ from }) => from !== null);
+      listed = { chains: createChains(chains, extra), indexes, isSettled, readAt: now() };
+      readAgainAt = now() + (isSettled ? FRESH_MS : INDEX_FRESH_MS);
       return listed;
     } catch {
       // The observer of upstream requests has reported the failure.
@@ -188,13 +204,17 @@ export const createChainSource = ({
     if (now() >= readAgainAt) void refresh();
     return listed !== null && now() - listed.readAt < STALE_MS ? listed.chains : builtIn;
   };
+  const latest = async (): Promise<Listed | null> => {
+    const isFresh = listed !== null && (listed.indexes.size === 0 || now() - listed.readAt < INDEX_FRESH_MS);
+    return isFresh ? listed : refresh();
+  };
   current();
   return {
     current,
-    async index(chainId) {
-      const isKnown =
-        listed !== null && (listed.indexes.size === 0 || now() - listed.readAt < INDEX_FRESH_MS);
-      return (isKnown ? listed : await refresh())?.indexes.get(chainId) ?? null;
+    index: async (chainId) => (await latest())?.indexes.get(chainId) ?? null,
+    async supports({ chainId, isIndexed = false, supports = null }) {
+      const list = isIndexed && !listed?.isSettled ? await latest() : null;
+      return list === null ? supports : (list.chains.find(chainId)?.supports ?? null);
     },
   };
 };
@@ -238,7 +258,7 @@ const readItem = (item: unknown): readonly Item[] => {
   const chainId = orNull(readChainId, item.chain_id ?? item.id);
   const itsName = orNull(readString, name);
   if (chainId === null || itsName === null) return [];
-  const chain = {
+  const chain: Chain = {
     chainId,
     name: itsName,
     tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
@@ -246,6 +266,14 @@ const readItem = (item: unknown): readonly Item[] => {
       const support = item[lookup.toLowerCase()];
       return isObject(support) && support.supported === true;
     }),
+    reasons: new Map(
+      CHAIN_LOOKUPS.flatMap((lookup) => {
+        const support = item[lookup.toLowerCase()];
+        const reason = isObject(support) ? orNull(readString, support.reason) : null;
+        return reason === null ? [] : [[lookup, reason.slice(0, MAX_REASON)] as const];
+      }),
+    ),
+    isIndexed: isObject(item.index),
   };
   return [{ chain, index: readIndex(item.index) }];
 };
