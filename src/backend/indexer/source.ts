@@ -5,6 +5,7 @@ import type { Chain, ChainLookup, Hex } from '../types.ts';
 import type { ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
 import { Collectibles } from './contracts/collectibles.ts';
+import { forgetDiffering } from './contracts/contract-table.ts';
 import { createDecoder } from './contracts/decode.ts';
 import { Differing } from './contracts/differing.ts';
 import { Metadata } from './contracts/metadata.ts';
@@ -50,7 +51,10 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     database,
     chains,
     isMultiToken: (chainId, contract) => metadata.contract(chainId, contract)?.standard === 'erc1155',
-    onRebuild: (format) => log('index made anew', { problem: `its format was ${format}, an older one` }),
+    onRebuild(format) {
+      forgetDiffering(database);
+      log('index made anew', { problem: `its format was ${format}, an older one` });
+    },
   });
   const differing = new Differing({ database, index, nodes });
   const data = new IndexedData({ database, index, chains, nodes, metadata, differing });
