@@ -1,3 +1,4 @@
+import { CHANGES_PATH } from '../changes.ts';
 import type { Operation } from '../http/http.ts';
 import type { ChainStatus } from '../source.ts';
 import { CHAIN_LOOKUPS } from '../types.ts';
@@ -21,7 +22,10 @@ export const indexOf = (status: ChainStatus | undefined): object => {
   };
 };
 
-/** The chains and what each supports. The list needs no key and costs nothing. */
+/**
+ * The chains and what each supports. The list needs no key and costs nothing. Where nothing costs anything, it says so, and where
+ * changes are told.
+ */
 const supportedChains: Lookup = {
   path: '/v1/evm/supported-chains',
   needsKey: false,
@@ -38,7 +42,10 @@ const supportedChains: Lookup = {
       ),
       ...indexOf(statuses.get(id)),
     }));
-    return { body: { chains }, chains: 0 };
+    return {
+      body: { chains, ...(data.changes !== null && { free: true, changes: CHANGES_PATH }) },
+      chains: 0,
+    };
   },
 };
 

@@ -18,6 +18,8 @@ type PricesOptions = {
   /** A path, or an http or https URL. */
   readonly source: string;
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
+  /** Called when prices were read that may be others. */
+  readonly onChange?: () => void;
   /** Milliseconds between two readings. Default: a second for a file, which is read only if it has changed, a minute for a URL. */
   readonly everyMs?: number;
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
@@ -104,7 +106,7 @@ const fileReader = (path: string): Reader => {
  * last prices that could be read stay.
  */
 export const openPrices = async (options: PricesOptions): Promise<Prices> => {
-  const { source, log, now = Date.now } = options;
+  const { source, log, now = Date.now, onChange = () => {} } = options;
   const isUrl = /^https?:\/\//i.test(source);
   const { everyMs = isUrl ? 60_000 : 1_000 } = options;
   const reader = isUrl ? urlReader(new URL(source)) : fileReader(source);
@@ -123,6 +125,7 @@ export const openPrices = async (options: PricesOptions): Promise<Prices> => {
       const text = await reader.read();
       if (text === null) return;
       apply(parsePrices(text));
+      onChange();
       if (problem !== '') log('prices are read again', { source: reader.name });
       problem = '';
     } catch (error) {

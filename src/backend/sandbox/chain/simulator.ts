@@ -220,6 +220,9 @@ export class ChainSimulator implements Source {
   }
 
   /** Simulated chains are not followed. */
+  /** As a hosted service, it bills requests and tells nothing. */
+  readonly changes = null;
+
   status(): readonly ChainStatus[] {
     return [];
   }
