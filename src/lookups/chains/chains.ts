@@ -131,6 +131,8 @@ export type ChainSource = {
   current(): Chains;
   /** How far the service is with a chain, seconds old at most; null where it does not say, or can't be asked. */
   index(chainId: number): Promise<ChainIndex | null>;
+  /** The service has told of a change: what was read of its index before is outdated. */
+  changed(): void;
 };
 
 type Options = {
@@ -140,6 +142,8 @@ type Options = {
   readonly extra: readonly Chain[];
   /** Resolves with the service's list as it sends it; null where the built-in one is used. */
   readonly read: (() => Promise<unknown>) | null;
+  /** Called once the list says that the service tells of changes. */
+  readonly onTelling?: () => void;
   readonly now: Clock;
 };
 
@@ -158,20 +162,24 @@ export const createChainSource = ({
   builtIn: known = KNOWN_CHAINS,
   extra,
   read,
+  onTelling = () => {},
   now,
 }: Options): ChainSource => {
   const builtIn = createChains(known, extra);
-  if (read === null) return { current: () => builtIn, index: async () => null };
+  if (read === null) return { current: () => builtIn, index: async () => null, changed() {} };
   let listed: Listed | null = null;
   let readAgainAt = 0;
   let reading: Promise<Listed | null> | null = null;
+  let changedAt = Number.NEGATIVE_INFINITY;
 
   const readOnce = async (): Promise<Listed | null> => {
     readAgainAt = now() + RETRY_MS;
     try {
-      const { chains, indexes } = readList(await read());
-      listed = { chains: createChains(chains, extra), indexes, readAt: now() };
+      const readAt = now();
+      const { chains, indexes, isTelling } = readList(await read());
+      listed = { chains: createChains(chains, extra), indexes, readAt };
       readAgainAt = now() + FRESH_MS;
+      if (isTelling) onTelling();
       return listed;
     } catch {
       // The observer of upstream requests has reported the failure.
@@ -192,9 +200,15 @@ export const createChainSource = ({
   return {
     current,
     async index(chainId) {
-      const isKnown =
-        listed !== null && (listed.indexes.size === 0 || now() - listed.readAt < INDEX_FRESH_MS);
-      return (isKnown ? listed : await refresh())?.indexes.get(chainId) ?? null;
+      const isRecent = (readAt: number) => now() - readAt < INDEX_FRESH_MS && readAt > changedAt;
+      const isKnown = listed !== null && (listed.indexes.size === 0 || isRecent(listed.readAt));
+      const found = isKnown ? listed : await refresh();
+      // A read that had begun before a change may have missed it.
+      const isOutdated = found !== null && found.indexes.size > 0 && found.readAt <= changedAt;
+      return (isOutdated ? await refresh() : found)?.indexes.get(chainId) ?? null;
+    },
+    changed() {
+      changedAt = now();
     },
   };
 };
@@ -217,7 +231,9 @@ export const readChainsOf =
   };
 
 /** Reads the service's list. Leaves out items that are not chains. Throws MalformedFieldError for a list without chains. */
-const readList = (body: unknown): Pick<Listed, 'indexes'> & { readonly chains: readonly Chain[] } => {
+const readList = (
+  body: unknown,
+): Pick<Listed, 'indexes'> & { readonly chains: readonly Chain[]; readonly isTelling: boolean } => {
   const list = isObject(body) ? body.chains : body;
   const items = Array.isArray(list) ? list.flatMap(readItem) : [];
   if (items.length === 0) throw malformed('chains', 'a list of chains', list);
@@ -226,6 +242,8 @@ const readList = (body: unknown): Pick<Listed, 'indexes'> & { readonly chains: r
   const saysSupport = chains.some(({ supports }) => supports?.length !== 0);
   return {
     chains: saysSupport ? chains : chains.map((chain) => ({ ...chain, supports: null })),
+    // Only a service whose requests are free: more of them are made then.
+    isTelling: isObject(body) && body.free === true && typeof body.changes === 'string',
     indexes: new Map(items.flatMap(({ chain, index }) => (index === null ? [] : [[chain.chainId, index]]))),
   };
 };
