@@ -44,7 +44,7 @@ const openService = async ({
       return { transactions: [], hasMore: false };
     },
     holdings: () => ({ items: [], next: null }),
-    holders: () => ({ items: [], next: null }),
+    holders: () => ({ items: [], next: null, isWhole: true }),
     tokens: () => [],
     collection: () => null,
     metadata: () => null,
