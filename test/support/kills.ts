@@ -1,14 +1,14 @@
 import process from 'node:process';
-import { expect, type TestContext } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { sleep } from './clients/queries.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 
-/** What is killed while deliveries arrive, and how often. */
+/** What is killed or replaced while deliveries arrive, and how often. */
 export type KillCase = {
   readonly name: string;
   /** At least: each victim is killed once. */
   readonly kills: number;
-  /** The number of deliveries that are acknowledged between two kills of one victim. */
+  /** The number of deliveries that are acknowledged before each kill of a victim, and after the last one. */
   readonly between: number;
   readonly senders: number;
   readonly readers: number;
@@ -35,8 +35,6 @@ export const DELIVERIES_ONLY = {
   AUTH: 'open',
 };
 
-export const timeoutOf = ({ kills }: KillCase): number => 300_000 + kills * 30_000;
-
 export const anyOf = <T>(all: readonly T[]): T => {
   const one = all[Math.floor(Math.random() * all.length)];
   if (one === undefined) throw new Error('expected one or more to choose from');
@@ -52,12 +50,17 @@ export const anyRunning = async (gateways: readonly { readonly url: string | nul
 };
 
 /**
- * Kills the victims at random and independently of each other, as often as the case says, while deliveries arrive and
- * subscribers resume. Then everything must be there once and in order: see `Traffic.finish`.
+ * Defines a test of each case: it kills the victims at random and independently of each other, as often as the case says,
+ * while deliveries arrive and subscribers resume. Then everything must be there once and in order: see `Traffic.finish`.
  */
-export const losesNothing = async (one: KillCase, context: TestContext): Promise<void> => {
-  for (let kills = 0; kills < one.kills; )
-    kills += await killOnOneLog({ ...one, kills: Math.min(one.kills - kills, KILLS_A_LOG) }, context);
+export const testKills = (cases: readonly KillCase[]): void => {
+  for (const one of cases)
+    test(`${one.name}: no acknowledged delivery is lost, and none is shown twice`, {
+      timeout: 300_000 + one.kills * 30_000,
+    }, async (context) => {
+      for (let kills = 0; kills < one.kills; )
+        kills += await killOnOneLog({ ...one, kills: Math.min(one.kills - kills, KILLS_A_LOG) }, context);
+    });
 };
 
 const killOnOneLog = async (one: KillCase, context: TestContext): Promise<number> => {
@@ -77,6 +80,7 @@ const killOnOneLog = async (one: KillCase, context: TestContext): Promise<number
     }
   };
   await Promise.all(Object.keys(victims).map(killAgain));
+  await traffic.more(one.between);
   await traffic.finish();
   await finish?.(traffic);
   expect([...killed.keys()].sort()).toEqual(Object.keys(victims).sort());

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { sleep } from './clients/queries.ts';
-import { eventually, subscribe } from './clients/subscribe.ts';
+import { type Edge, eventually, subscribe } from './clients/subscribe.ts';
 import { deliveryPathOf, everythingStored, headOf, numberOf, post, store } from './gateway/on-redis.ts';
 
 export type Traffic = Awaited<ReturnType<typeof startTraffic>>;
@@ -12,11 +12,12 @@ const ascending = (numbers: Iterable<number>) => [...numbers].sort((one, other) 
 
 /**
  * Senders and subscribers of gateways that share a log and may end at any time. `anyUrl` is that of one that runs. The first
- * subscriber has a filter that each delivery matches, so it reads by the index.
+ * subscriber has a filter that each delivery matches, so it reads by the index. The last one stays for as long as its
+ * connection does; the others also leave by themselves.
  */
 export const startTraffic = async (
   anyUrl: () => Promise<string>,
-  { senders, readers }: { readonly senders: number; readonly readers: number },
+  { senders, readers: count }: { readonly senders: number; readonly readers: number },
 ) => {
   const path = await deliveryPathOf(await anyUrl());
   const head = await headOf(await anyUrl());
@@ -37,26 +38,37 @@ export const startTraffic = async (
   const send = async () => {
     for (; isSending; await sleep(5)) await sendOne(next++);
   };
+
+  const over = Promise.withResolvers<void>();
   let isReading = true;
   const faults: unknown[] = [];
-  /** Resumes with its last cursor, at any gateway, and now and then leaves by itself. */
-  const read = async (seen: number[], index: number) => {
-    const filter = index === 0 ? { filter: EVERY } : {};
+  const readers = Array.from({ length: count }, (_, index) => ({
+    options: index === 0 ? { filter: EVERY } : {},
+    stays: index === count - 1,
+    seen: [] as number[],
+    /** What its connection has brought so far, which is not among the others yet. */
+    shown: [] as readonly Edge[],
+  }));
+  /** Resumes with its last cursor, at any gateway. */
+  const resume = async (reader: (typeof readers)[number]) => {
     for (let after = head; isReading; await sleep(20)) {
-      await using dashboard = subscribe(await anyUrl(), { after, ...filter });
-      await Promise.race([dashboard.ended, sleep(200 + 1000 * Math.random())]);
+      await using dashboard = subscribe(await anyUrl(), { after, ...reader.options });
+      reader.shown = dashboard.edges;
+      const leaves = reader.stays ? [] : [sleep(200 + 1000 * Math.random())];
+      await Promise.race([dashboard.ended, over.promise, ...leaves]);
       after = dashboard.edges.at(-1)?.cursor ?? after;
-      seen.push(...dashboard.edges.map(numberOf));
+      reader.seen.push(...dashboard.edges.map(numberOf));
+      reader.shown = [];
       faults.push(...dashboard.faults);
     }
   };
-  const seenBy = Array.from({ length: readers }, (): number[] => []);
-  const reading = seenBy.map(read);
+  const haveSeen = () => readers.map(({ seen, shown }) => seen.length + shown.length);
+  const reading = readers.map(resume);
   const sending = Array.from({ length: senders }, send);
 
   return {
     /** How deliveries were answered, null without an answer. */
-    statuses,
+    statuses: (): ReadonlySet<number | null> => statuses,
     acknowledged: (): ReadonlySet<number> => answered,
     /** Resolves once as many deliveries more have been acknowledged. */
     async more(count: number): Promise<void> {
@@ -78,14 +90,15 @@ export const startTraffic = async (
       await Promise.all(sending);
       const stored = await everythingStored(await anyUrl());
       await eventually(
-        () => faults.length > 0 || seenBy.every((seen) => seen.length >= stored.length),
-        () => [stored.length, seenBy.map(({ length }) => length)],
+        () => faults.length > 0 || haveSeen().every((seen) => seen >= stored.length),
+        () => [stored.length, haveSeen()],
       );
       isReading = false;
+      over.resolve();
       await Promise.all(reading);
       expect(faults).toEqual([]);
       expect(ascending(stored)).toEqual(ascending(answered));
-      for (const seen of seenBy) expect(seen).toEqual(stored);
+      for (const { seen } of readers) expect(seen).toEqual(stored);
       const left = stored.values();
       const repeat = async () => {
         for (const number of left) await store(await anyUrl(), path, number);
