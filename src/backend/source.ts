@@ -1,3 +1,4 @@
+import type { Changes } from './changes.ts';
 import type { Operation } from './http/http.ts';
 import type { Awaitable, Block, Chain, Decoded, Hex, LogEntry, Token, Transaction } from './types.ts';
 
@@ -224,6 +225,11 @@ export type ChainData = ChainReader & {
   /** The DeFi positions of a wallet at the prices of a time in milliseconds since 1970. */
   defiPositions(wallet: Hex, chainIds: ReadonlySet<number>, time: number): Awaitable<readonly DefiPosition[]>;
   readonly protocols: readonly ProtocolFamily[];
+  /**
+   * Tells of each change. Requests of a source that does are free, and gateways need no ages. Null for one that stands for a
+   * hosted service, which does neither.
+   */
+  readonly changes: Changes | null;
   /** Each chain that is followed. A source whose data needs no following says nothing. */
   status(): readonly ChainStatus[];
   /** Where the lists of a chain begin; null where they have all of it, from its first block on. */

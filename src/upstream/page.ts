@@ -178,9 +178,11 @@ export type PageRequest = {
   /** The group of clients that share the page: see `LoaderParts`. */
   readonly cachePartition: string;
   /**
-   * The subject of the list: an address in lower case, or another text. A delivery that names the address invalidates the page.
+   * The subject of the list: an address in lower case, or another text. A delivery or a change that names it invalidates the page.
    */
   readonly address: string;
+  /** Upstream's `chain_ids`: ids and tags, comma-separated; null for upstream's default. */
+  readonly chains: string | null;
   /** Identifies the list: resource, `cachePartition`, address and filters. */
   readonly list: string;
   /** Null for the newest page. */
@@ -195,8 +197,10 @@ export type PageRequest = {
   readonly details: Details;
   /** A cached page up to this age, in milliseconds, is fresh; 0 asks for a page that is fetched from now on. */
   readonly maxAgeMs: number;
-  /** As `maxAgeMs`, at this moment, if deliveries report every change of the list; 0 if they don't. */
+  /** As `maxAgeMs`, at this moment, if every change of the list is reported here, by deliveries or by the service; else 0. */
   readonly watchedMs: () => number;
+  /** Whether the service tells this gateway of changes of the list. Another cache would not hear of them. */
+  readonly isTold: () => boolean;
   /** A cached page up to this age, in milliseconds, is served when upstream fails; 0 for none. */
   readonly staleIfErrorMs: number;
 };

@@ -31,6 +31,7 @@ const HOLDING: Holding = {
 const sourceOf = (source: Partial<Source> = {}): Source => ({
   ...simulator,
   operations: [],
+  changes: null,
   protocols: [],
   transactions: () => later({ transactions: [], hasMore: false }),
   holdings: () => later({ items: [HOLDING], next: null }),

@@ -1,3 +1,4 @@
+import { CHANGES_PATH } from '../changes.ts';
 import type { Operation } from '../http/http.ts';
 import type { ChainData, ChainStatus } from '../source.ts';
 import { CHAIN_LOOKUPS, type Chain } from '../types.ts';
@@ -28,7 +29,10 @@ const lateHolders = (data: ChainData, chain: Chain): object => {
   return { token_holders: { supported: false, reason: unknownHolders(chain, beginning) } };
 };
 
-/** The chains and what each supports. The list needs no key and costs nothing. */
+/**
+ * The chains and what each supports. The list needs no key and costs nothing. Where nothing costs anything, it says so, and where
+ * changes are told.
+ */
 const supportedChains: Lookup = {
   path: '/v1/evm/supported-chains',
   needsKey: false,
@@ -46,7 +50,10 @@ const supportedChains: Lookup = {
       ...lateHolders(data, chain),
       ...indexOf(statuses.get(chain.id)),
     }));
-    return { body: { chains }, chains: 0 };
+    return {
+      body: { chains, ...(data.changes !== null && { free: true, changes: CHANGES_PATH }) },
+      chains: 0,
+    };
   },
 };
 

@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { Changes } from '../changes.ts';
 import { CHAINS } from '../sandbox/chains.ts';
 import type { BlockListener, Collection, Source } from '../source.ts';
 import type { Chain, ChainLookup, Hex } from '../types.ts';
-import type { ParsedBlock } from './blocks/parse.ts';
+import { concernedBy } from './blocks/concerned.ts';
+import { mayMoveInside, type ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
 import { Collectibles } from './contracts/collectibles.ts';
 import { forgetDiffering } from './contracts/contract-table.ts';
@@ -40,8 +42,11 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   const chains = options.chains.map(({ id, startBlock }) =>
     describeChain(id, () => (index.range(id)?.from ?? startBlock) === 0),
   );
+  const changes = new Changes();
   const metadata = new Metadata({
     ...{ database, chains, nodes },
+    // Who has something to do with a contract is not known.
+    onAnswer: (chainId) => changes.tell(chainId, null),
     report(chainId, problem) {
       for (const { follower } of followed)
         if (follower.chainId === chainId) follower.reportContracts(problem);
@@ -56,10 +61,19 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       log('index made anew', { problem: `its format was ${format}, an older one` });
     },
   });
-  const differing = new Differing({ database, index, nodes });
+  const differing = new Differing({
+    ...{ database, index, nodes },
+    onChange: (chainId) => changes.tell(chainId, null),
+  });
   const data = new IndexedData({ database, index, chains, nodes, metadata, differing });
-  const decoder = await createDecoder({ directory: options.abiDirectory, log });
-  const prices = options.prices === null ? null : await openPrices({ source: options.prices, chains, log });
+  const tellAll = () => {
+    for (const { id } of chains) changes.tell(id, null);
+  };
+  const decoder = await createDecoder({ directory: options.abiDirectory, log, onChange: tellAll });
+  const prices =
+    options.prices === null
+      ? null
+      : await openPrices({ source: options.prices, chains, log, onChange: tellAll });
   const collectibles =
     options.metadata && new Collectibles({ database, nodes, ipfsGateway: options.metadata.ipfsGateway });
 
@@ -104,9 +118,19 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
           for (const each of listeners) each.removed(chainId, fromNumber);
         },
       };
-      const tracer: Tracer = new Tracer({ node, index, balances, listener, log });
+      const isToken = (contract: Hex) => metadata.contract(id, contract) !== null;
+      const tellAdded = (blocks: readonly ParsedBlock[] | null) => {
+        const concerned = blocks === null ? null : concernedBy(blocks, isToken);
+        changes.tell(id, concerned);
+      };
+      const tracer: Tracer = new Tracer({ node, index, balances, listener, changed: tellAdded, log });
       const follower = new Follower({
         ...{ node, index, startBlock, listener, log },
+        changed(blocks) {
+          // Whom native currency reaches inside of calls is known once the node traces again.
+          const isUntraced = blocks?.some(({ transactions }) => transactions.some(mayMoveInside));
+          tellAdded(isUntraced && tracer.status().problem !== null ? null : blocks);
+        },
         async prepare(block, isNew) {
           const asked = isNew ? balances(block) : NOTHING_WATCHED;
           const [known] = await Promise.all([asked, metadata.learn(block, isNew)]);
@@ -119,6 +143,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
 
   return {
     chains,
+    changes,
     seesCallValues: true,
     operations: [],
     protocols: data.protocols,

@@ -138,6 +138,8 @@ export type ChainSource = {
   index(chainId: number): Promise<ChainIndex | null>;
   /** What the service offers for a chain, by its own list where it indexes the chain itself; null where it has not said so. */
   supports(chain: Chain): Promise<readonly ChainLookup[] | null>;
+  /** The service has told of a change: what was read of its index before is outdated. */
+  changed(): void;
 };
 
 type Options = {
@@ -147,6 +149,8 @@ type Options = {
   readonly extra: readonly Chain[];
   /** Resolves with the service's list as it sends it; null where the built-in one is used. */
   readonly read: (() => Promise<unknown>) | null;
+  /** Called once the list says that the service tells of changes. */
+  readonly onTelling?: () => void;
   readonly now: Clock;
 };
 
@@ -167,6 +171,7 @@ export const createChainSource = ({
   builtIn: known = KNOWN_CHAINS,
   extra,
   read,
+  onTelling = () => {},
   now,
 }: Options): ChainSource => {
   const builtIn = createChains(known, extra);
@@ -175,19 +180,23 @@ export const createChainSource = ({
       current: () => builtIn,
       index: async () => null,
       supports: async ({ supports = null }) => supports,
+      changed() {},
     };
   let listed: Listed | null = null;
   let readAgainAt = 0;
   let reading: Promise<Listed | null> | null = null;
+  let changedAt = Number.NEGATIVE_INFINITY;
 
   const readOnce = async (): Promise<Listed | null> => {
     readAgainAt = now() + RETRY_MS;
     try {
-      const { chains, indexes } = readList(await read());
+      const readAt = now();
+      const { chains, indexes, isTelling } = readList(await read());
       // Until it has a block, an index does not know what it will support.
       const isSettled = [...indexes.values()].every(({ from }) => from !== null);
-      listed = { chains: createChains(chains, extra), indexes, isSettled, readAt: now() };
+      listed = { chains: createChains(chains, extra), indexes, isSettled, readAt };
       readAgainAt = now() + (isSettled ? FRESH_MS : INDEX_FRESH_MS);
+      if (isTelling) onTelling();
       return listed;
     } catch {
       // The observer of upstream requests has reported the failure.
@@ -205,8 +214,12 @@ export const createChainSource = ({
     return listed !== null && now() - listed.readAt < STALE_MS ? listed.chains : builtIn;
   };
   const latest = async (): Promise<Listed | null> => {
-    const isFresh = listed !== null && (listed.indexes.size === 0 || now() - listed.readAt < INDEX_FRESH_MS);
-    return isFresh ? listed : refresh();
+    const isRecent = ({ readAt }: Listed) => now() - readAt < INDEX_FRESH_MS && readAt > changedAt;
+    const isFresh = listed !== null && (listed.indexes.size === 0 || isRecent(listed));
+    const found = isFresh ? listed : await refresh();
+    // A read that had begun before a change may have missed it.
+    const isOutdated = found !== null && found.indexes.size > 0 && found.readAt <= changedAt;
+    return isOutdated ? refresh() : found;
   };
   current();
   return {
@@ -215,6 +228,9 @@ export const createChainSource = ({
     async supports({ chainId, isIndexed = false, supports = null }) {
       const list = isIndexed && !listed?.isSettled ? await latest() : null;
       return list === null ? supports : (list.chains.find(chainId)?.supports ?? null);
+    },
+    changed() {
+      changedAt = now();
     },
   };
 };
@@ -237,7 +253,9 @@ export const readChainsOf =
   };
 
 /** Reads the service's list. Leaves out items that are not chains. Throws MalformedFieldError for a list without chains. */
-const readList = (body: unknown): Pick<Listed, 'indexes'> & { readonly chains: readonly Chain[] } => {
+const readList = (
+  body: unknown,
+): Pick<Listed, 'indexes'> & { readonly chains: readonly Chain[]; readonly isTelling: boolean } => {
   const list = isObject(body) ? body.chains : body;
   const items = Array.isArray(list) ? list.flatMap(readItem) : [];
   if (items.length === 0) throw malformed('chains', 'a list of chains', list);
@@ -246,6 +264,8 @@ const readList = (body: unknown): Pick<Listed, 'indexes'> & { readonly chains: r
   const saysSupport = chains.some(({ supports }) => supports?.length !== 0);
   return {
     chains: saysSupport ? chains : chains.map((chain) => ({ ...chain, supports: null })),
+    // Only a service whose requests are free: more of them are made then.
+    isTelling: isObject(body) && body.free === true && typeof body.changes === 'string',
     indexes: new Map(items.flatMap(({ chain, index }) => (index === null ? [] : [[chain.chainId, index]]))),
   };
 };

@@ -80,13 +80,15 @@ test('reorgs of any depth leave the index that the new chain alone makes', async
   await expectRebuilt(followed, anvil);
 });
 
-test('a chain that was rolled back is followed from its next block on', async () => {
+test('a chain that was rolled back is followed at once, and from its next block on', async () => {
   await using anvil = await startAnvil();
   const coin = await coinOf(anvil);
   await trade(anvil, coin, 8);
   await using followed = await follow({ url: anvil.url });
   await followed.caughtUp();
   await anvil.rpc('anvil_rollback', 5);
+  await followed.caughtUp();
+  expect(followed.told).toEqual([]);
   await trade(anvil, coin, 2);
   await expectRebuilt(followed, anvil);
 });

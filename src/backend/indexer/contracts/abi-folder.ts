@@ -12,6 +12,8 @@ export type AbiItem = Method | Event;
 export type FolderOptions = {
   readonly directory: string;
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
+  /** Called when the ABIs were read again. */
+  readonly onChange?: () => void;
   /** Milliseconds between two looks whether the folder has changed. Default: 1,000. */
   readonly everyMs?: number;
 };
@@ -141,6 +143,7 @@ export const watchAbis = async (
     if (version === last && version !== applied) {
       applied = version;
       apply(await readAll(all, options));
+      options.onChange?.();
     }
     last = version;
   };

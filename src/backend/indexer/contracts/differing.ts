@@ -26,6 +26,8 @@ type Options = {
   readonly database: DatabaseSync;
   readonly index: Pick<Index, 'hashAt'>;
   readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls'>>;
+  /** Called once what is said of a token's amounts has changed. */
+  readonly onChange?: (chainId: number) => void;
   /** Milliseconds before each time that a contract is asked again. Default: 100, 400, and 1,000. */
   readonly pausesMs?: readonly number[];
 };
@@ -118,6 +120,7 @@ export class Differing {
     const stands = isOverstated ? amount !== null && amount < sum : amount !== null && amount !== sum;
     if (said.size > 1 || !stands || this.#options.index.hashAt(chainId, block.number) !== block.hash) return;
     this.#statements.set.run(isOverstated ? OVERSTATED : DIFFERING, chainId, bytesOf(token));
+    this.#options.onChange?.(chainId);
   }
 }
 

@@ -28,6 +28,8 @@ type MetadataOptions = {
   readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls'>>;
   /** Is told when a node begins to fail when it is asked for contracts, and with null when it answers again. */
   readonly report?: (chainId: number, problem: unknown) => void;
+  /** Is told when contracts of blocks that are in the index already have said something. */
+  readonly onAnswer?: (chainId: number) => void;
   /** Milliseconds that a new block waits for what its new tokens say. Default: 500. */
   readonly patienceMs?: number;
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
@@ -91,7 +93,7 @@ export class Metadata {
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: MetadataOptions) {
-    this.#options = { patienceMs: 500, now: Date.now, report: () => {}, ...options };
+    this.#options = { patienceMs: 500, now: Date.now, report: () => {}, onAnswer: () => {}, ...options };
     createContracts(options.database);
     this.#chains = new Map(options.chains.map((chain) => [chain.id, chain]));
     this.#statements = prepareContracts(options.database);
@@ -265,6 +267,7 @@ export class Metadata {
     });
     for (const address of addresses) this.#cache.delete(keyOf(chainId, address));
     for (const waiting of this.#waiting) waiting();
+    this.#options.onAnswer(chainId);
     if (problem !== undefined) throw problem.reason;
   }
 

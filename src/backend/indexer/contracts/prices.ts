@@ -21,6 +21,8 @@ type PricesOptions = {
   /** The chains whose assets are priced. */
   readonly chains: readonly Pick<Chain, 'id' | 'name' | 'native'>[];
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
+  /** Called when prices were read that may be others. */
+  readonly onChange?: () => void;
   /** Milliseconds between two readings. Default: a second for a file, which is read only if it has changed, a minute for a URL. */
   readonly everyMs?: number;
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
@@ -65,7 +67,7 @@ const fileReader = (path: string): Reader => {
  * last prices that could be read stay.
  */
 export const openPrices = async (options: PricesOptions): Promise<Prices> => {
-  const { source, chains, log, now = Date.now } = options;
+  const { source, chains, log, now = Date.now, onChange = () => {} } = options;
   const isUrl = /^https?:\/\//i.test(source);
   const { everyMs = isUrl ? 60_000 : 1_000 } = options;
   const reader = isUrl ? urlReader(new URL(source)) : fileReader(source);
@@ -84,6 +86,7 @@ export const openPrices = async (options: PricesOptions): Promise<Prices> => {
       const text = await reader.read();
       if (text === null) return;
       apply(parsePrices(text, chains));
+      onChange();
       if (problem !== '') log('prices are read again', { source: reader.name });
       problem = '';
     } catch (error) {

@@ -24,6 +24,8 @@ type FollowOptions = {
   readonly prepare: (block: ParsedBlock, isNew: boolean) => Promise<Balances>;
   /** Called with new and with removed blocks, within the transaction that changes the index. */
   readonly listener: BlockListener;
+  /** Called after each change of the index, with the blocks that were added at its head; null for any other change. */
+  readonly changed: (blocks: readonly ParsedBlock[] | null) => void;
   /** How far the blocks of the index are traced. */
   readonly traces: () => ChainTraces;
   readonly log: Log;
@@ -187,8 +189,12 @@ export class Follower {
     const range = index.range(this.chainId);
     if (range === null) return this.#begin(head);
     if (head.number > range.head.number) return this.#append(range, head);
-    // Where a balancer has several nodes, one that is behind has an older block of the same chain as its head.
     if (index.hashAt(this.chainId, head.number) !== head.hash) return this.#unwind(range, head);
+    // Where a balancer has several nodes, one that is behind has an older block of the same chain as its head.
+    if (head.number < range.head.number && (await this.#isRolledBack(range))) {
+      this.#remove(range, head);
+      return 'go on';
+    }
     this.#progressAt.forward = Date.now();
     return 'wait';
   }
@@ -253,7 +259,7 @@ export class Follower {
   }
 
   async #add(fetched: readonly FetchedBlock[], start?: number): Promise<void> {
-    const { index, listener, prepare } = this.#options;
+    const { index, listener, prepare, changed } = this.#options;
     const blocks = fetched.map((block) => parseBlock(this.chainId, block));
     const silent = index.silentUntil(this.chainId) ?? -1;
     const isNew = ({ number }: ParsedBlock) => number > silent;
@@ -264,32 +270,48 @@ export class Follower {
       for (const { block, known } of prepared)
         index.append(block, isNew(block) ? (added) => listener.added(added) : null, known, start);
     });
+    changed(blocks);
+  }
+
+  /** Whether the node has taken blocks back, as by `evm_revert`: none but a development node can. */
+  async #isRolledBack({ head }: Range): Promise<boolean> {
+    const { node } = this.#options;
+    return (await node.isForDevelopment()) && (await node.findAnew(head.hash)) === null;
   }
 
   /** Removes the blocks that are not in the chain of `tip`: all of them where it has none, as it is another chain. */
   async #unwind(range: Range, tip: BlockRef): Promise<'go on'> {
-    const { index, listener, log } = this.#options;
     const common = await this.#commonBlock(range, tip);
     const to = common?.number ?? -1;
     const blocks = range.head.number - to;
     if (common === null) await this.#confirmAnother(range);
     else if (blocks > KEPT_BLOCKS) await this.#confirm(tip.number, (again) => again?.hash === tip.hash);
+    this.#remove(range, common, tip);
+    return 'go on';
+  }
+
+  /** Removes the blocks above `common`, the newest one that the chain still has; null for none. */
+  #remove(range: Range, common: BlockRef | null, tip: BlockRef | null = common): void {
+    const { index, listener, changed, log } = this.#options;
+    const to = common?.number ?? -1;
     this.#newer.clear();
     if (common === null) this.#older.clear();
     index.transaction(() => {
       // The blocks that replace the removed ones are announced. Of a long chain in the place of another one, most are history.
       const before = common === null ? Infinity : (index.silentUntil(this.chainId) ?? -1);
-      const history = common === null && tip.number >= SHORT_CHAIN ? tip.number - KEPT_BLOCKS : to;
+      const history =
+        common === null && tip !== null && tip.number >= SHORT_CHAIN ? tip.number - KEPT_BLOCKS : to;
       index.setSilentUntil(this.chainId, Math.min(before, history));
       index.unwind(this.chainId, to, (chainId, from) => listener.removed(chainId, from));
     });
-    if (common !== null) log('chain reorganised', { chainId: this.chainId, blocks, from: common.number + 1 });
+    changed(null);
+    const blocks = range.head.number - to;
+    if (common !== null) log('chain reorganised', { chainId: this.chainId, blocks, from: to + 1 });
     else
       log('index of a chain removed', {
         chainId: this.chainId,
         problem: `block ${range.lowest.number} is another one now, as where a local chain was started anew`,
       });
-    return 'go on';
   }
 
   /**
@@ -342,7 +364,7 @@ export class Follower {
   }
 
   async #backfill(): Promise<'go on' | 'wait'> {
-    const { index, prepare, log } = this.#options;
+    const { index, prepare, changed, log } = this.#options;
     const range = index.range(this.chainId);
     if (range === null || range.lowest.number <= range.from) {
       this.#progressAt.backfill = Date.now();
@@ -362,6 +384,7 @@ export class Follower {
     // Another chain may have taken its place meanwhile.
     if (index.range(this.chainId)?.lowest.hash !== range.lowest.hash) return 'go on';
     index.prepend(blocks);
+    changed(null);
     const left = above.number - range.from;
     if (left === 0) log('chain indexed', { chainId: this.chainId, from: range.from });
     else this.#progress('backfill', 'indexing older blocks', { block: above.number, left });

@@ -228,6 +228,8 @@ export class ChainSimulator implements Source {
   beginning(): null {
     return null;
   }
+  /** As a hosted service, it bills requests and tells nothing. */
+  readonly changes = null;
 
   status(): readonly ChainStatus[] {
     return [];
