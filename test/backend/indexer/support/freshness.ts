@@ -119,7 +119,7 @@ export const untilTold = async (
     names.map(async (name) => {
       const lookup: Lookup = LOOKUPS[name];
       const due = await lookup.due(subjects, hash);
-      while (!isDeepStrictEqual(await ask(client, subjects, name), due)) await sleep(5);
+      while (!isDeepStrictEqual(await ask(client, subjects, name), due)) await sleep(10);
       return [name, performance.now() - minedAt] as const;
     }),
   );
