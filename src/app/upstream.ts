@@ -133,7 +133,7 @@ const findService = async (startup: Startup, secret: string): Promise<Service> =
 /** A chain of CHAINS, until the service that indexes it lists it. The ids of devnets say nothing of what they are. */
 const chainOf = ({ id }: IndexedConfig['chains'][number]): Chain => {
   const known = KNOWN_CHAINS.find(({ chainId, tags }) => chainId === id && !tags.includes('devnet'));
-  return { chainId: id, name: known?.name ?? `chain_${id}`, tags: ['default'] };
+  return { chainId: id, name: known?.name ?? `chain_${id}`, tags: ['default'], isIndexed: true };
 };
 
 const embedIndex = async (

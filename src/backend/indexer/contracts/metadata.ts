@@ -123,18 +123,36 @@ export class Metadata {
       return known === null || known.block > number;
     });
     if (unknown.length === 0) return;
-    const due = this.#options.now();
-    inTransaction(this.#options.database, () => {
-      for (const [address, standard] of unknown)
-        this.#statements.add.run(chainId, bytesOf(address), standard, number, due);
-    });
-    for (const [address] of unknown) this.#cache.delete(keyOf(chainId, address));
-    this.#wake.get(chainId)?.();
+    this.#add(chainId, unknown, number);
     if (isNew)
       await this.#untilAsked(
         chainId,
         unknown.map(([address]) => address),
       );
+  }
+
+  /**
+   * Remembers a contract that answers as an ERC-20 does, though no log of it was seen up to this block. Resolves when it was asked
+   * what it is called, but soon in any case.
+   */
+  async meet(chainId: number, address: Hex, block: number): Promise<void> {
+    if (this.#row(chainId, address) !== null) return;
+    this.#add(chainId, [[address, 'erc20']], block);
+    await this.#untilAsked(chainId, [address]);
+  }
+
+  #add(
+    chainId: number,
+    contracts: readonly (readonly [address: Hex, standard: Token['standard']])[],
+    block: number,
+  ): void {
+    const due = this.#options.now();
+    inTransaction(this.#options.database, () => {
+      for (const [address, standard] of contracts)
+        this.#statements.add.run(chainId, bytesOf(address), standard, block, due);
+    });
+    for (const [address] of contracts) this.#cache.delete(keyOf(chainId, address));
+    this.#wake.get(chainId)?.();
   }
 
   /** Forgets the contracts that were first seen in a block from this number on. */

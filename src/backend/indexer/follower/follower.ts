@@ -12,7 +12,10 @@ import { type Log, Problems } from './problems.ts';
 type FollowOptions = {
   readonly node: EvmNode;
   readonly index: Index;
-  /** The first block to index. Null: the genesis block of a short chain, else the oldest that is kept for reorgs. */
+  /**
+   * The first block to index. Null: the genesis block of a short chain, else the oldest that is kept for reorgs; or the first that
+   * the node has, if it lacks that one.
+   */
   readonly startBlock: number | null;
   /**
    * Fetches what must be known before a block is added. It resolves with the balances at the end of the block, which only a
@@ -205,7 +208,7 @@ export class Follower {
   async #begin(head: BlockRef): Promise<'go on'> {
     const { startBlock, index, log, node } = this.#options;
     const kept = Math.max(0, head.number - KEPT_BLOCKS);
-    const start = startBlock ?? (head.number < SHORT_CHAIN ? 0 : kept);
+    const start = startBlock ?? (await this.#firstFrom(head.number < SHORT_CHAIN ? 0 : kept, head));
     if (start > head.number)
       throw new Error(`expected to begin at most at the head, block ${head.number}, got ${start}`);
     const silent = index.silentUntil(this.chainId) ?? head.number;
@@ -215,6 +218,27 @@ export class Follower {
     this.#wake();
     log('indexing a chain', { chainId: this.chainId, node: node.name, from: start, head: head.number });
     return 'go on';
+  }
+
+  /**
+   * The first block that the node has, from the wanted one on: a chain may begin late, as a fork does, and a node may have pruned
+   * the oldest ones. What a node says that it lacks is asked again over some seconds, unless a block without a parent follows.
+   */
+  async #firstFrom(wanted: number, head: BlockRef): Promise<number> {
+    const { node } = this.#options;
+    if ((await node.find(wanted)) !== null) return wanted;
+    let [missing, first] = [wanted, head];
+    while (first.number - missing > 1) {
+      const middle = Math.floor((missing + first.number) / 2);
+      const found = await node.find(middle);
+      if (found === null) missing = middle;
+      else first = found;
+    }
+    if (/^0x0*$/.test(first.parentHash)) return first.number;
+    const { hash, number } = first;
+    await this.#confirm(number, (again) => again?.hash === hash);
+    await this.#confirm(missing, (again) => again === null);
+    return number;
   }
 
   async #append(range: Range, head: BlockRef): Promise<'go on'> {
@@ -263,7 +287,7 @@ export class Follower {
     const to = common?.number ?? -1;
     const blocks = range.head.number - to;
     if (common === null) await this.#confirmAnother(range);
-    else if (blocks > KEPT_BLOCKS) await this.#confirm(tip.number, ({ hash }) => hash === tip.hash);
+    else if (blocks > KEPT_BLOCKS) await this.#confirm(tip.number, (again) => again?.hash === tip.hash);
     this.#remove(range, common, tip);
     return 'go on';
   }
@@ -297,7 +321,7 @@ export class Follower {
    * and where that is the genesis block, does not know it.
    */
   async #confirmAnother({ lowest }: Range): Promise<void> {
-    await this.#confirm(lowest.number, ({ hash }) => hash !== lowest.hash);
+    await this.#confirm(lowest.number, (again) => again !== null && again.hash !== lowest.hash);
     if (lowest.number === 0 && (await this.#options.node.findAnew(lowest.hash)) !== null)
       throw new Error(`expected one genesis block, got another one beside ${lowest.hash}`);
   }
@@ -307,12 +331,12 @@ export class Follower {
    * node behind a balancer, must not remove what is indexed.
    * @throws when an answer is not as the first one.
    */
-  async #confirm(number: number, isAsBefore: (block: BlockRef) => boolean): Promise<void> {
+  async #confirm(number: number, isAsBefore: (block: BlockRef | null) => boolean): Promise<void> {
     const { signal } = this.#stopping;
     for (let asked = 0; asked < CONFIRMATIONS; asked++) {
       await sleep(CONFIRM_MS, undefined, { signal });
       const again = await this.#options.node.findAnew(number);
-      if (again === null || !isAsBefore(again))
+      if (!isAsBefore(again))
         throw new Error(`expected one block ${number}, got another one when it was asked for again`);
     }
   }
