@@ -86,7 +86,7 @@ const describe = ({ id }: Chain, node: NodeAbilities): readonly string[] => {
     `The node of chain ${id} is ${client}, at block ${head}.`,
     `  receipts            ${receipts === 'block' ? 'of a whole block at once' : 'one by one, which is slower'}`,
     `  internal transfers  ${describeTraces(traces)}`,
-    `  new blocks          ${heads === 'websocket' ? 'announced over a WebSocket' : 'polled: the node announces none'}`,
+    `  new blocks          ${heads === 'websocket' ? 'announced over a WebSocket' : 'asked for: the node announces none'}`,
     `  metadata of tokens  ${multicall ? 'of many at once' : 'one by one: Multicall3 is not deployed'}`,
     ...(pruned ? ['  old blocks          gone: the index begins at a recent block'] : []),
   ];

@@ -18,6 +18,8 @@ const MAX_NAMES = 1_000;
 const MAX_KEPT = 256;
 /** Milliseconds between two lines without a change: by them, clients know that they miss nothing. */
 const BEAT_MS = 500;
+/** Milliseconds for which changes of everything are gathered that come one after another. */
+const SOON_MS = 1_000;
 /** A client that reads this much too slowly has to connect again. */
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 
@@ -31,6 +33,8 @@ export class Changes {
   readonly #run = randomBytes(6).toString('hex');
   readonly #kept: string[] = [];
   readonly #listeners = new Set<Listener>();
+  /** The chains of which everything is told soon. */
+  readonly #soon = new Set<number>();
   #last = 0;
 
   /** Null: everything of the chain may be another one. */
@@ -40,6 +44,17 @@ export class Changes {
     this.#kept.push(line);
     if (this.#kept.length > MAX_KEPT) this.#kept.shift();
     for (const listener of this.#listeners) listener(line);
+  }
+
+  /** As `tell` of everything, within a second: for what changes again and again, such as the older blocks of a chain. */
+  tellSoon(chainId: number): void {
+    if (this.#soon.has(chainId)) return;
+    this.#soon.add(chainId);
+    const tell = () => {
+      this.#soon.delete(chainId);
+      this.tell(chainId, null);
+    };
+    setTimeout(tell, SOON_MS).unref();
   }
 
   /**
@@ -88,7 +103,12 @@ export const changesOperation = (changes: Changes): Operation => ({
   needsKey: true,
   answer: ({ query }) => ({
     status: 200,
-    headers: { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' },
+    headers: {
+      'content-type': 'application/x-ndjson',
+      'cache-control': 'no-store',
+      // A proxy must not wait for more of it.
+      'x-accel-buffering': 'no',
+    },
     stream(outgoing) {
       const stop = changes.listen(query.get('after'), (line) => {
         if (outgoing.writableLength > MAX_UNSENT_BYTES) outgoing.destroy();

@@ -54,6 +54,19 @@ test('a change that names too much concerns everything', () => {
   ]);
 });
 
+test('changes that come one after another are told as one', async () => {
+  const changes = new Changes();
+  using client = listen(changes);
+  for (let batch = 0; batch < 10; batch += 1) changes.tellSoon(1);
+  changes.tellSoon(2);
+  const told = () => client.lines.filter(({ chain_id }) => chain_id !== undefined);
+  await expect.poll(told).toHaveLength(2);
+  expect(told().map(({ chain_id, everything }) => [chain_id, everything])).toEqual([
+    [1, true],
+    [2, true],
+  ]);
+});
+
 test('the stream costs nothing and needs the key', async () => {
   const operation = changesOperation(new Changes());
   const asked = { method: 'GET', path: operation.path, query: new URLSearchParams(), body: '' };

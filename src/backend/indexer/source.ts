@@ -46,7 +46,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   const metadata = new Metadata({
     ...{ database, chains, nodes },
     // Who has something to do with a contract is not known.
-    onAnswer: (chainId) => changes.tell(chainId, null),
+    onAnswer: (chainId) => changes.tellSoon(chainId),
     report(chainId, problem) {
       for (const { follower } of followed)
         if (follower.chainId === chainId) follower.reportContracts(problem);
@@ -119,17 +119,21 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
         },
       };
       const isToken = (contract: Hex) => metadata.contract(id, contract) !== null;
-      const tellAdded = (blocks: readonly ParsedBlock[] | null) => {
-        const concerned = blocks === null ? null : concernedBy(blocks, isToken);
-        changes.tell(id, concerned);
-      };
-      const tracer: Tracer = new Tracer({ node, index, balances, listener, changed: tellAdded, log });
+      const tell = (blocks: readonly ParsedBlock[] | null, isOfToken = isToken) =>
+        changes.tell(id, blocks === null ? null : concernedBy(blocks, isOfToken));
+      const tracer: Tracer = new Tracer({
+        ...{ node, index, balances, listener, log },
+        changed: (blocks) => tell(blocks, () => false),
+      });
       const follower = new Follower({
         ...{ node, index, startBlock, listener, log },
+        filled: () => changes.tellSoon(id),
         changed(blocks) {
           // Whom native currency reaches inside of calls is known once the node traces again.
           const isUntraced = blocks?.some(({ transactions }) => transactions.some(mayMoveInside));
-          tellAdded(isUntraced && tracer.status().problem !== null ? null : blocks);
+          tell(isUntraced && tracer.status().problem !== null ? null : blocks);
+          // What tokens are asked for may be another amount at each block.
+          if (index.range(id)?.lowest.number !== 0 || differing.hasAny(id)) changes.tellSoon(id);
         },
         async prepare(block, isNew) {
           const asked = isNew ? balances(block) : NOTHING_WATCHED;

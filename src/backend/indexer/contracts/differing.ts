@@ -58,6 +58,11 @@ export class Differing {
     return this.#statements.has.get(chainId, bytesOf(token)) !== undefined;
   }
 
+  /** Whether there are such tokens on a chain. */
+  hasAny(chainId: number): boolean {
+    return this.#statements.some.all(chainId, 1).length > 0;
+  }
+
   /** Those of which an account may have something without an event, by their addresses: of the first ones on a chain. */
   behind(chainId: number, after: string): readonly Hex[] {
     const from = bytesOf(`0x${after.slice(2)}`);

@@ -21,7 +21,7 @@ type PricesOptions = {
   /** The chains whose assets are priced. */
   readonly chains: readonly Pick<Chain, 'id' | 'name' | 'native'>[];
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
-  /** Called when prices were read that may be others. */
+  /** Called when prices have changed. */
   readonly onChange?: () => void;
   /** Milliseconds between two readings. Default: a second for a file, which is read only if it has changed, a minute for a URL. */
   readonly everyMs?: number;
@@ -76,9 +76,11 @@ export const openPrices = async (options: PricesOptions): Promise<Prices> => {
 
   const apply = (prices: PriceList): void => {
     const since = now() - HOUR_MS;
-    for (const asset of known.keys()) if (!prices.has(asset)) known.delete(asset);
-    for (const [asset, price] of prices)
-      if (known.get(asset)?.price !== price) known.set(asset, { price, since });
+    const gone = [...known.keys()].filter((asset) => !prices.has(asset));
+    const changed = [...prices].filter(([asset, price]) => known.get(asset)?.price !== price);
+    for (const asset of gone) known.delete(asset);
+    for (const [asset, price] of changed) known.set(asset, { price, since });
+    if (gone.length + changed.length > 0) onChange();
   };
 
   const read = async (): Promise<void> => {
@@ -86,7 +88,6 @@ export const openPrices = async (options: PricesOptions): Promise<Prices> => {
       const text = await reader.read();
       if (text === null) return;
       apply(parsePrices(text, chains));
-      onChange();
       if (problem !== '') log('prices are read again', { source: reader.name });
       problem = '';
     } catch (error) {

@@ -24,8 +24,10 @@ type FollowOptions = {
   readonly prepare: (block: ParsedBlock, isNew: boolean) => Promise<Balances>;
   /** Called with new and with removed blocks, within the transaction that changes the index. */
   readonly listener: BlockListener;
-  /** Called after each change of the index, with the blocks that were added at its head; null for any other change. */
+  /** Called once blocks were added at the head of the index, with these; with null once some were removed there. */
   readonly changed: (blocks: readonly ParsedBlock[] | null) => void;
+  /** Called once older blocks were added. */
+  readonly filled: () => void;
   /** How far the blocks of the index are traced. */
   readonly traces: () => ChainTraces;
   readonly log: Log;
@@ -364,7 +366,7 @@ export class Follower {
   }
 
   async #backfill(): Promise<'go on' | 'wait'> {
-    const { index, prepare, changed, log } = this.#options;
+    const { index, prepare, filled, log } = this.#options;
     const range = index.range(this.chainId);
     if (range === null || range.lowest.number <= range.from) {
       this.#progressAt.backfill = Date.now();
@@ -384,7 +386,7 @@ export class Follower {
     // Another chain may have taken its place meanwhile.
     if (index.range(this.chainId)?.lowest.hash !== range.lowest.hash) return 'go on';
     index.prepend(blocks);
-    changed(null);
+    filled();
     const left = above.number - range.from;
     if (left === 0) log('chain indexed', { chainId: this.chainId, from: range.from });
     else this.#progress('backfill', 'indexing older blocks', { block: above.number, left });

@@ -15,7 +15,7 @@ type TracerOptions = {
   readonly balances: (block: ParsedBlock) => Promise<Balances>;
   /** Called with the internal transfers of announced blocks, in the transaction that adds them to the index. */
   readonly listener: Pick<BlockListener, 'traced'>;
-  /** Called after a block is traced, with what it says then; with null when the node fails to trace. */
+  /** Called once what moved inside of calls is in the index, with that alone; with null when the node fails to trace. */
   readonly changed: (blocks: readonly ParsedBlock[] | null) => void;
   readonly log: Log;
 };
@@ -271,7 +271,8 @@ export class Tracer {
     const announce: Parameters<Index['addTraces']>[1] =
       which === 'announced' ? (block, before) => listener.traced(block, before) : null;
     index.addTraces(traced, announce, balances);
-    if (traced.transactions.some(({ internal }) => internal.length > 0)) changed([traced]);
+    const moving = traced.transactions.filter(({ internal }) => internal.length > 0);
+    if (moving.length > 0) changed([internalOnly({ ...traced, transactions: moving })]);
     this.#problems.succeed(which);
   }
 }

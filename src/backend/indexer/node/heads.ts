@@ -87,7 +87,7 @@ export const watchHeads = (options: HeadsOptions): { close(): Promise<void> } =>
   let last: number | null = null;
   let announced: { close(): Promise<void> } | null = null;
   let isClosed = false;
-  /** Null until it is asked. A node for development is polled fast, announced blocks or not: it costs less than a hundredth of a core. */
+  /** Null until it is asked. A node for development is polled fast, announced blocks or not, for some 2% of a core. */
   let isForDevelopment: boolean | null = null;
   let pollTimer: NodeJS.Timeout | undefined;
   let reconnectTimer: NodeJS.Timeout | undefined;

@@ -61,7 +61,7 @@ export const follow = async ({
     },
   });
   const follower = new Follower({
-    ...{ node, index, startBlock, log, changed() {} },
+    ...{ node, index, startBlock, log, changed() {}, filled() {} },
     prepare: nobody,
     traces: () => tracer.status(),
     listener: {
