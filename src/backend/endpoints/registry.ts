@@ -1,11 +1,12 @@
 import type { Operation } from '../http/http.ts';
 import type { ChainStatus } from '../source.ts';
 import { CHAIN_LOOKUPS } from '../types.ts';
+import { approvals } from './approvals.ts';
 import { isoSeconds } from './assets.ts';
 import { balance, balances, stablecoins } from './balances.ts';
 import { collectibles } from './collectibles.ts';
 import { defiPositions, supportedProtocols } from './defi.ts';
-import { activity, transactions } from './history.ts';
+import { activity, transaction, transactions } from './history.ts';
 import { type Lookup, operationOf, type Service } from './lookup.ts';
 import { searchTokens, tokenHolders, tokenInfo } from './tokens.ts';
 
@@ -45,7 +46,9 @@ const supportedChains: Lookup = {
 /** Every lookup: its path, its price, its errors and its answer. Routes and statistics are made from this list. */
 export const LOOKUPS: readonly Lookup[] = [
   transactions,
+  transaction,
   collectibles,
+  approvals,
   balances,
   stablecoins,
   balance,

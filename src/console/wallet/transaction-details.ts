@@ -38,9 +38,12 @@ type Whole = TransactionRowFragment & TransactionPartsFragment;
 
 /** Whether the transaction succeeded. Lookups mostly omit it. */
 const Outcome = ({ transaction }: { transaction: Whole }) => {
-  const { success, logs, data } = transaction;
+  const { success, logs, data, revertReason } = transaction;
   if (success === false)
-    return html`<div class="notice is-error"><strong>It failed</strong><p>It was reverted: nothing moved, and the sender paid for the gas.</p></div>`;
+    return html`<div class="notice is-error"><strong>It failed${revertReason?.message && `: ${shorten(revertReason.message, MOST_CHARACTERS)}`}</strong>
+      <p>It was reverted: nothing moved, and the sender paid for the gas.</p>
+      ${revertReason?.data && revertReason.data !== '0x' && html`<${Bytes} value=${revertReason.data} label="data of the error" />`}
+    </div>`;
   const isCall = data !== null && data !== '0x';
   return (
     success === null &&
@@ -49,6 +52,10 @@ const Outcome = ({ transaction }: { transaction: Whole }) => {
     html`<p class="quiet">It left no event, and the service does not say whether it succeeded: a call that fails leaves none.</p>`
   );
 };
+
+/** What its gas cost, where the service says no more of it. */
+const gasCost = ({ gasUsed, effectiveGasPrice }: Whole): string | null =>
+  gasUsed === null || effectiveGasPrice === null ? null : String(BigInt(gasUsed) * BigInt(effectiveGasPrice));
 
 /** A transaction: what it called in words, its facts, its events, and the call data. */
 export const TransactionBody = ({
@@ -60,7 +67,9 @@ export const TransactionBody = ({
   tokens?: readonly KnownToken[];
 }) => {
   const { index, nonce, transactionType, gasPrice, gasUsed, effectiveGasPrice, data, logs } = transaction;
-  const { blockNumber, blockHash, blockTime, from, to, value, chainId, decoded, success } = transaction;
+  const { blockNumber, blockHash, blockTime, from, to, value, chainId, decoded, success, createdContract } =
+    transaction;
+  const paid = transaction.fee ?? gasCost(transaction);
   return html`<${Outcome} transaction=${transaction} />
     <h3>Call</h3>
     <${CallText} decoded=${decoded} text=${transactionText(transaction)} />
@@ -76,10 +85,9 @@ export const TransactionBody = ({
         ],
         [
           'Fee',
-          gasUsed !== null &&
-            effectiveGasPrice !== null &&
-            `${formatUnits(String(BigInt(gasUsed) * BigInt(effectiveGasPrice)), NATIVE_DECIMALS, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}`,
+          paid !== null && `${formatUnits(paid, NATIVE_DECIMALS, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}`,
         ],
+        ['Created', createdContract !== null && html`<${Address} value=${createdContract} />`],
         ['Time', html`<${Time} value=${blockTime} />`],
         [
           'Block',
@@ -273,7 +281,10 @@ export const decodedText = ({ name, inputs }: Decoded): string => {
 const isZero = (amount: string): boolean => /^0*$/.test(amount);
 
 /** What a transaction does, in words. */
-export const transactionText = ({ decoded, to, value }: TransactionRowFragment): string => {
+export const transactionText = ({ success, ...transaction }: TransactionRowFragment): string =>
+  success === false ? `could not: ${attemptText(transaction)}` : attemptText(transaction);
+
+const attemptText = ({ decoded, to, value }: Pick<TransactionRowFragment, 'decoded' | 'to' | 'value'>) => {
   if (decoded) return decodedText(decoded);
   if (to === null) return 'creates a contract';
   return value !== null && !isZero(value) ? 'sends value' : `calls ${shortHex(to)}`;

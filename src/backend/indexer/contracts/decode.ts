@@ -3,18 +3,38 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Parameter } from 'ox/AbiParameters';
 import { z } from 'zod';
-import { decodeCall, decodeLog, type Event, eventOf, type Method, methodOf } from '../../evm/abi.ts';
-import { erc20, erc721, erc1155, multicall3, permit2, wrapped } from '../../evm/standards.ts';
+import {
+  type AbiError,
+  decodeCall,
+  decodeLog,
+  type Event,
+  errorOf,
+  eventOf,
+  type Method,
+  methodOf,
+} from '../../evm/abi.ts';
+import {
+  erc20,
+  erc20Errors,
+  erc721,
+  erc1155,
+  multicall3,
+  nftErrors,
+  permit2,
+  wrapped,
+} from '../../evm/standards.ts';
 import type { Decoded, Hex, LogEntry, Token } from '../../types.ts';
 
 /**
- * Decodes calls and logs by the standards, and by the ABIs of a folder. An ABI in a file names no address: a call
- * is matched by its selector, a log by its topic and the number of its topics, and the data must fit the types.
+ * Decodes calls, logs and errors by the standards, and by the ABIs of a folder. An ABI in a file names no address: a call
+ * or an error is matched by its selector, a log by its topic and the number of its topics, and the data must fit the types.
  */
 export type Decoder = {
   /** Decodes call data; null where no method fits. The standard is that of the called contract, where it is known. */
   call(data: Hex, standard: Token['standard'] | null): Decoded | null;
   log(log: LogEntry): Decoded | null;
+  /** Decodes what a contract reverted with; null where no error fits. */
+  error(data: Hex): Decoded | null;
 };
 
 type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;
@@ -34,7 +54,7 @@ const MAX_NAMESAKES = 8;
 type Namesakes<Item> = Map<string, Item[]>;
 
 /** Adds an item unless there is one with these types. */
-const add = <Item extends Method | Event>(all: Namesakes<Item>, key: string, item: Item): void => {
+const add = <Kind extends Method | Event>(all: Namesakes<Kind>, key: string, item: Kind): void => {
   const namesakes = all.get(key) ?? [];
   if (namesakes.length >= MAX_NAMESAKES || namesakes.some((other) => hasTypesOf(other, item))) return;
   all.set(key, [...namesakes, item]);
@@ -50,16 +70,19 @@ const typesAlone = (key: string, value: unknown) => (key === 'name' || value ===
 
 const eventKey = ({ topic, topics }: Pick<Event, 'topic' | 'topics'>): string => `${topic}/${topics}`;
 
-const isEvent = (item: Method | Event): item is Event => 'topic' in item;
+type Item = Method | AbiError | Event;
 
-const collect = (items: Iterable<Method | Event>) => {
+const isEvent = (item: Item): item is Event => 'topic' in item;
+
+const collect = (items: Iterable<Item>) => {
   const methods: Namesakes<Method> = new Map();
+  const errors: Namesakes<Method> = new Map();
   const events: Namesakes<Event> = new Map();
   for (const item of items) {
     if (isEvent(item)) add(events, eventKey(item), item);
-    else add(methods, item.selector, item);
+    else add('isError' in item ? errors : methods, item.selector, item);
   }
-  return { methods, events };
+  return { methods, errors, events };
 };
 
 /** The first that is not null. */
@@ -74,14 +97,15 @@ const firstOf = <Item, Result>(
   return null;
 };
 
-const STANDARDS = [erc20, erc721, erc1155, wrapped, multicall3, permit2].flatMap((standard) =>
-  Object.values<Method | Event>(standard),
-);
+const STANDARDS = [
+  ...[erc20, erc721, erc1155, wrapped, multicall3, permit2],
+  ...[erc20Errors, nftErrors],
+].flatMap((standard) => Object.values<Item>(standard));
 
 /** Makes a decoder. A file of the folder that can't be read is one log line, and the others count. */
 export const createDecoder = async ({ directory, log }: DecoderOptions): Promise<Decoder> => {
   const own = directory === null ? [] : await readFolder(directory, log);
-  const { methods, events } = collect([...STANDARDS, ...own]);
+  const { methods, errors, events } = collect([...STANDARDS, ...own]);
   const { methods: ofNfts } = collect(Object.values<Method | Event>(erc721));
   return {
     call(data, standard) {
@@ -98,6 +122,7 @@ export const createDecoder = async ({ directory, log }: DecoderOptions): Promise
       const key = eventKey({ topic, topics: entry.topics.length });
       return firstOf(events.get(key), (event) => decodeLog(event, entry));
     },
+    error: (data) => firstOf(errors.get(data.slice(0, 10)), (known) => decodeCall(known, data)),
   };
 };
 
@@ -121,18 +146,19 @@ const entry = z.object({
 const abiFile = z.union([z.array(entry), z.object({ abi: z.array(entry) }).transform(({ abi }) => abi)]);
 
 /** @throws when the text is not an ABI, or a type is unknown. */
-const parseAbi = (text: string): readonly (Method | Event)[] => {
+const parseAbi = (text: string): readonly Item[] => {
   const parsed = abiFile.safeParse(JSON.parse(text));
   if (!parsed.success) throw new Error('expected an array of ABI entries, or an object with one as `abi`');
-  return parsed.data.flatMap(({ type, name, anonymous, inputs }): (Method | Event)[] => {
+  return parsed.data.flatMap(({ type, name, anonymous, inputs }): Item[] => {
     if (type === 'function') return [methodOf(name, inputs)];
+    if (type === 'error') return [errorOf(name, inputs)];
     return type === 'event' && !anonymous ? [eventOf(name, inputs)] : [];
   });
 };
 
 /** Reads the ABIs of a folder, in the order of their paths. */
-const readFolder = async (directory: string, log: Log): Promise<readonly (Method | Event)[]> => {
-  const items: (Method | Event)[] = [];
+const readFolder = async (directory: string, log: Log): Promise<readonly Item[]> => {
+  const items: Item[] = [];
   let [files, unreadable] = [0, 0];
   for await (const path of abiFiles(directory, 0, log)) {
     files += 1;

@@ -4,6 +4,7 @@ import { type Balances, withBalances } from '../blocks/balances.ts';
 import { bytesOf, decodeTransaction, encodeTransaction, hexOf } from '../blocks/encoding.ts';
 import {
   effectsOf,
+  feeOf,
   insideOf,
   mayMoveInside,
   type ParsedBlock,
@@ -11,6 +12,7 @@ import {
   partiesOf,
 } from '../blocks/parse.ts';
 import type { BlockRef } from '../node/answers.ts';
+import { Approvals } from './approvals.ts';
 import {
   blockId,
   blockOf,
@@ -55,6 +57,8 @@ export class Index {
   readonly #ledger: Ledger;
   /** The blocks that are still to be traced. */
   readonly untraced: Untraced;
+  /** Who was ever approved by whom. */
+  readonly approvals: Approvals;
   readonly #statements: ReturnType<typeof prepareIndex>;
   #isOpen = false;
   /** What was added by transactions that were kept, by chain. */
@@ -75,6 +79,7 @@ export class Index {
     );
     this.#ledger = new Ledger(database);
     this.untraced = new Untraced(database, (chainId) => this.slot(chainId));
+    this.approvals = new Approvals(database);
     this.#statements = prepareIndex(database);
   }
 
@@ -194,12 +199,14 @@ export class Index {
   /**
    * Adds what calls within the transactions of an indexed block moved, and announces it in the same transaction: to the listener
    * go the transactions with more effects than before, of which only the new ones have balances, and the same transactions as
-   * they were. It has no effect if the block is no longer in the index.
+   * they were. `judged` are the positions of those of which it was not known whether they failed. It has no effect if the block
+   * is no longer in the index.
    */
   addTraces(
     { chainId, number, hash, time, transactions: traced }: ParsedBlock,
     listener: ((block: Block, before: readonly Transaction[]) => void) | null,
     known: Balances,
+    judged: ReadonlySet<number> = new Set(),
   ): void {
     this.transaction(() => {
       const { chain, slot } = this.#chain(chainId);
@@ -212,16 +219,17 @@ export class Index {
       const before: Transaction[] = [];
       const block = { number, hash, time };
       for (const [at, transaction] of traced.entries()) {
-        if (transaction.internal.length === 0) continue;
+        const isJudged = judged.has(transaction.index);
+        if (transaction.internal.length === 0 && !isJudged) continue;
         const key = transactionId(id, transaction.index);
         this.#statements.setTransaction.run(encodeTransaction(transaction), key);
-        const untraced = { ...transaction, internal: [] };
+        const untraced = untracedOf(transaction, isJudged);
         const without = this.#effectsOf(chainId, untraced);
         const parties = partiesOf(untraced, without);
         for (const address of partiesOf(transaction, effects[at] ?? []))
           if (!parties.has(address)) this.#addresses.push({ address, id: key });
         before.push(transactionOf(chain, block, untraced, without));
-        after.push(transactionOf(chain, block, transaction, insideOnly(transaction, told[at] ?? [])));
+        after.push(transactionOf(chain, block, transaction, newsOf(transaction, told[at] ?? [], isJudged)));
       }
       if (after.length > 0) listener?.({ chain, ...block, transactions: after }, before);
     });
@@ -301,6 +309,7 @@ export class Index {
         this.#addresses.push({ address, id: key });
     }
     this.#ledger.add(slot, end, effects.flat(), time);
+    this.approvals.add(slot, effects.flat());
     if (transactions.some(mayMoveInside)) this.untraced.add(id, isAnnounced);
     return effects;
   }
@@ -376,15 +385,27 @@ const claimSlot = (database: DatabaseSync, chainId: number): number => {
   return slot;
 };
 
-/** The effects of a transaction, with balances only for what moved inside of its calls. */
-const insideOnly = (transaction: ParsedTransaction, effects: readonly Effect[]): readonly Effect[] => {
+/** A traced transaction as it was before. `isJudged` says that only the trace says whether it failed. */
+const untracedOf = (transaction: ParsedTransaction, isJudged: boolean): ParsedTransaction => ({
+  ...transaction,
+  ...(isJudged && { success: null, created: null }),
+  internal: [],
+});
+
+/** The effects of a traced transaction, with balances only for those that it did not have before. */
+const newsOf = (
+  transaction: ParsedTransaction,
+  effects: readonly Effect[],
+  isJudged: boolean,
+): readonly Effect[] => {
+  if (isJudged) return effects;
   const { first, end } = insideOf(transaction);
   return effects.map((effect, at) =>
     effect.kind === 'transfer' && (at < first || at >= end) ? { ...effect, balances: null } : effect,
   );
 };
 
-const transactionOf = (
+export const transactionOf = (
   chain: Chain,
   block: { readonly number: number; readonly hash: Hex; readonly time: number },
   transaction: ParsedTransaction,
@@ -395,5 +416,6 @@ const transactionOf = (
   blockHash: block.hash,
   blockNumber: block.number,
   blockTime: block.time,
+  fee: feeOf(transaction),
   effects,
 });
