@@ -30,7 +30,7 @@ export const approvals: Lookup = {
       approvals: items.map((each) => approvalItem(asked, each)),
       ...(next !== null && { next_offset: cursors.issue(scope, next) }),
       ...failures(failed),
-      ...(late.length > 0 ? lateWarnings(late) : warnings('Approvals', unsupported, asked)),
+      ...warnings('Approvals', unsupported, asked, late.length > 0 ? [lateWarning(late)] : []),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
     };
@@ -90,14 +90,10 @@ const failures = (failed: Allowances['failed']): object =>
         },
       };
 
-const lateWarnings = (late: Allowances['late']): object => ({
-  warnings: [
-    {
-      code: 'OLDER_BLOCKS_NOT_INDEXED',
-      message: `Approvals of blocks that are not indexed are missing: ${late
-        .map(({ chain, from }) => `those of ${chain.name} are indexed from block ${from} on`)
-        .join(', ')}. The first block is set in CHAINS, as id@block=url.`,
-      chain_ids: late.map(({ chain }) => chain.id),
-    },
-  ],
+const lateWarning = (late: Allowances['late']): object => ({
+  code: 'OLDER_BLOCKS_NOT_INDEXED',
+  message: `Approvals of blocks that are not indexed are missing: ${late
+    .map(({ chain, from }) => `those of ${chain.name} are indexed from block ${from} on`)
+    .join(', ')}. The first block is set in CHAINS, as id@block=url.`,
+  chain_ids: late.map(({ chain }) => chain.id),
 });

@@ -171,20 +171,22 @@ export const paged = async <Raw, Item>(
   return { page, next: end === null ? {} : { next_offset: cursors.issue(scope, end) } };
 };
 
-/** The `warnings` of an answer: requested chains that the lookup does not cover. */
-export const warnings = (subject: string, chainIds: readonly number[], { baseUrl }: Service): object =>
-  chainIds.length === 0
-    ? {}
-    : {
-        warnings: [
-          {
-            code: 'UNSUPPORTED_CHAIN_IDS',
-            message: `Some requested chain_ids are not supported. ${subject} are returned only for supported chains.`,
-            chain_ids: chainIds,
-            docs_url: `${baseUrl()}/v1/evm/supported-chains`,
-          },
-        ],
-      };
+/** The `warnings` of an answer: requested chains that the lookup does not cover, and others of its own. */
+export const warnings = (
+  subject: string,
+  chainIds: readonly number[],
+  { baseUrl }: Service,
+  others: readonly object[] = [],
+): object => {
+  const unsupported = {
+    code: 'UNSUPPORTED_CHAIN_IDS',
+    message: `Some requested chain_ids are not supported. ${subject} are returned only for supported chains.`,
+    chain_ids: chainIds,
+    docs_url: `${baseUrl()}/v1/evm/supported-chains`,
+  };
+  const all = [...(chainIds.length > 0 ? [unsupported] : []), ...others];
+  return all.length === 0 ? {} : { warnings: all };
+};
 
 /** Chains as the part of a list's scope, in one order. */
 export const scopeOf = (chains: readonly { readonly id: number }[]): readonly number[] =>

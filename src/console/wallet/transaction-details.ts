@@ -2,11 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useState } from 'preact/hooks';
 import {
   TransactionDetails as Operation,
+  TransactionByHash,
   type TransactionPartsFragment,
+  type TransactionReasonFragment,
   type TransactionRowFragment,
 } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
+import { useChains } from '../chain-filter.ts';
 import { Address, Bytes, CopyButton, Facts, Hash, html, Time } from '../components.ts';
 import {
   formatCount,
@@ -34,7 +37,8 @@ type Props = {
   onReload: () => void;
 };
 
-type Whole = TransactionRowFragment & TransactionPartsFragment;
+/** Only a transaction that was found by its hash says why it failed. */
+type Whole = TransactionRowFragment & TransactionPartsFragment & Partial<TransactionReasonFragment>;
 
 /** Whether the transaction succeeded. Lookups mostly omit it. */
 const Outcome = ({ transaction }: { transaction: Whole }) => {
@@ -138,12 +142,19 @@ export const RawJson = ({ value }: { value: unknown }) => {
 /** What a row leaves out. It is requested when the row is opened. */
 export const TransactionDetails = ({ item, address, chainIds, onReload }: Props) => {
   const { node: row, before } = item;
+  const { hash, chainId, success } = row;
+  const chain = useChains().find((known) => known.chainId === chainId);
+  const isFound = success === false && (chain?.supports?.includes('TRANSACTION') ?? false);
   const load = useCallback(
     async (signal: AbortSignal) => {
+      if (isFound && chainId !== null) {
+        const { data, problems } = await send(TransactionByHash, { chainId, hash }, signal);
+        return { data: data?.transaction ?? null, problems };
+      }
       const { data, problems } = await send(Operation, { address, after: before, chainIds }, signal);
       return { data: data?.wallet.transactions?.nodes[0] ?? null, problems };
     },
-    [address, before, chainIds],
+    [address, before, chainIds, isFound, chainId, hash],
   );
   const [details, retry] = useDetails<Whole>(row.id, load);
   return html`<div class="details stack">

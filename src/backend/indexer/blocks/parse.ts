@@ -58,7 +58,7 @@ const parseTransaction = (
   gasPrice: BigInt(gasPrice),
   gasUsed: BigInt(gasUsed),
   effectiveGasPrice: BigInt(effectiveGasPrice),
-  otherFee,
+  otherFee: BigInt(otherFee),
   type: Number(type),
   success,
   logs,

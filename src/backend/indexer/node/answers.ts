@@ -36,7 +36,7 @@ export type RpcReceipt = {
   readonly gasUsed: Hex;
   readonly effectiveGasPrice: Hex;
   /** What was paid beside the gas, in wei: for blobs, and by rollups for the data on another chain. */
-  readonly otherFee: bigint;
+  readonly otherFee: Hex;
   /** The contract that the transaction created; null when it created none. */
   readonly contractAddress: Hex | null;
   readonly logs: readonly RpcLog[];
@@ -251,12 +251,12 @@ const readSuccess = (
   return hasRoot && gas !== null && BigInt(gasUsed) < BigInt(gas) ? true : null;
 };
 
-const readOtherFee = ({ l1Fee, blobGasUsed, blobGasPrice }: Members): bigint => {
+const readOtherFee = ({ l1Fee, blobGasUsed, blobGasPrice }: Members): Hex => {
   const amount = (value: unknown, what: string) => BigInt(readQuantity(value ?? '0x0', what));
   const blobs =
     amount(blobGasUsed, 'the blob gas of a receipt') *
     amount(blobGasPrice, 'the blob gas price of a receipt');
-  return amount(l1Fee, 'the fee of a receipt for its data') + blobs;
+  return `0x${(amount(l1Fee, 'the fee of a receipt for its data') + blobs).toString(16)}`;
 };
 
 /** The number of topics that a log can have. */

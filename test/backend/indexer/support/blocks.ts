@@ -113,7 +113,7 @@ const fetchedBlock = (
   const receipts = mined.map(({ success = true, created = null, logs: emitted = [] }, index) => ({
     transactionHash: hashes[index] ?? '0x',
     ...{ success, gasUsed: quantity(21_000 + index), effectiveGasPrice: quantity(7) },
-    ...{ otherFee: 0n, contractAddress: created, logs: success ? emitted : [] },
+    ...{ otherFee: quantity(0), contractAddress: created, logs: success ? emitted : [] },
   }));
   return { block, receipts };
 };
