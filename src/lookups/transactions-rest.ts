@@ -103,7 +103,8 @@ export const transactionsLookup = listLookup({
   price: { perRequest: 1 },
   pageSizes: { newest: 100, older: 100 },
   maxItems: 1000,
-  watchedBy: 'TRANSACTIONS',
+  // Receipts of tokens are in the list, and activities alone tell them.
+  watchedBy: ['TRANSACTIONS', 'ACTIVITIES'],
   supportedAs: 'TRANSACTIONS',
   itemsField: 'transactions',
   table: TRANSACTION,
@@ -132,6 +133,7 @@ export const transactionLookup = itemLookup({
   path: ({ hash }: TransactionKey) => ['v1', 'evm', 'transaction', hash],
   query: (_key, details) => detailsQuery(details),
   price: 1,
+  subjectOf: ({ hash }) => hash,
   supportedAs: 'TRANSACTION',
   bodyOfAbsent: null,
   read(body): Transaction | null {

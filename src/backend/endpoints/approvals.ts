@@ -1,9 +1,11 @@
 import { address, chainChoice, limit, single } from '../http/query.ts';
 import type { Allowance, Allowances } from '../source.ts';
 import { knownAsset } from './assets.ts';
-import { isoTime, type Lookup, type Service, scopeOf, warnings } from './lookup.ts';
+import { beginnings, isoTime, type Lookup, type Service, scopeOf, warnings } from './lookup.ts';
 
 const MAX_LIMIT = 100;
+/** What a list of a chain without its oldest blocks lacks. */
+const OLDER = 'approvals of before are missing';
 
 /**
  * Who may move what of a wallet now, by chain, token and spender. A page may be short, or empty, and have a next one. Only this
@@ -21,7 +23,7 @@ export const approvals: Lookup = {
     const count = limit(query, MAX_LIMIT, MAX_LIMIT);
     const scope = ['approvals', wallet, ...scopeOf(chains)];
     const after = cursors.read(scope, single(query, 'offset'));
-    const { items, next, failed, late } = await data.approvals(wallet, new Set(scopeOf(chains)), {
+    const { items, next, failed } = await data.approvals(wallet, new Set(scopeOf(chains)), {
       after,
       limit: count,
     });
@@ -30,7 +32,7 @@ export const approvals: Lookup = {
       approvals: items.map((each) => approvalItem(asked, each)),
       ...(next !== null && { next_offset: cursors.issue(scope, next) }),
       ...failures(failed),
-      ...warnings('Approvals', unsupported, asked, late.length > 0 ? [lateWarning(late)] : []),
+      ...warnings('Approvals', unsupported, asked, beginnings(asked, chains, OLDER)),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
     };
@@ -89,11 +91,3 @@ const failures = (failed: Allowances['failed']): object =>
           })),
         },
       };
-
-const lateWarning = (late: Allowances['late']): object => ({
-  code: 'OLDER_BLOCKS_NOT_INDEXED',
-  message: `Approvals of blocks that are not indexed are missing: ${late
-    .map(({ chain, from }) => `those of ${chain.name} are indexed from block ${from} on`)
-    .join(', ')}. The first block is set in CHAINS, as id@block=url.`,
-  chain_ids: late.map(({ chain }) => chain.id),
-});

@@ -1,37 +1,25 @@
-import { useCallback } from 'preact/hooks';
 import { type ApprovalRowFragment, WalletApprovals } from '../__generated__/operations.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
-import type { PagedState } from '../api/use-connection.ts';
-import { Address, html, useNow } from '../components.ts';
+import { Address, html } from '../components.ts';
 import { inWords, shorten, shortHex } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
-import { createMemory } from '../route.ts';
 import { ListBody, ListHead } from './list.ts';
-import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
+import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
-const PAGE_SIZE = 50;
-
-type Props = { address: string; chainIds: readonly number[] };
-
-const memory = createMemory<PagedState<ApprovalRowFragment>>();
+const APPROVALS = walletList({
+  pageSize: 50,
+  read: (asked: PanelProps, range, signal) => send(WalletApprovals, { ...asked, ...range }, signal),
+  pageIn: ({ wallet }) => wallet.approvals,
+});
 
 /** Who may move what of the wallet now. */
-export const Approvals = ({ address, chainIds }: Props) => {
-  const load = useCallback<LoadWalletPage<ApprovalRowFragment>>(
-    async (first, after, signal) => {
-      const { data, problems } = await send(WalletApprovals, { address, first, after, chainIds }, signal);
-      return { connection: data?.wallet.approvals ?? null, problems };
-    },
-    [address, chainIds],
-  );
-  const approvals = useWalletList(PAGE_SIZE, load, { memory, name: `approvals ${address} ${chainIds}` });
-  const { list } = approvals;
-  const now = useNow();
+export const Approvals = ({ address, chainIds }: PanelProps) => {
+  const approvals = useWalletList(APPROVALS, { address, chainIds });
   return html`<div class="stack">
-    <${ListHead} list=${approvals} now=${now} />
-    <${ListBody} list=${list} what="approvals" kind="row" empty="Nobody may move anything of this wallet on these chains">
-      <ul class="rows">${list.items.map(({ node }) => html`<${ApprovalRow} key=${node.id} approval=${node} />`)}</ul>
+    <${ListHead} list=${approvals} />
+    <${ListBody} list=${approvals} what="approvals" kind="row" empty="Nobody may move anything of this wallet on these chains">
+      <ul class="rows">${approvals.nodes.map((node) => html`<${ApprovalRow} key=${node.id} approval=${node} />`)}</ul>
     <//>
   </div>`;
 };

@@ -86,7 +86,7 @@ test('blocks that are not announced are found by polling, and the node is asked 
 
 test('native currency that contracts move is found in traces, but not what was moved back', async () => {
   await using node = nodeOf(anvil.url);
-  const [, friend, other] = await accountsOf(anvil.url);
+  const [, friend = '0x', other = '0x'] = await accountsOf(anvil.url);
   const payer = await deploy(anvil.url, 'Payer');
   const internal = async () => {
     const { hash, transactions } = (await node.block(await anvil.head()))?.block ?? {};

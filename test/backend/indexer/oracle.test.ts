@@ -1,15 +1,24 @@
 import fc from 'fast-check';
+import { encode } from 'ox/AbiParameters';
 import { expect, test } from 'vitest';
 import type { Hex } from '../../../src/backend/types.ts';
 import { runs } from '../../support/runs.ts';
 import type { Json } from '../support/sandbox.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
-import { accountsOf, type Contract, deploy, SilentNodeError, sendTransaction } from './support/contracts.ts';
+import {
+  accountsOf,
+  type Contract,
+  deploy,
+  deployLiar,
+  SilentNodeError,
+  sendTransaction,
+} from './support/contracts.ts';
 import {
   type Contracts,
   ITEM_IDS,
   minedOf,
   NFT_IDS,
+  ODD_COINS,
   type Step,
   step,
   USERS,
@@ -53,6 +62,15 @@ const SIDES: Readonly<Record<Hex, readonly number[]>> = {
   '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65': [1],
   '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925': [1],
   '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31': [1],
+};
+
+const string = (text: string) => ({ returns: encode([{ type: 'string' }], [text]) });
+
+/** What a coin says of itself that borrows the name of another. */
+const SPOOF = {
+  'name()': string('Other'),
+  'symbol()': string('OTHER'),
+  'decimals()': { returns: encode([{ type: 'uint256' }], [18n]) },
 };
 
 /** The data of a TransferBatch of nothing: two lists without items. */
@@ -146,6 +164,37 @@ const checkHolders = async (list: List, coin: Contract, accounts: readonly Hex[]
   expect(said.toSorted()).toEqual(having.toSorted());
 };
 
+type Service = Awaited<ReturnType<typeof openIndexed>>;
+
+const checkSupply = async ({ ask }: Service, coin: Contract) => {
+  const { json } = await ask(`/v1/evm/token-info/${coin.address}?chain_ids=31337`);
+  const [{ total_supply } = {}] = json.tokens as readonly Json[];
+  expect(total_supply).toBe(String(await coin.read('totalSupply')));
+};
+
+/** What users have of coins without an event is known once the service has compared the coins with their events. */
+const checkOddBalances = async (list: List, users: readonly Hex[], coins: readonly Contract[]) => {
+  for (const account of users) {
+    const said = await Promise.all(coins.map((coin) => coin.read('balanceOf', account)));
+    const shown = async () => {
+      const balances = await list(`balances/${account}?limit=3`, 'balances');
+      const amounts = new Map(balances.map(({ address, amount }) => [address, BigInt(String(amount))]));
+      return coins.map(({ address }) => amounts.get(address) ?? 0n);
+    };
+    await expect.poll(shown).toEqual(said);
+  }
+};
+
+const checkOddHolders = async ({ ask }: Service, coin: Contract, accounts: readonly Hex[]) => {
+  const { json } = await ask(`/v1/evm/token-holders/31337/${coin.address}`);
+  const holders = json.holders as readonly Json[];
+  for (const { wallet_address, balance } of holders)
+    expect(BigInt(String(balance))).toBe(await coin.read('balanceOf', wallet_address));
+  const amounts = await Promise.all(accounts.map((account) => coin.read('balanceOf', account)));
+  if (holders.length < amounts.filter((amount) => amount !== 0n).length)
+    expect(json.warnings).toMatchObject([{ code: 'UNVERIFIED_HOLDERS' }]);
+};
+
 /** Sends the transactions to a chain of their own, and compares now and then. */
 const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Promise<void> => {
   // By default anvil has lost what some blocks made of the chain after a thousand blocks, and reorgs go back to them.
@@ -160,6 +209,10 @@ const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Pr
     items: await deploy(url, 'Items', ['ipfs://none/{id}']),
     payer: await deploy(url, 'Payer'),
     creator: await deploy(url, 'Creator'),
+    rebasing: await deploy(url, 'Rebasing', ['Rebasing']),
+    fee: await deploy(url, 'Fee', ['Fee']),
+    premint: await deploy(url, 'Premint', ['Premint', 1_000_000n]),
+    spoof: await deployLiar(url, SPOOF),
   };
   // From here on, blocks of several transactions.
   await anvil.rpc('evm_setAutomine', false);
@@ -176,6 +229,10 @@ const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Pr
       await checkCollectibles(list, account, contracts);
     }
     for (const coin of coins) await checkHolders(list, coin, accounts);
+    const odd = ODD_COINS.map((name) => contracts[name]);
+    await checkOddBalances(list, users, odd);
+    for (const coin of odd) await checkOddHolders(service, coin, accounts);
+    for (const coin of [...coins, ...odd]) await checkSupply(service, coin);
     const scanned = await scan(anvil);
     for (const account of accounts) {
       const found = await list(`transactions/${account}?limit=17`, 'transactions');

@@ -56,7 +56,7 @@ export const transactionFields = {
 };
 
 /** How it ended. The hosted service says the first three, in deliveries alone. */
-export const outcomeFields = {
+const outcomeFields = {
   success: flag,
   gas_used: quantity,
   effective_gas_price: quantity,

@@ -70,22 +70,36 @@ const SCHEMA = `
     due INTEGER,
     -- How often in succession it could not be asked, although the node answered other calls.
     attempts INTEGER NOT NULL DEFAULT 0,
+    -- Whether it says other amounts than its events sum up to: 0, 1, or 2 if these are of more than there is. Null until its
+    -- supply is asked.
+    differs INTEGER,
     PRIMARY KEY (chain, address)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS contracts_by_due ON contracts (chain, due) WHERE due IS NOT NULL`;
 
-/** Tables of before the column took every error of a node for what the contract says: those contracts are asked again. */
-const UPGRADE = `
-  ALTER TABLE contracts ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
-  UPDATE contracts SET failures = 0, due = 0 WHERE due IS NOT NULL`;
+/** What tables of before a column lack. */
+const UPGRADES: readonly (readonly [column: string, upgrade: string])[] = [
+  [
+    'attempts',
+    // They took every error of a node for what the contract says: those contracts are asked again.
+    `ALTER TABLE contracts ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+     UPDATE contracts SET failures = 0, due = 0 WHERE due IS NOT NULL`,
+  ],
+  ['differs', 'ALTER TABLE contracts ADD COLUMN differs INTEGER'],
+];
 
 export const createContracts = (database: DatabaseSync): void =>
   inTransaction(database, () => {
     database.exec(SCHEMA);
-    const isOld =
-      database.prepare("SELECT 1 FROM pragma_table_info('contracts') WHERE name = 'attempts'").get() ===
-      undefined;
-    if (isOld) database.exec(UPGRADE);
+    for (const [column, upgrade] of UPGRADES)
+      if (
+        database.prepare("SELECT 1 FROM pragma_table_info('contracts') WHERE name = ?").get(column) ===
+        undefined
+      )
+        database.exec(upgrade);
+    database.exec(
+      'CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, differs, address) WHERE differs > 0',
+    );
   });
 
 export const prepareContracts = (database: DatabaseSync) => ({
@@ -104,4 +118,17 @@ export const prepareContracts = (database: DatabaseSync) => ({
   ),
   forget: database.prepare('DELETE FROM contracts WHERE chain = ? AND block >= ?'),
   erc20s: database.prepare("SELECT * FROM contracts WHERE chain = ? AND standard = 'erc20' AND due IS NULL"),
+});
+
+export const prepareDiffering = (database: DatabaseSync) => ({
+  has: database.prepare('SELECT 1 FROM contracts WHERE chain = ? AND address = ? AND differs > 0'),
+  some: database.prepare(
+    'SELECT address FROM contracts WHERE chain = ? AND differs = 1 ORDER BY address LIMIT ?',
+  ),
+  new: database.prepare(
+    "SELECT address FROM contracts WHERE chain = ? AND differs IS NULL AND standard = 'erc20' AND due IS NULL LIMIT ?",
+  ),
+  set: database.prepare(
+    'UPDATE contracts SET differs = max(ifnull(differs, 0), ?) WHERE chain = ? AND address = ?',
+  ),
 });

@@ -28,6 +28,8 @@ type MetadataOptions = {
   readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls'>>;
   /** Is told when a node begins to fail when it is asked for contracts, and with null when it answers again. */
   readonly report?: (chainId: number, problem: unknown) => void;
+  /** Is told when contracts of blocks that are in the index already have said something. */
+  readonly onAnswer?: (chainId: number) => void;
   /** Milliseconds that a new block waits for what its new tokens say. Default: 500. */
   readonly patienceMs?: number;
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
@@ -91,7 +93,7 @@ export class Metadata {
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: MetadataOptions) {
-    this.#options = { patienceMs: 500, now: Date.now, report: () => {}, ...options };
+    this.#options = { patienceMs: 500, now: Date.now, report: () => {}, onAnswer: () => {}, ...options };
     createContracts(options.database);
     this.#chains = new Map(options.chains.map((chain) => [chain.id, chain]));
     this.#statements = prepareContracts(options.database);
@@ -121,18 +123,36 @@ export class Metadata {
       return known === null || known.block > number;
     });
     if (unknown.length === 0) return;
-    const due = this.#options.now();
-    inTransaction(this.#options.database, () => {
-      for (const [address, standard] of unknown)
-        this.#statements.add.run(chainId, bytesOf(address), standard, number, due);
-    });
-    for (const [address] of unknown) this.#cache.delete(keyOf(chainId, address));
-    this.#wake.get(chainId)?.();
+    this.#add(chainId, unknown, number);
     if (isNew)
       await this.#untilAsked(
         chainId,
         unknown.map(([address]) => address),
       );
+  }
+
+  /**
+   * Remembers a contract that answers as an ERC-20 does, though no log of it was seen up to this block. Resolves when it was asked
+   * what it is called, but soon in any case.
+   */
+  async meet(chainId: number, address: Hex, block: number): Promise<void> {
+    if (this.#row(chainId, address) !== null) return;
+    this.#add(chainId, [[address, 'erc20']], block);
+    await this.#untilAsked(chainId, [address]);
+  }
+
+  #add(
+    chainId: number,
+    contracts: readonly (readonly [address: Hex, standard: Token['standard']])[],
+    block: number,
+  ): void {
+    const due = this.#options.now();
+    inTransaction(this.#options.database, () => {
+      for (const [address, standard] of contracts)
+        this.#statements.add.run(chainId, bytesOf(address), standard, block, due);
+    });
+    for (const [address] of contracts) this.#cache.delete(keyOf(chainId, address));
+    this.#wake.get(chainId)?.();
   }
 
   /** Forgets the contracts that were first seen in a block from this number on. */
@@ -247,6 +267,7 @@ export class Metadata {
     });
     for (const address of addresses) this.#cache.delete(keyOf(chainId, address));
     for (const waiting of this.#waiting) waiting();
+    this.#options.onAnswer(chainId);
     if (problem !== undefined) throw problem.reason;
   }
 

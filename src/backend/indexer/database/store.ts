@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Block, Chain, Effect, Hex, Transaction, Transfer } from '../../types.ts';
 import { type Balances, withBalances } from '../blocks/balances.ts';
-import { bytesOf, decodeTransaction, encodeTransaction, hexOf } from '../blocks/encoding.ts';
 import {
   effectsOf,
   feeOf,
@@ -11,30 +10,11 @@ import {
   type ParsedTransaction,
   partiesOf,
 } from '../blocks/parse.ts';
-import type { BlockRef } from '../node/answers.ts';
 import { Approvals } from './approvals.ts';
-import {
-  blockId,
-  blockOf,
-  blocksOf,
-  createTables,
-  indexOf,
-  inTransaction,
-  MAX_SLOT,
-  numberOf,
-  transactionId,
-} from './database.ts';
+import { blockId, createTables, inTransaction, MAX_SLOT, transactionId } from './database.ts';
 import { type End, type Holding, Ledger, STANDARDS } from './ledger.ts';
-import { prepareIndex } from './statements.ts';
+import { type Range, StoredBlocks } from './stored-blocks.ts';
 import { Untraced } from './untraced.ts';
-
-type Range = {
-  /** The first block that is to be indexed. */
-  readonly from: number;
-  /** The lowest block that is indexed: all blocks from it up to the head are. */
-  readonly lowest: BlockRef;
-  readonly head: BlockRef;
-};
 
 type Options = {
   readonly database: DatabaseSync;
@@ -59,14 +39,12 @@ export class Index {
   readonly untraced: Untraced;
   /** Who was ever approved by whom. */
   readonly approvals: Approvals;
-  readonly #statements: ReturnType<typeof prepareIndex>;
+  readonly #blocks: StoredBlocks;
   #isOpen = false;
   /** What was added by transactions that were kept, by chain. */
   readonly #counts = new Map<number, { blocks: number; transactions: number }>();
   /** The blocks that this transaction adds. */
   readonly #adding: ParsedBlock[] = [];
-  /** Rows of `by_address` that are written at the end of the transaction, with the hex digits of their addresses. */
-  readonly #addresses: { readonly address: Hex; readonly id: bigint }[] = [];
 
   constructor({ database, chains, isMultiToken, onRebuild }: Options) {
     this.#database = database;
@@ -80,21 +58,17 @@ export class Index {
     this.#ledger = new Ledger(database);
     this.untraced = new Untraced(database, (chainId) => this.slot(chainId));
     this.approvals = new Approvals(database);
-    this.#statements = prepareIndex(database);
+    this.#blocks = new StoredBlocks(database);
   }
 
   /** Null for a chain of which no block is indexed. */
   range(chainId: number): Range | null {
-    const { slot } = this.#chain(chainId);
-    const { start, lowest, highest } = this.#statements.range.get(slot, ...blocksOf(slot)) ?? {};
-    if (typeof lowest !== 'bigint' || typeof highest !== 'bigint') return null;
-    return { from: Number(start), lowest: this.#reference(lowest), head: this.#reference(highest) };
+    return this.#blocks.range(this.slot(chainId));
   }
 
   /** The hash of an indexed block; null for another one. */
   hashAt(chainId: number, number: number): Hex | null {
-    const { hash } = this.#statements.block.get(blockId(this.slot(chainId), number)) ?? {};
-    return hash instanceof Uint8Array ? hexOf(hash) : null;
+    return this.#blocks.hashOf(blockId(this.slot(chainId), number));
   }
 
   /** The number that stands for a chain in the tables. */
@@ -121,18 +95,17 @@ export class Index {
       this.#isOpen = false;
       this.#adding.length = 0;
       this.#ledger.clear();
-      this.#addresses.length = 0;
+      this.#blocks.clear();
     }
   };
 
   /** The newest block of a chain that is not announced; null before the chain is first followed. */
   silentUntil(chainId: number): number | null {
-    const silent = this.#statements.silentUntil.get(this.slot(chainId))?.silent_until ?? null;
-    return silent === null ? null : Number(silent);
+    return this.#blocks.silentUntil(this.slot(chainId));
   }
 
   setSilentUntil(chainId: number, number: number): void {
-    this.#statements.setSilentUntil.run(number, this.slot(chainId));
+    this.#blocks.setSilentUntil(this.slot(chainId), number);
   }
 
   /**
@@ -150,7 +123,7 @@ export class Index {
     this.transaction(() => {
       const { chain, slot } = this.#chain(block.chainId);
       const head = this.range(chain.id)?.head;
-      if (head === undefined) this.#statements.setStart.run(start, slot);
+      if (head === undefined) this.#blocks.setStart(slot, start);
       else if (block.number !== head.number + 1 || block.parentHash !== head.hash)
         throw new Error(
           `expected block ${head.number + 1} of chain ${chain.id} on ${head.hash}, got ${block.number} on ${block.parentHash}`,
@@ -185,15 +158,10 @@ export class Index {
 
   /** An indexed block; null when no block of this number is indexed. */
   block(chainId: number, number: number): ParsedBlock | null {
-    const slot = this.slot(chainId);
-    const id = blockId(slot, number);
-    if (this.hashAt(chainId, number) === null) return null;
-    const transactions = this.#statements.bodies
-      .all(transactionId(id, 0), transactionId(id + 1n, 0))
-      .flatMap(({ id: key, body }) =>
-        typeof key === 'bigint' && body instanceof Uint8Array ? [decodeTransaction(body, indexOf(key))] : [],
-      );
-    return { ...this.#reference(id), chainId, transactions };
+    const id = blockId(this.slot(chainId), number);
+    if (this.#blocks.hashOf(id) === null) return null;
+    const transactions = this.#blocks.transactions(id).map(({ transaction }) => transaction);
+    return { ...this.#blocks.reference(id), chainId, transactions };
   }
 
   /**
@@ -222,12 +190,12 @@ export class Index {
         const isJudged = judged.has(transaction.index);
         if (transaction.internal.length === 0 && !isJudged) continue;
         const key = transactionId(id, transaction.index);
-        this.#statements.setTransaction.run(encodeTransaction(transaction), key);
+        this.#blocks.replaceTransaction(key, transaction);
         const untraced = untracedOf(transaction, isJudged);
         const without = this.#effectsOf(chainId, untraced);
         const parties = partiesOf(untraced, without);
         for (const address of partiesOf(transaction, effects[at] ?? []))
-          if (!parties.has(address)) this.#addresses.push({ address, id: key });
+          if (!parties.has(address)) this.#blocks.addParty(address, key);
         before.push(transactionOf(chain, block, untraced, without));
         after.push(transactionOf(chain, block, transaction, newsOf(transaction, told[at] ?? [], isJudged)));
       }
@@ -249,12 +217,11 @@ export class Index {
 
   /** An indexed transaction with its effects; undefined for an unknown id. */
   read(chain: Chain, id: bigint): { readonly transaction: Transaction; readonly bytes: number } | undefined {
-    const { body, hash, time } = this.#statements.transaction.get(id) ?? {};
-    if (!(body instanceof Uint8Array) || !(hash instanceof Uint8Array)) return undefined;
-    const parsed = decodeTransaction(body, indexOf(id));
-    const block = { number: numberOf(blockOf(id)), hash: hexOf(hash), time: Number(time) };
-    const effects = this.#effectsOf(chain.id, parsed);
-    return { transaction: transactionOf(chain, block, parsed, effects), bytes: body.length };
+    const stored = this.#blocks.transaction(id);
+    if (stored === undefined) return undefined;
+    const { transaction, block, bytes } = stored;
+    const effects = this.#effectsOf(chain.id, transaction);
+    return { transaction: transactionOf(chain, block, transaction, effects), bytes };
   }
 
   /** What the transfers in the indexed blocks sum up to. */
@@ -283,30 +250,20 @@ export class Index {
     return chain;
   }
 
-  #reference(id: bigint): BlockRef {
-    const { hash, parent, time } = this.#statements.block.get(id) ?? {};
-    if (!(hash instanceof Uint8Array) || !(parent instanceof Uint8Array))
-      throw new Error(`expected the block ${numberOf(id)}, got none`);
-    return { number: numberOf(id), hash: hexOf(hash), parentHash: hexOf(parent), time: Number(time) };
-  }
-
   #effectsOf(chainId: number, transaction: ParsedTransaction): readonly Effect[] {
     return effectsOf(transaction, (contract) => this.#isMultiToken(chainId, contract));
   }
 
   /** Stores a block. Returns the effects of each of its transactions. */
   #add(slot: number, block: ParsedBlock, end: End, isAnnounced: boolean): readonly (readonly Effect[])[] {
-    const { chainId, number, hash, parentHash, time, transactions } = block;
-    const { addBlock, addTransaction } = this.#statements;
+    const { chainId, number, time, transactions } = block;
     const id = blockId(slot, number);
     this.#adding.push(block);
-    addBlock.run(id, bytesOf(hash), bytesOf(parentHash), time);
+    this.#blocks.addBlock(id, block);
     const effects = transactions.map((transaction) => this.#effectsOf(chainId, transaction));
     for (const [at, transaction] of transactions.entries()) {
       const key = transactionId(id, transaction.index);
-      addTransaction.run(key, encodeTransaction(transaction));
-      for (const address of partiesOf(transaction, effects[at] ?? []))
-        this.#addresses.push({ address, id: key });
+      this.#blocks.addTransaction(key, transaction, partiesOf(transaction, effects[at] ?? []));
     }
     this.#ledger.add(slot, end, effects.flat(), time);
     this.approvals.add(slot, effects.flat());
@@ -314,42 +271,30 @@ export class Index {
     return effects;
   }
 
-  /** Writes what waits for it, in the order of the tables: neighbours are in one page of the file. */
   #flush(): void {
-    this.#addresses.sort((one, other) =>
-      one.address < other.address ? -1 : one.address > other.address ? 1 : 0,
-    );
-    for (const { address, id } of this.#addresses) this.#statements.addAddress.run(bytesOf(address), id);
-    this.#addresses.length = 0;
+    this.#blocks.flush();
     this.#ledger.flush();
   }
 
   /** Removes the head of a chain with all that is derived from it. */
   #remove(slot: number, number: number): void {
-    const { bodies, dropAddress, dropTransactions, dropBlock } = this.#statements;
     this.#flush();
     const id = blockId(slot, number);
-    const within = [transactionId(id, 0), transactionId(id + 1n, 0)] as const;
     const effects: Effect[] = [];
-    for (const { id: key, body } of bodies.all(...within)) {
-      if (typeof key !== 'bigint' || !(body instanceof Uint8Array)) continue;
-      const transaction = decodeTransaction(body, indexOf(key));
+    for (const { id: key, transaction } of this.#blocks.transactions(id)) {
       const own = effectsOf(transaction);
-      for (const party of partiesOf(transaction, own)) dropAddress.run(bytesOf(party), key);
+      for (const party of partiesOf(transaction, own)) this.#blocks.dropParty(party, key);
       for (const effect of own) effects.push(effect);
     }
-    dropTransactions.run(...within);
-    dropBlock.run(id);
+    this.#blocks.drop(id);
     this.untraced.delete(id);
     this.#ledger.revert(slot, effects, (holding) => this.#lastReceipt(slot, holding));
   }
 
   /** When an NFT was last received, in milliseconds since 1970; null when it never was. The holder's list is read for it. */
   #lastReceipt(slot: number, { account, standard, token, tokenId }: Holding): number | null {
-    const all = [transactionId(blockId(slot, 0), 0), transactionId(blockId(slot + 1, 0), 0)] as const;
-    for (const { id, body, time } of this.#statements.history.iterate(bytesOf(account), ...all)) {
-      if (typeof id !== 'bigint' || !(body instanceof Uint8Array)) continue;
-      const isReceived = effectsOf(decodeTransaction(body, indexOf(id))).some(
+    for (const { transaction, time } of this.#blocks.history(slot, account)) {
+      const isReceived = effectsOf(transaction).some(
         (effect) =>
           effect.kind === 'transfer' &&
           effect.asset !== 'native' &&
@@ -359,14 +304,14 @@ export class Index {
           effect.tokenId === tokenId &&
           effect.value > 0n,
       );
-      if (isReceived) return Number(time);
+      if (isReceived) return time;
     }
     return null;
   }
 
   /** What the index itself knows that an account has; null for the native asset, and where it lacks older blocks. */
   #sum(slot: number, account: Hex, { asset, token, tokenId }: Transfer): bigint | null {
-    if (asset === 'native' || token === null || !this.#statements.genesis.get(blockId(slot, 0))) return null;
+    if (asset === 'native' || token === null || this.#blocks.hashOf(blockId(slot, 0)) === null) return null;
     return this.#ledger.amount(slot, { account, standard: STANDARDS[asset], token, tokenId: tokenId ?? 0n });
   }
 }

@@ -61,18 +61,10 @@ export class IndexedApprovals {
       if (answer?.status === 'rejected') failed.push({ chain, token: candidate.token });
       else if (answer !== undefined && answer.value > 0n)
         items.push(this.#allowance(chain, candidate, answer.value, place));
-      if (items.length === limit && at + 1 < asked.length)
-        return { items, next: place, failed, late: this.#late(chains) };
+      if (items.length === limit && at + 1 < asked.length) return { items, next: place, failed };
     }
     const next = asked.length > looked.length ? (looked.at(-1)?.place ?? null) : null;
-    return { items, next, failed, late: this.#late(chains) };
-  }
-
-  #late(chains: readonly Chain[]): Allowances['late'] {
-    return chains.flatMap((chain) => {
-      const from = this.#options.index.range(chain.id)?.lowest.number;
-      return from === undefined || from === 0 ? [] : [{ chain, from }];
-    });
+    return { items, next, failed };
   }
 
   /** What the contracts say of each: the amount, or 1 for NFTs; 0 for what is not approved. The calls of a chain are sent together. */

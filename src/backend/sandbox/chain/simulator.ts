@@ -10,6 +10,7 @@ import type {
   Collection,
   DefiPosition,
   Holder,
+  Holders,
   Holding,
   NftMetadata,
   PageStart,
@@ -188,12 +189,12 @@ export class ChainSimulator implements Source {
     );
     const items = all.slice(0, limit);
     const next = all.length > items.length ? (items.at(-1)?.place ?? null) : null;
-    return { items, next, failed: [], late: [] };
+    return { items, next, failed: [] };
   }
 
-  holders(chainId: number, token: Hex): Part<Holder> | null {
+  holders(chainId: number, token: Hex): Holders | null {
     const holders = this.#coinLedger(chainId, token)?.holders(token);
-    return holders === undefined ? null : { items: holders.toSorted(byAmount), next: null };
+    return holders === undefined ? null : { items: holders.toSorted(byAmount), next: null, isWhole: true };
   }
 
   supply(chainId: number, token: Hex): bigint | null {
@@ -247,6 +248,16 @@ export class ChainSimulator implements Source {
   }
 
   /** Simulated chains are not followed. */
+  overstated(): ReadonlySet<Token> {
+    return new Set();
+  }
+
+  beginning(): null {
+    return null;
+  }
+  /** As a hosted service, it bills requests and tells nothing. */
+  readonly changes = null;
+
   status(): readonly ChainStatus[] {
     return [];
   }

@@ -19,7 +19,10 @@ export type ContractName =
   | 'Payer'
   | 'Creator'
   | 'Multicall3'
-  | 'Liar';
+  | 'Liar'
+  | 'Rebasing'
+  | 'Fee'
+  | 'Premint';
 
 type Parameters = readonly Parameter[];
 

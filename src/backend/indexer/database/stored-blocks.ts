@@ -1,0 +1,174 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Hex } from '../../types.ts';
+import { bytesOf, decodeTransaction, encodeTransaction, hexOf } from '../blocks/encoding.ts';
+import type { ParsedBlock, ParsedTransaction } from '../blocks/parse.ts';
+import type { BlockRef } from '../node/answers.ts';
+import { blockId, blockOf, blocksOf, indexOf, numberOf, transactionId } from './database.ts';
+
+export type Range = {
+  /** The first block that is to be indexed. */
+  readonly from: number;
+  /** The lowest block that is indexed: all blocks from it up to the head are. */
+  readonly lowest: BlockRef;
+  readonly head: BlockRef;
+};
+
+/** A transaction as it is stored, with the time of its block in milliseconds since 1970. */
+type StoredTransaction = {
+  readonly id: bigint;
+  readonly transaction: ParsedTransaction;
+  readonly time: number;
+};
+
+/**
+ * The tables of chains, blocks and transactions, and which addresses take part in which transactions. Its writes must run in a
+ * transaction, of which `flush` must be the last part.
+ */
+export class StoredBlocks {
+  readonly #statements: ReturnType<typeof prepare>;
+  /** Rows of `by_address` that are still to be written, with the hex digits of their addresses. */
+  readonly #addresses: { readonly address: Hex; readonly id: bigint }[] = [];
+
+  constructor(database: DatabaseSync) {
+    this.#statements = prepare(database);
+  }
+
+  /** Null for a chain without a block. */
+  range(slot: number): Range | null {
+    const { start, lowest, highest } = this.#statements.range.get(slot, ...blocksOf(slot)) ?? {};
+    if (typeof lowest !== 'bigint' || typeof highest !== 'bigint') return null;
+    return { from: Number(start), lowest: this.reference(lowest), head: this.reference(highest) };
+  }
+
+  setStart(slot: number, number: number): void {
+    this.#statements.setStart.run(number, slot);
+  }
+
+  silentUntil(slot: number): number | null {
+    const silent = this.#statements.silentUntil.get(slot)?.silent_until ?? null;
+    return silent === null ? null : Number(silent);
+  }
+
+  setSilentUntil(slot: number, number: number): void {
+    this.#statements.setSilentUntil.run(number, slot);
+  }
+
+  /** The hash of a block; null for one that is not stored. */
+  hashOf(block: bigint): Hex | null {
+    const { hash } = this.#statements.block.get(block) ?? {};
+    return hash instanceof Uint8Array ? hexOf(hash) : null;
+  }
+
+  /** @throws when the block is not stored. */
+  reference(block: bigint): BlockRef {
+    const { hash, parent, time } = this.#statements.block.get(block) ?? {};
+    if (!(hash instanceof Uint8Array) || !(parent instanceof Uint8Array))
+      throw new Error(`expected the block ${numberOf(block)}, got none`);
+    return { number: numberOf(block), hash: hexOf(hash), parentHash: hexOf(parent), time: Number(time) };
+  }
+
+  /** Stores a block without its transactions. */
+  addBlock(block: bigint, { hash, parentHash, time }: ParsedBlock): void {
+    this.#statements.addBlock.run(block, bytesOf(hash), bytesOf(parentHash), time);
+  }
+
+  addTransaction(id: bigint, transaction: ParsedTransaction, parties: ReadonlySet<Hex>): void {
+    this.#statements.addTransaction.run(id, encodeTransaction(transaction));
+    for (const address of parties) this.addParty(address, id);
+  }
+
+  replaceTransaction(id: bigint, transaction: ParsedTransaction): void {
+    this.#statements.setTransaction.run(encodeTransaction(transaction), id);
+  }
+
+  addParty(address: Hex, id: bigint): void {
+    this.#addresses.push({ address, id });
+  }
+
+  dropParty(address: Hex, id: bigint): void {
+    this.#statements.dropAddress.run(bytesOf(address), id);
+  }
+
+  /** Removes a block with its transactions, but not what addresses take part in them. */
+  drop(block: bigint): void {
+    this.#statements.dropTransactions.run(...within(block));
+    this.#statements.dropBlock.run(block);
+  }
+
+  /** Writes what waits for it, in the order of the table: neighbours are in one page of the file. */
+  flush(): void {
+    this.#addresses.sort((one, other) =>
+      one.address < other.address ? -1 : one.address > other.address ? 1 : 0,
+    );
+    for (const { address, id } of this.#addresses) this.#statements.addAddress.run(bytesOf(address), id);
+    this.clear();
+  }
+
+  /** Discards what waits to be written, as after a rollback. */
+  clear(): void {
+    this.#addresses.length = 0;
+  }
+
+  /** The transactions of a block, in their order. */
+  transactions(block: bigint): readonly Omit<StoredTransaction, 'time'>[] {
+    return this.#statements.bodies.all(...within(block)).flatMap(({ id, body }) => transactionIn(id, body));
+  }
+
+  /** A transaction with its block, and the size of what is stored of it; undefined for an unknown id. */
+  transaction(id: bigint):
+    | {
+        readonly transaction: ParsedTransaction;
+        readonly block: { readonly number: number; readonly hash: Hex; readonly time: number };
+        readonly bytes: number;
+      }
+    | undefined {
+    const { body, hash, time } = this.#statements.transaction.get(id) ?? {};
+    if (!(body instanceof Uint8Array) || !(hash instanceof Uint8Array)) return undefined;
+    const block = { number: numberOf(blockOf(id)), hash: hexOf(hash), time: Number(time) };
+    return { transaction: decodeTransaction(body, indexOf(id)), block, bytes: body.length };
+  }
+
+  /** The transactions that an address takes part in, the newest first. */
+  *history(slot: number, address: Hex): Generator<StoredTransaction> {
+    const all = [transactionId(blockId(slot, 0), 0), transactionId(blockId(slot + 1, 0), 0)] as const;
+    for (const { id, body, time } of this.#statements.history.iterate(bytesOf(address), ...all))
+      for (const stored of transactionIn(id, body)) yield { ...stored, time: Number(time) };
+  }
+}
+
+const transactionIn = (id: unknown, body: unknown): readonly Omit<StoredTransaction, 'time'>[] =>
+  typeof id === 'bigint' && body instanceof Uint8Array
+    ? [{ id, transaction: decodeTransaction(body, indexOf(id)) }]
+    : [];
+
+/** The ids that the transactions of a block are between. */
+const within = (block: bigint) => [transactionId(block, 0), transactionId(block + 1n, 0)] as const;
+
+const prepare = (database: DatabaseSync) => ({
+  range: database.prepare(
+    `SELECT start, (SELECT min(id) FROM blocks WHERE id >= ?2 AND id < ?3) AS lowest,
+       (SELECT max(id) FROM blocks WHERE id >= ?2 AND id < ?3) AS highest
+     FROM chains WHERE slot = ?1`,
+  ),
+  setStart: database.prepare('UPDATE chains SET start = ? WHERE slot = ?'),
+  silentUntil: database.prepare('SELECT silent_until FROM chains WHERE slot = ?'),
+  setSilentUntil: database.prepare('UPDATE chains SET silent_until = ? WHERE slot = ?'),
+  block: database.prepare('SELECT hash, parent, time FROM blocks WHERE id = ?'),
+  addBlock: database.prepare('INSERT INTO blocks (id, hash, parent, time) VALUES (?, ?, ?, ?)'),
+  dropBlock: database.prepare('DELETE FROM blocks WHERE id = ?'),
+  addTransaction: database.prepare('INSERT INTO transactions VALUES (?, ?)'),
+  transaction: database.prepare(
+    `SELECT body, hash, time FROM transactions JOIN blocks ON blocks.id = transactions.id >> 20
+     WHERE transactions.id = ?`,
+  ),
+  setTransaction: database.prepare('UPDATE transactions SET body = ? WHERE id = ?'),
+  bodies: database.prepare('SELECT id, body FROM transactions WHERE id >= ? AND id < ?'),
+  dropTransactions: database.prepare('DELETE FROM transactions WHERE id >= ? AND id < ?'),
+  addAddress: database.prepare('INSERT INTO by_address VALUES (?, ?)'),
+  dropAddress: database.prepare('DELETE FROM by_address WHERE address = ? AND id = ?'),
+  history: database.prepare(
+    `SELECT by_address.id, body, time FROM by_address JOIN transactions USING (id)
+       JOIN blocks ON blocks.id = by_address.id >> 20
+     WHERE address = ? AND by_address.id >= ? AND by_address.id < ? ORDER BY by_address.id DESC`,
+  ),
+});
