@@ -7,6 +7,7 @@ import { concernedBy } from './blocks/concerned.ts';
 import { mayMoveInside, type ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
 import { Collectibles } from './contracts/collectibles.ts';
+import { forgetDiffering } from './contracts/contract-table.ts';
 import { createDecoder } from './contracts/decode.ts';
 import { Differing } from './contracts/differing.ts';
 import { Metadata } from './contracts/metadata.ts';
@@ -57,7 +58,10 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     database,
     chains,
     isMultiToken: (chainId, contract) => metadata.contract(chainId, contract)?.standard === 'erc1155',
-    onRebuild: (format) => log('index made anew', { problem: `its format was ${format}, an older one` }),
+    onRebuild(format) {
+      forgetDiffering(database);
+      log('index made anew', { problem: `its format was ${format}, an older one` });
+    },
   });
   const differing = new Differing({
     ...{ database, index, nodes },

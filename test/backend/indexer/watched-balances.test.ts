@@ -135,6 +135,27 @@ test('a state that the node has lost is given up after some time, with a line, a
   expect(lines).toEqual(['balances not delivered', 'balances delivered again 2']);
 });
 
+test('a lost state is given up although newer blocks are read meanwhile, as several are at a time', async () => {
+  const { node, read, lines } = open(20);
+  const readOld = async () => {
+    node.native = GONE;
+    try {
+      return await amountsIn(read, 0);
+    } finally {
+      node.native = null;
+    }
+  };
+  const readNew = () => amountsIn(read, 1);
+  await expect(readOld()).rejects.toBe(GONE);
+  expect(await readNew()).toEqual([7n, 7n, 7n]);
+  await expect
+    .poll(() => readOld().catch(() => readNew().then(() => 'asked again')))
+    .toEqual([null, null, null]);
+  expect(lines).toEqual(['balances not delivered']);
+  expect(await readNew()).toEqual([7n, 7n, 7n]);
+  expect(lines).toEqual(['balances not delivered', 'balances delivered again 1']);
+});
+
 test.each([PASSING, BEHIND])('no other failure of the node is ever given up: $message', async (problem) => {
   const { node, read, lines } = open(0);
   node.native = problem;

@@ -98,9 +98,15 @@ export const createContracts = (database: DatabaseSync): void =>
       )
         database.exec(upgrade);
     database.exec(
-      'CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, differs, address) WHERE differs > 0',
+      `CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, address) WHERE differs = 1;
+       CREATE INDEX IF NOT EXISTS contracts_to_compare ON contracts (chain)
+         WHERE differs IS NULL AND standard = 'erc20' AND due IS NULL`,
     );
   });
+
+/** Forgets which contracts say something else than their events, as where these are read anew. */
+export const forgetDiffering = (database: DatabaseSync): void =>
+  database.exec('UPDATE contracts SET differs = NULL WHERE differs IS NOT NULL');
 
 export const prepareContracts = (database: DatabaseSync) => ({
   find: database.prepare('SELECT * FROM contracts WHERE chain = ? AND address = ?'),

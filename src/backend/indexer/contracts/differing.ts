@@ -87,10 +87,15 @@ export class Differing {
     });
   }
 
+  /** Resolves when all that was noted has been looked at again. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
   /** Resolves when nothing is asked. Close the nodes first, or it waits for their answers. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#running;
+    await this.settled();
   }
 
   async #lookAtAll(): Promise<void> {

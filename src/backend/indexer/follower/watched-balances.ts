@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { BalanceChange, Hex, Transfer } from '../../types.ts';
 import type { Balances } from '../blocks/balances.ts';
 import { effectsOf, feeOf, type ParsedBlock } from '../blocks/parse.ts';
@@ -37,6 +38,8 @@ const NO_ANSWER = Promise.resolve(null);
 
 /** The state of the block is lost. */
 const STATE = 'state';
+/** What is not asked for again in this time has left the chain. */
+const LOSING_MS = 60_000;
 
 const textOf = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));
 
@@ -76,6 +79,15 @@ export const createBalanceReader = ({
   const { chainId } = node;
   const lost = createPatience(patienceMs);
   const unasked = createPatience(patienceMs);
+  /** Blocks whose state is lost, and which are asked for again. Several blocks are read at a time: a newer one may be there. */
+  const losing = new LRUCache<number, true>({ ...{ max: 1_000, ttl: LOSING_MS } });
+
+  /** Whether it is the first block that can be read after others that were given up. */
+  const isFound = (block: number): boolean => {
+    losing.delete(block);
+    losing.purgeStale();
+    return losing.size === 0 && lost.end(STATE);
+  };
 
   /** What a contract says; null where it says nothing, or is given up. */
   const amountOf = async (answer: Promise<Hex | null>, token: Hex, block: number): Promise<bigint | null> => {
@@ -169,10 +181,13 @@ export const createBalanceReader = ({
     const { number } = block;
     try {
       const amounts = await askUntilSure(block, [...asked.values()]);
-      if (lost.end(STATE)) log('balances delivered again', { chainId, block: number });
+      if (isFound(number)) log('balances delivered again', { chainId, block: number });
       return new Map([...asked.keys()].flatMap((key, at) => (amounts[at] ? [[key, amounts[at]]] : [])));
     } catch (problem) {
-      if (!isGone(problem) || !lost.isOver(STATE)) throw problem;
+      if (!isGone(problem)) throw problem;
+      losing.set(number, true);
+      if (!lost.isOver(STATE)) throw problem;
+      losing.delete(number);
       if (lost.isNews(STATE))
         log('balances not delivered', { chainId, block: number, problem: textOf(problem) });
       return null;

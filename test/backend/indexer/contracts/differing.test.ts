@@ -1,0 +1,85 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { bytesOf } from '../../../../src/backend/indexer/blocks/encoding.ts';
+import { supplyCall } from '../../../../src/backend/indexer/contracts/amounts.ts';
+import {
+  createContracts,
+  forgetDiffering,
+} from '../../../../src/backend/indexer/contracts/contract-table.ts';
+import { Differing } from '../../../../src/backend/indexer/contracts/differing.ts';
+import type { Hex } from '../../../../src/backend/types.ts';
+import { address } from '../support/blocks.ts';
+
+/** When a token counts as one whose events don't say what accounts have. */
+
+const CHAIN = 1;
+const TOKEN = address('token');
+const BLOCK = { number: 7, hash: '0x07', parentHash: '0x06', time: 0 } as const;
+const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`;
+
+/** The table as the release before had it, with one contract. */
+const OLD_TABLE = `
+  CREATE TABLE contracts (
+    chain INTEGER NOT NULL, address BLOB NOT NULL, standard TEXT NOT NULL, name TEXT, symbol TEXT, decimals INTEGER,
+    block INTEGER NOT NULL, failures INTEGER NOT NULL, due INTEGER, attempts INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (chain, address)
+  ) STRICT, WITHOUT ROWID`;
+
+/** A token whose contract gives these answers, one after another, and then the last one again. */
+const open = (answers: readonly (bigint | Error | null)[], hash: Hex = BLOCK.hash) => {
+  const database = new DatabaseSync(':memory:', { readBigInts: true });
+  database.exec(OLD_TABLE);
+  database
+    .prepare("INSERT INTO contracts VALUES (?, ?, 'erc20', 'Token', 'TKN', 18, 0, 0, NULL, 0)")
+    .run(CHAIN, bytesOf(TOKEN));
+  createContracts(database);
+  const left = [...answers];
+  const calls = () => {
+    const answer = left.length > 1 ? left.shift() : left[0];
+    if (answer instanceof Error) return [Promise.reject(answer)];
+    return [Promise.resolve(answer == null ? null : word(answer))];
+  };
+  const differing = new Differing({
+    ...{ database, index: { hashAt: () => hash }, nodes: new Map([[CHAIN, { calls }]]) },
+    pausesMs: [0, 0, 0],
+  });
+  const note = async (sum: bigint, isOverstated = false) => {
+    differing.note({
+      chainId: CHAIN,
+      token: TOKEN,
+      call: supplyCall(TOKEN),
+      sum,
+      block: BLOCK,
+      isOverstated,
+    });
+    await differing.settled();
+  };
+  return { database, differing, note };
+};
+
+test('what differs each time that it is asked of one block counts, and is kept', async () => {
+  const { database, differing, note } = open([5n]);
+  expect([differing.new(CHAIN), differing.has(CHAIN, TOKEN)]).toEqual([[TOKEN], false]);
+  await note(6n);
+  expect([differing.new(CHAIN), differing.has(CHAIN, TOKEN)]).toEqual([[], true]);
+  expect([differing.behind(CHAIN, ''), differing.behind(CHAIN, TOKEN)]).toEqual([[TOKEN], []]);
+  differing.agrees(CHAIN, TOKEN);
+  expect(differing.has(CHAIN, TOKEN)).toBe(true);
+  // Where events told of more than there is, nobody has it without an event.
+  await note(6n, true);
+  expect([differing.has(CHAIN, TOKEN), differing.behind(CHAIN, '')]).toEqual([true, []]);
+  forgetDiffering(database);
+  expect([differing.new(CHAIN), differing.has(CHAIN, TOKEN)]).toEqual([[TOKEN], false]);
+});
+
+test.each([
+  ['it was the state of a later block at first', [5n, 6n], BLOCK.hash],
+  ['the node changes its mind', [5n, 4n, 3n], BLOCK.hash],
+  ['the node fails', [5n, new Error('gone')], BLOCK.hash],
+  ['the contract says nothing', [null], BLOCK.hash],
+  ['the block is gone', [5n], '0x08'],
+] as const)('it does not count where %s', async (_, answers, hash) => {
+  const { differing, note } = open(answers, hash);
+  await note(6n);
+  expect([differing.new(CHAIN), differing.has(CHAIN, TOKEN)]).toEqual([[TOKEN], false]);
+});
