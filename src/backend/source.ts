@@ -1,4 +1,5 @@
 import type { Changes } from './changes.ts';
+import type { Revert } from './evm/revert.ts';
 import type { Operation } from './http/http.ts';
 import type { Awaitable, Block, Chain, Decoded, Hex, LogEntry, Token, Transaction } from './types.ts';
 
@@ -117,6 +118,25 @@ export type AccountBalances = Part<AssetBalance> & {
   readonly failed: readonly number[];
 };
 
+/** What an account allows another one to move of its assets now. */
+export type Allowance = {
+  readonly chain: Chain;
+  readonly token: Hex;
+  /** Null where it is not known which kind of NFT it is. */
+  readonly standard: Token['standard'] | null;
+  readonly spender: Hex;
+  /** How much of an ERC-20; null for NFTs. */
+  readonly amount: bigint | null;
+  /** The NFT that it is for; null for an ERC-20, and for all NFTs of the contract. */
+  readonly tokenId: bigint | null;
+  readonly place: Place;
+};
+
+export type Allowances = Part<Allowance> & {
+  /** What could not be read. */
+  readonly failed: readonly { readonly chain: Chain; readonly token: Hex }[];
+};
+
 export type Holder = {
   readonly account: Hex;
   /** More than 0. */
@@ -193,6 +213,10 @@ export type ChainData = ChainReader & {
     limit: number,
     start: PageStart | null,
   ): Awaitable<TransactionPage>;
+  /** The transaction with this hash; null when the chain has none. Rejects with Refused where that can't be known now. */
+  transaction(chainId: number, hash: Hex): Awaitable<Transaction | null>;
+  /** Why a failed transaction failed. Rejects when that can't be known now. */
+  revert(transaction: Transaction): Awaitable<Revert>;
   /** The NFTs of a wallet on the given chains, the most recently acquired first. */
   holdings(wallet: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<Part<Holding>>;
   /** Null when the NFT's metadata is unknown. */
@@ -209,6 +233,11 @@ export type ChainData = ChainReader & {
     chainIds: ReadonlySet<number>,
     wanted: Wanted | { readonly asset: Hex | null },
   ): Awaitable<AccountBalances>;
+  /**
+   * What an account allows others on the given chains, as its contracts say it, in ascending order of places: the chain's id, the
+   * token, the spender, and what is allowed.
+   */
+  approvals(owner: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<Allowances>;
   /**
    * The holders of an ERC-20, the greatest first, and equal ones by their addresses; null for an unknown token. A place is the
    * amount as a decimal text, or what transfers sum up to where they don't say it, and the address.

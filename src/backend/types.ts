@@ -18,10 +18,12 @@ export type AssetType = (typeof ASSET_TYPES)[number];
 export const CHAIN_LOOKUPS = [
   'balances',
   'transactions',
+  'transaction',
   'activity',
   'token_info',
   'token_holders',
   'collectibles',
+  'approvals',
   'defi_positions',
 ] as const;
 
@@ -127,10 +129,14 @@ export type Transaction = {
   readonly gasPrice: bigint;
   readonly gasUsed: bigint;
   readonly effectiveGasPrice: bigint;
+  /** What its sender paid for it, beside its value. */
+  readonly fee: bigint;
   /** The transaction type of EIP-2718. */
   readonly type: number;
-  /** A failed transaction has no logs and no effects. */
-  readonly success: boolean;
+  /** Null where the chain does not say it. Only a transaction that is known to have succeeded has logs and effects. */
+  readonly success: boolean | null;
+  /** The contract that it created; null when it created none. */
+  readonly created: Hex | null;
   readonly logs: readonly LogEntry[];
   readonly effects: readonly Effect[];
 };

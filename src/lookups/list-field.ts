@@ -14,6 +14,7 @@ import type { AnyList, ReadPage } from '../upstream/list-loader.ts';
 import type { AnyLookup, ListLookup } from '../upstream/lookup.ts';
 import { type Details, detailsOf, type Lead, NO_DETAILS, type PageItems, unionOf } from '../upstream/page.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
+import { offered } from './chains/chains.ts';
 import { type ChainArgs, chainsParameter } from './chains/chains-schema.ts';
 
 type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
@@ -104,7 +105,7 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
     let isEmpty = false;
     const connection = await connect({
       read: async (at) => {
-        const page = await readPage(at);
+        const page = await offered(supportedAs, readPage(at));
         // An empty page with a warning is what is known of a list that exists.
         isEmpty ||=
           at.offset === null &&

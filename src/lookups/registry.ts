@@ -1,12 +1,13 @@
 import type { AnyItemLookup, AnyLookup } from '../upstream/lookup.ts';
 import { activity } from './activity.ts';
+import { approvals } from './approvals.ts';
 import { balance, balances } from './balances/balances.ts';
 import { collectibles } from './collectibles.ts';
 import { defiPositions } from './defi/defi.ts';
 import { holders } from './tokens/holders.ts';
 import { market } from './tokens/market.ts';
 import { search } from './tokens/search.ts';
-import { transactions } from './transactions.ts';
+import { transaction, transactions } from './transactions.ts';
 
 /**
  * All lists of the service. What concerns all of them is made of this: their page caches and metrics, how long they are
@@ -15,6 +16,7 @@ import { transactions } from './transactions.ts';
 export const lookups: readonly AnyLookup[] = [
   transactions,
   collectibles,
+  approvals,
   balances,
   holders,
   activity,
@@ -22,4 +24,4 @@ export const lookups: readonly AnyLookup[] = [
 ];
 
 /** All lookups whose answer is one thing: they have no pages. Metrics, variables and caches are made of these as well. */
-export const itemLookups: readonly AnyItemLookup[] = [market, search, balance];
+export const itemLookups: readonly AnyItemLookup[] = [market, search, balance, transaction];

@@ -1,7 +1,8 @@
-import type { RawObject } from '../lib/json/exact-json.ts';
+import { isObject, type RawObject } from '../lib/json/exact-json.ts';
 import type { AnyList } from '../upstream/list-loader.ts';
-import { listLookup } from '../upstream/lookup.ts';
+import { itemLookup, listLookup } from '../upstream/lookup.ts';
 import {
+  malformed,
   oneOf,
   optional,
   readAddress,
@@ -48,6 +49,16 @@ const LOG = {
   },
 } as const satisfies RecordTable;
 
+/** Why a transaction failed. */
+const REVERT = {
+  name: 'revert',
+  fields: {
+    message: nullable('message', 'lenientString'),
+    data: nullable('data', 'hex'),
+    decoded: { from: 'decoded', record: DECODED, mode: 'lenientObject' },
+  },
+} as const satisfies RecordTable;
+
 /** What a lookup and a delivery say of a transaction. A lookup names no `chain_id`. */
 const TRANSACTION = {
   name: 'transaction',
@@ -67,18 +78,28 @@ const TRANSACTION = {
     gasPrice: nullable('gas_price', 'integer'),
     gasUsed: nullable('gas_used', 'integer'),
     effectiveGasPrice: nullable('effective_gas_price', 'integer'),
+    fee: nullable('fee', 'integer'),
     success: nullable('success', 'boolean'),
+    createdContract: nullable('created_contract', 'addressOrEmpty'),
+    revertReason: { from: 'revert_reason', record: REVERT, mode: 'lenientObject' },
     transactionType: nullable('transaction_type', 'integerOrSide'),
     decoded: { from: 'decoded', record: DECODED, mode: 'lenientObject' },
     logs: { from: 'logs', records: LOG, mode: 'strict' },
   },
 } as const satisfies RecordTable;
 
+const readFields = readRecord(TRANSACTION);
+
+const detailsQuery = (details: ReadonlySet<string>) => ({
+  decode: details.has('decoded') ? 'true' : undefined,
+  revert_reasons: details.has('reverts') ? 'true' : undefined,
+});
+
 export const transactionsLookup = listLookup({
   name: 'transactions',
   path: ({ address }: AnyList) => ['v1', 'evm', 'transactions', address],
-  query: (_list, details) => ({ decode: details.has('decoded') ? 'true' : undefined }),
-  details: { decoded: ['decoded'] },
+  query: (_list, details) => detailsQuery(details),
+  details: { decoded: ['decoded'], reverts: ['revertReason'] },
   price: { perRequest: 1 },
   pageSizes: { newest: 100, older: 100 },
   maxItems: 1000,
@@ -98,11 +119,36 @@ export type Transaction = ListedRecord<typeof TRANSACTION, 'address'> & {
   readonly direction?: TransactionSide | null;
 };
 
+/** Names a transaction. */
+export type TransactionKey = {
+  /** The chain's id and the hash, with a colon between. */
+  readonly address: string;
+  readonly chains: string;
+  readonly hash: string;
+};
+
+/** One transaction by its hash, which the hosted service can't find. */
+export const transactionLookup = itemLookup({
+  name: 'transaction',
+  path: ({ hash }: TransactionKey) => ['v1', 'evm', 'transaction', hash],
+  query: (_key, details) => detailsQuery(details),
+  price: 1,
+  subjectOf: ({ hash }) => hash,
+  supportedAs: 'TRANSACTION',
+  bodyOfAbsent: null,
+  read(body): Transaction | null {
+    if (!isObject(body)) throw malformed('body', 'an object', body);
+    const { transaction } = body;
+    if (transaction === null) return null;
+    if (!isObject(transaction)) throw malformed('transaction', 'an object', transaction);
+    return { address: readAddress(transaction.from, 'from'), ...readFields(transaction) };
+  },
+});
+
 export type Log = RecordValue<typeof LOG>;
+export type Revert = RecordValue<typeof REVERT>;
 export type Decoded = RecordValue<typeof DECODED>;
 export type DecodedInput = RecordValue<typeof DECODED_INPUT>;
-
-const readFields = readRecord(TRANSACTION);
 
 /**
  * Reads a transaction of a delivery, where `transaction_type` is the side that the address is on; in a lookup it is the

@@ -1,17 +1,22 @@
 import { builder, nullIfOmitted } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
+import { badUserInput } from '../graph/errors.ts';
 import { derivedField } from '../graph/plan/plannable.ts';
 import type { RawObject } from '../lib/json/exact-json.ts';
 import { chainIdOf, globalId, unlistedWord } from '../upstream/parse/derived.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
+import { offered } from './chains/chains.ts';
 import { chainArguments } from './chains/chains-schema.ts';
-import { listField } from './list-field.ts';
+import { listField, selectedDetails } from './list-field.ts';
 import {
   type Decoded,
   type DecodedInput,
   type Log as LogShape,
+  type Revert,
   readDelivered,
+  type TransactionKey,
   type Transaction as TransactionShape,
+  transactionLookup,
   transactionsLookup,
 } from './transactions-rest.ts';
 import { Wallet } from './wallet.ts';
@@ -28,6 +33,8 @@ export const TransactionDirection = builder.enumType('TransactionDirection', {
 const Log = builder.objectRef<LogShape>('Log');
 const DecodedCall = builder.objectRef<Decoded>('DecodedCall');
 const DecodedEvent = builder.objectRef<Decoded>('DecodedEvent');
+const DecodedError = builder.objectRef<Decoded>('DecodedError');
+const RevertReason = builder.objectRef<Revert>('RevertReason');
 const DecodedInputType = builder.objectRef<DecodedInput>('DecodedInput');
 
 /** Returns the transaction of a delivery; null when it can't be parsed. */
@@ -91,18 +98,36 @@ Transaction.implement({
     gasUsed: t.expose('gasUsed', {
       type: 'BigInt',
       nullable: true,
-      description: 'The gas that it used. Null in a lookup, where the service omits it.',
+      description: 'The gas that it used. Null when the service omits it, as a hosted one does in a lookup.',
     }),
     effectiveGasPrice: t.expose('effectiveGasPrice', {
       type: 'BigInt',
       nullable: true,
       description:
-        'The gas price that was paid, in wei per gas. Null in a lookup, where the service omits it.',
+        'The gas price that was paid, in wei per gas. Null when the service omits it, as a hosted one does in a lookup.',
+    }),
+    fee: t.expose('fee', {
+      type: 'BigInt',
+      nullable: true,
+      description:
+        'What the sender paid for it in wei, beside `value`: for its gas, its blobs, and on rollups its data. Null when the service omits it, as a hosted one does.',
     }),
     success: t.exposeBoolean('success', {
       nullable: true,
       description:
-        'Whether it succeeded; false when it was reverted. Null in a lookup, where the service omits it.',
+        'Whether it succeeded. One that failed moved nothing, and its sender paid the fee. Null when the service omits it, as a hosted one does in a lookup, and where the chain does not say it.',
+    }),
+    createdContract: t.expose('createdContract', {
+      type: 'Address',
+      nullable: true,
+      description:
+        'The contract that it created. Null when it created none, and when the service omits it, as a hosted one does.',
+    }),
+    revertReason: t.expose('revertReason', {
+      type: RevertReason,
+      nullable: true,
+      description:
+        'Why it failed. The service finds it out, by a trace or by repeating the call, where the operation selects the field. Null when it did not fail, in a delivery, and when the service omits it, as a hosted one does. Where the node can not say it now, it is null and `partialErrors` of the list says so.',
     }),
     transactionType: t.expose('transactionType', {
       type: 'BigInt',
@@ -149,9 +174,32 @@ Log.implement({
   }),
 });
 
+RevertReason.implement({
+  description: 'Why a transaction failed.',
+  fields: (t) => ({
+    message: t.exposeString('message', {
+      nullable: true,
+      description:
+        'The reason in words: the text of Error(string), the meaning of Panic(uint256), another error with its values, or what the EVM halted at, such as out of gas. Null for an error that no ABI has. The contract may say anything.',
+    }),
+    data: t.expose('data', {
+      type: 'Hex',
+      nullable: true,
+      description:
+        'What it reverted with, ABI-encoded; 0x without a reason. Null when it did not revert but the EVM halted, and beyond 32 KB.',
+    }),
+    decoded: t.expose('decoded', {
+      type: DecodedError,
+      nullable: true,
+      description: 'The error that `data` is. Null when the service does not know it.',
+    }),
+  }),
+});
+
 for (const [type, subject, one] of [
   [DecodedCall, 'function', 'A function'],
   [DecodedEvent, 'event', 'An event'],
+  [DecodedError, 'error', 'An error'],
 ] as const)
   type.implement({
     description: `${one} and its parameters, decoded by the service.`,
@@ -190,3 +238,35 @@ export const transactions = listField(Wallet, transactionsLookup, {
   list: ({ address }, chains) => ({ address, chains }),
   advice: `Each ${transactionsLookup.pageSizes.older} transactions cost one compute unit: ask for fewer by first.`,
 });
+
+const selectedBelow = selectedDetails(transactionsLookup);
+
+builder.queryField('transaction', (t) =>
+  t.field({
+    type: Transaction,
+    nullable: true,
+    description: `The transaction with this hash, as the list of its sender has it. It costs ${transactionLookup.price} compute unit. Null, without an error, when the chain has none in a block; null, with an error, when the lookup fails, or when the service does not offer it for the chain: \`Chain.supports\` then lacks TRANSACTION, as for every chain of a hosted service.`,
+    authScopes: { wallets: true },
+    args: {
+      chainId: t.arg({ type: 'ChainId', required: true, description: 'The id of the chain.' }),
+      hash: t.arg({ type: 'Hex', required: true, description: "The transaction's hash: 32 bytes." }),
+    },
+    extensions: withCost<{ readonly chainId: number; readonly hash: string }>({
+      lookup: ({ chainId, hash }) => ({
+        list: [chainId, hash],
+        computeUnits: transactionLookup.price,
+        advice: 'Each transaction costs one compute unit: a list of a wallet has 100 for one.',
+      }),
+    }),
+    resolve: async (_root, { chainId, hash }, context, info) => {
+      if (!/^0x[0-9a-f]{64}$/.test(hash))
+        throw badUserInput(`Expected a hash of 32 bytes, got ${(hash.length - 2) / 2} bytes.`);
+      context.chains.assertKnown([chainId]);
+      context.chains.assertSupported('TRANSACTION', [chainId]);
+      const key: TransactionKey = { address: `${chainId}:${hash}`, chains: String(chainId), hash };
+      return offered('TRANSACTION', transactionLookup.read(context.lookups, key, selectedBelow(info)));
+    },
+  }),
+);
+
+export const transaction = transactionLookup;

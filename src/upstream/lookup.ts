@@ -94,8 +94,8 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
 /** What requests the pages of a lookup. */
 type RequestDefinition<List extends AnyList> = Pick<
   ListDefinition<List, RecordTable, string>,
-  'name' | 'path' | 'query' | 'price' | 'pageSizes' | 'freshAs' | 'watchedBy' | 'subjectOf' | 'bodyOfAbsent'
->;
+  'name' | 'path' | 'query' | 'price' | 'pageSizes' | 'freshAs' | 'watchedBy' | 'subjectOf'
+> & { readonly bodyOfAbsent?: string | null };
 
 /** What is known of a lookup without its types. */
 export type AnyLookup = IndexedList & {
@@ -285,13 +285,15 @@ type ItemDefinition<Key extends AnyList, Value> = Pick<
   ListDefinition<Key, RecordTable, string>,
   'name' | 'path' | 'timesHead' | 'subjectOf' | 'supportedAs'
 > & {
+  /** The body in place of a 404; null where a 404 is an error. Default: `null`, which says that there is no such thing. */
+  readonly bodyOfAbsent?: string | null;
   /** All parameters of the request. One that is undefined is not sent. */
   readonly query: (key: Key, details: ReadonlySet<string>) => Readonly<Record<string, string | undefined>>;
   /** Compute units of one request. */
   readonly price: number;
   /**
    * Reads the body of an answer, for these chains; null for any. Returns null for one that says that there is no such thing,
-   * as the null does that stands for a 404. Throws MalformedFieldError.
+   * as `bodyOfAbsent` may. Throws MalformedFieldError.
    */
   readonly read: (body: unknown, chains: AskedChains | null) => Value | null;
 };
@@ -320,7 +322,7 @@ export const itemLookup = <Key extends AnyList, Value>(
       query: (key: Key, details) => ({ limit: undefined, ...query(key, details) }),
       price: { perRequest: price },
       pageSizes: { newest: 1, older: 1 },
-      bodyOfAbsent: 'null',
+      bodyOfAbsent: definition.bodyOfAbsent === undefined ? 'null' : definition.bodyOfAbsent,
     },
     createItemParser<Value>((body, chains) => (body === null ? null : read(body, chains))),
   );

@@ -81,7 +81,15 @@ const block = (changed: Partial<ParsedTransaction>, paid: readonly Hex[] = []): 
   transactions: [
     {
       ...{ index: 0, hash: '0xf1', from: SENDER, to: CONTRACT, created: null, value: 0n, data: '0x12' },
-      ...{ nonce: 0, gasPrice: 0n, gasUsed: 50_000n, effectiveGasPrice: 0n, type: 2, success: true },
+      ...{
+        nonce: 0,
+        gasPrice: 0n,
+        gasUsed: 50_000n,
+        effectiveGasPrice: 0n,
+        otherFee: 0n,
+        type: 2,
+        success: true,
+      },
       ...{ logs: [], internal: [] },
       ...changed,
     },

@@ -12,10 +12,12 @@ export const supportedChains: Operation = {
 export const SUPPORTS = [
   'balances',
   'transactions',
+  'transaction',
   'activity',
   'token_info',
   'token_holders',
   'collectibles',
+  'approvals',
   'defi_positions',
 ] as const;
 

@@ -44,7 +44,7 @@ test('a line says what became of each point, and the last one counts', async () 
   expect([code, stderr]).toEqual([0, '']);
   const lines = stdout.split('\n').filter(Boolean);
   expect(lines.slice(0, 3)).toEqual([
-    `Judging ${sandbox.url}. It spends at most 400 compute units. It creates webhooks, and deletes them.`,
+    `Judging ${sandbox.url}. It spends at most 500 compute units. It creates webhooks, and deletes them.`,
     'All operations',
     '  ok       answer 404 for an unknown path',
   ]);

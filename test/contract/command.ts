@@ -13,7 +13,7 @@ and UPSTREAM_API_KEY_HEADER. A key in an environment variable is not seen by the
 
   --wallet ADDRESS  where to look for data; several times for several. Default: accounts that are known to be busy.
   --chain ID        the chain to look on. Default: the one where a wallet does most.
-  --budget NUMBER   the compute units that may be spent: 400
+  --budget NUMBER   the compute units that may be spent: 500
   --rate NUMBER     requests a second: 4
   --only TEXT       judges the operations with this text in their names alone, such as /v1/evm/balances
   --webhooks        judges webhooks too: creates three, changes them, and deletes them
@@ -91,7 +91,7 @@ const readSettings = (args: readonly string[], env: Environment): Settings | 'he
     url: url ?? '',
     key: key ?? '',
     keyHeader: env.UPSTREAM_API_KEY_HEADER || 'X-Service-Api-Key',
-    budget: whole('budget', 400, 0),
+    budget: whole('budget', 500, 0),
     rate: whole('rate', 4, 1),
     wallets: (values.wallet ?? []).map((wallet) => wallet.toLowerCase()),
     chainId: values.chain === undefined ? null : whole('chain', 0, 0),

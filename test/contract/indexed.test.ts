@@ -29,6 +29,8 @@ const populate = async ({ url }: Anvil) => {
     await sendTransaction(url, friend, '0x', { value: BigInt(at) * 10n ** 15n });
   }
   await art.mine('transferFrom', [owner, friend, 1n]);
+  for (let at = 2; at <= 7; at++) await art.mine('approve', [friend, BigInt(at)]);
+  await second.mine('approve', [other, 7n]);
   await things.mine('mintBatch', [owner, [1n, 2n], [5n, 6n]]);
   await coin.mine('transfer', [friend, 10n ** 30n], { gas: 100_000n });
   await coin.mine('burn', [1_000n]);

@@ -53,7 +53,12 @@ export type Named = readonly [expects: string, check: Point['check']];
 
 /** A request that is well-formed and finds nothing. */
 export const nowhere = ({ path, chains }: Lookup, chainId: number): Where => ({
-  path: { address: UNUSED, token_address: UNUSED, chain_id: String(chainId) },
+  path: {
+    address: UNUSED,
+    token_address: UNUSED,
+    chain_id: String(chainId),
+    hash: UNUSED.padEnd(66, '0'),
+  },
   query: {
     ...(chains !== 'none' && { chain_ids: String(chainId) }),
     ...(path.endsWith('/search/tokens') && { query: 'usd' }),

@@ -7,6 +7,7 @@ import { collectiblePoints, collectibles } from './points/collectibles.ts';
 import { defiPoints, defiPositions, supportedProtocols } from './points/defi.ts';
 import { deliveryPoints } from './points/deliveries.ts';
 import { commonPoints, pointsOfEvery } from './points/every-lookup.ts';
+import { approvals, ownPoints, transaction } from './points/own.ts';
 import { tokenHolders, tokenInfo, tokenPoints, tokenSearch } from './points/tokens.ts';
 import { transactionPoints, transactions } from './points/transactions.ts';
 import { webhookPoints } from './points/webhooks.ts';
@@ -15,6 +16,8 @@ import { nameOf } from './service.ts';
 const LOOKUPS: readonly Lookup[] = [
   chains,
   transactions,
+  transaction,
+  approvals,
   collectibles,
   balances,
   balance,
@@ -30,6 +33,7 @@ const LOOKUPS: readonly Lookup[] = [
 const OWN_POINTS: readonly Point[] = [
   ...chainPoints,
   ...transactionPoints,
+  ...ownPoints,
   ...collectiblePoints,
   ...balancePoints,
   ...activityPoints,

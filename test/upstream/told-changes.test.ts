@@ -43,6 +43,9 @@ const openService = async ({
       await onRead();
       return { transactions: [], hasMore: false };
     },
+    transaction: () => null,
+    revert: () => ({ message: null, data: null, decoded: null }),
+    approvals: () => ({ items: [], next: null, failed: [] }),
     holdings: () => ({ items: [], next: null }),
     holders: () => ({ items: [], next: null, isWhole: true }),
     tokens: () => [],

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Activity, activitiesOf } from '../endpoints/activity-items.ts';
 import { type EventAsset, isoSeconds, knownAsset, NATIVE, usdValue } from '../endpoints/assets.ts';
+import { outcomeOf, quantity } from '../endpoints/outcome.ts';
 import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { ChainReader } from '../source.ts';
 import type { BalanceChange, Block, Chain, Hex, Transaction, Transfer } from '../types.ts';
@@ -51,8 +52,6 @@ const assetsOf = (data: ChainReader, transaction: Transaction): readonly EventAs
   return [...(transaction.value > 0n ? [NATIVE] : []), ...calledAssets(data, transaction), ...moved];
 };
 
-const hex = (quantity: bigint | number): string => `0x${quantity.toString(16)}`;
-
 const transactionItem = (
   data: ChainReader,
   transaction: Transaction,
@@ -67,10 +66,9 @@ const transactionItem = (
   chain_id: transaction.chain.id,
   data: transaction.data,
   decoded: data.decodeCall(transaction) ?? undefined,
-  effective_gas_price: hex(transaction.effectiveGasPrice),
+  ...outcomeOf(transaction),
   from: transaction.from,
-  gas_price: hex(transaction.gasPrice),
-  gas_used: hex(transaction.gasUsed),
+  gas_price: quantity(transaction.gasPrice),
   hash: transaction.hash,
   index: transaction.index,
   logs: transaction.logs.map((log) => ({
@@ -79,11 +77,10 @@ const transactionItem = (
     topics: log.topics,
     decoded: data.decodeLog(transaction.chain.id, log) ?? undefined,
   })),
-  nonce: hex(transaction.nonce),
-  success: transaction.success,
+  nonce: quantity(transaction.nonce),
   to: transaction.to,
   transaction_type: side,
-  value: hex(transaction.value),
+  value: quantity(transaction.value),
 });
 
 /** The transaction events of its sender and its recipient, also when it failed. Recipients of its tokens have none. */
@@ -255,8 +252,10 @@ const testTransaction = (chain: Chain, address: Hex, time: number): Transaction 
   gasPrice: 0n,
   gasUsed: 0n,
   effectiveGasPrice: 0n,
+  fee: 0n,
   type: 2,
   success: true,
+  created: null,
   logs: [],
   effects: [
     {

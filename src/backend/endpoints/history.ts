@@ -1,8 +1,20 @@
-import { address, chainChoice, flag, isBehind, limit, list, single, words } from '../http/query.ts';
+import {
+  address,
+  chainChoice,
+  flag,
+  isBehind,
+  limit,
+  list,
+  oneChain,
+  Refused,
+  single,
+  words,
+} from '../http/query.ts';
 import type { ChainReader, PageStart, Place, TransactionPage } from '../source.ts';
 import { ACTIVITY_TYPES, ASSET_TYPES, type Hex, type LogEntry, type Transaction } from '../types.ts';
 import { type Activity, activitiesOf } from './activity-items.ts';
 import { type Asked, beginnings, isoTime, type Lookup, scopeOf, warnings } from './lookup.ts';
+import { NO_REVERTS, outcomeOf, quantity, type Reverts, readReverts } from './outcome.ts';
 
 const MAX_LIMIT = 100;
 /** What a list of a chain without its oldest blocks lacks at its end. */
@@ -18,16 +30,19 @@ export const transactions: Lookup = {
     const requestedAt = now();
     const wallet = address(path.address, 'Invalid address: expected 0x and 40 hexadecimal digits');
     const { chains, unsupported } = chainChoice(query, data.chains, 'transactions');
-    const decode = flag(query, 'decode', false);
+    const shown = shownIn(query);
     const count = limit(query, MAX_LIMIT, MAX_LIMIT);
     const scope = ['transactions', wallet, ...scopeOf(chains)];
     const place = cursors.read(scope, single(query, 'offset'));
     const start = place && { place, including: false };
     const { transactions, hasMore } = await data.transactions(wallet, new Set(scopeOf(chains)), count, start);
     const last = transactions.at(-1);
+    const listed = transactions.map(({ transaction }) => transaction);
+    const reverts = shown.reverts ? await readReverts(data, listed) : NO_REVERTS;
     const body = {
       wallet_address: wallet,
-      transactions: transactions.map(({ transaction }) => transactionItem(data, wallet, transaction, decode)),
+      transactions: listed.map((each) => transactionItem(data, wallet, each, shown.decode, reverts)),
+      ...reverts.failures,
       ...warnings('Transactions', unsupported, asked, hasMore ? [] : beginnings(asked, chains, OLDER)),
       ...(hasMore && last !== undefined && { next_offset: cursors.issue(scope, last.place) }),
       request_time: isoTime(requestedAt),
@@ -37,10 +52,45 @@ export const transactions: Lookup = {
   },
 };
 
-const quantity = (value: bigint | number) => `0x${value.toString(16)}`;
+/**
+ * One transaction by its hash, as its sender's list has it; null when the chain has none. Only this project's own service has
+ * this lookup.
+ */
+export const transaction: Lookup = {
+  path: '/v1/evm/transaction/{hash}',
+  errors: 'message',
+  computeUnits: (chains) => Math.min(1, chains),
+  async answer({ data, path, query }) {
+    const { chains, unsupported } = oneChain(query, data.chains, 'transaction');
+    const hash = path.hash?.toLowerCase() ?? '';
+    if (!isHash(hash)) throw new Refused(400, 'Invalid hash: expected 0x and 64 hexadecimal digits');
+    const shown = shownIn(query);
+    const [chain] = chains;
+    if (chain === undefined) throw new Refused(400, `Unsupported chain id: ${unsupported}`);
+    const found = await data.transaction(chain.id, hash);
+    if (found === null) return { body: { transaction: null }, chains: 1 };
+    const reverts = shown.reverts ? await readReverts(data, [found]) : NO_REVERTS;
+    const item = transactionItem(data, found.from, found, shown.decode, reverts);
+    return { body: { transaction: item, ...reverts.failures }, chains: 1 };
+  },
+};
+
+const isHash = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
+
+/** What a request wants to know of each transaction, beside what costs nothing. */
+const shownIn = (query: URLSearchParams) => ({
+  decode: flag(query, 'decode', false),
+  reverts: flag(query, 'revert_reasons', false),
+});
 
 /** A transaction in the lookup's format. `to` is null when the transaction creates a contract. */
-const transactionItem = (reader: ChainReader, wallet: Hex, transaction: Transaction, decode: boolean) => {
+const transactionItem = (
+  reader: ChainReader,
+  wallet: Hex,
+  transaction: Transaction,
+  decode: boolean,
+  reverts: Reverts,
+) => {
   const decoded = decode ? reader.decodeCall(transaction) : null;
   return {
     address: wallet,
@@ -52,6 +102,8 @@ const transactionItem = (reader: ChainReader, wallet: Hex, transaction: Transact
     to: transaction.to,
     data: transaction.data,
     gas_price: quantity(transaction.gasPrice),
+    ...outcomeOf(transaction),
+    ...reverts.of(transaction),
     hash: transaction.hash,
     index: transaction.index.toString(),
     nonce: quantity(transaction.nonce),

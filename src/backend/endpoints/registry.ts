@@ -2,11 +2,12 @@ import { CHANGES_PATH } from '../changes.ts';
 import type { Operation } from '../http/http.ts';
 import type { ChainData, ChainStatus } from '../source.ts';
 import { CHAIN_LOOKUPS, type Chain } from '../types.ts';
+import { approvals } from './approvals.ts';
 import { isoSeconds } from './assets.ts';
 import { balance, balances, stablecoins } from './balances.ts';
 import { collectibles } from './collectibles.ts';
 import { defiPositions, supportedProtocols } from './defi.ts';
-import { activity, transactions } from './history.ts';
+import { activity, transaction, transactions } from './history.ts';
 import { type Lookup, operationOf, type Service } from './lookup.ts';
 import { searchTokens, tokenHolders, tokenInfo, unknownHolders } from './tokens.ts';
 
@@ -60,7 +61,9 @@ const supportedChains: Lookup = {
 /** Every lookup: its path, its price, its errors and its answer. Routes and statistics are made from this list. */
 export const LOOKUPS: readonly Lookup[] = [
   transactions,
+  transaction,
   collectibles,
+  approvals,
   balances,
   stablecoins,
   balance,

@@ -12,6 +12,9 @@ export type Method = {
   readonly read: ValueReader;
 };
 
+/** An error that a contract reverts with. It is encoded as a call is. */
+export type AbiError = Method & { readonly isError: true };
+
 export type EventParameter = Parameter & { readonly indexed?: boolean | undefined };
 
 export type Event = {
@@ -44,6 +47,12 @@ export const methodOf = (name: string, inputs: readonly Parameter[]): Method => 
 });
 
 /** @throws when a parameter has no type of the ABI. */
+export const errorOf = (name: string, inputs: readonly Parameter[]): AbiError => ({
+  ...methodOf(name, inputs),
+  isError: true,
+});
+
+/** @throws when a parameter has no type of the ABI. */
 export const eventOf = (name: string, inputs: readonly EventParameter[]): Event => {
   const indexed = inputs.filter(isIndexed);
   return {
@@ -64,6 +73,16 @@ export const method = (signature: string): Method => {
   const item = parseItem(signature);
   if (item.type !== 'function') throw new Error(`Expected a function, got ${signature}.`);
   return methodOf(item.name, item.inputs);
+};
+
+/**
+ * Parses a Solidity error signature with named parameters, `error` included.
+ * @throws when the text is not such a signature.
+ */
+export const error = (signature: string): AbiError => {
+  const item = parseItem(signature);
+  if (item.type !== 'error') throw new Error(`Expected an error, got ${signature}.`);
+  return errorOf(item.name, item.inputs);
 };
 
 /**

@@ -1,6 +1,6 @@
-import { event, method } from './abi.ts';
+import { error, event, method } from './abi.ts';
 
-/** The methods and events of the standards, with the names that the standards give to their parameters. */
+/** The methods, events and errors of the standards, with the names that the standards give to their parameters. */
 
 const ApprovalForAll = event(
   'event ApprovalForAll(address indexed owner, address indexed operator, bool approved)',
@@ -95,5 +95,47 @@ export const permit2 = {
   ),
   Permit: event(
     'event Permit(address indexed owner, address indexed token, address indexed spender, uint160 amount, uint48 expiration, uint48 nonce)',
+  ),
+};
+
+/** The errors of the language itself. */
+export const solidity = {
+  Error: error('error Error(string message)'),
+  Panic: error('error Panic(uint256 code)'),
+};
+
+/** The errors of ERC-6093. */
+export const erc20Errors = {
+  ERC20InsufficientBalance: error(
+    'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+  ),
+  ERC20InvalidSender: error('error ERC20InvalidSender(address sender)'),
+  ERC20InvalidReceiver: error('error ERC20InvalidReceiver(address receiver)'),
+  ERC20InsufficientAllowance: error(
+    'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
+  ),
+  ERC20InvalidApprover: error('error ERC20InvalidApprover(address approver)'),
+  ERC20InvalidSpender: error('error ERC20InvalidSpender(address spender)'),
+};
+
+export const nftErrors = {
+  ERC721InvalidOwner: error('error ERC721InvalidOwner(address owner)'),
+  ERC721NonexistentToken: error('error ERC721NonexistentToken(uint256 tokenId)'),
+  ERC721IncorrectOwner: error('error ERC721IncorrectOwner(address sender, uint256 tokenId, address owner)'),
+  ERC721InvalidSender: error('error ERC721InvalidSender(address sender)'),
+  ERC721InvalidReceiver: error('error ERC721InvalidReceiver(address receiver)'),
+  ERC721InsufficientApproval: error('error ERC721InsufficientApproval(address operator, uint256 tokenId)'),
+  ERC721InvalidApprover: error('error ERC721InvalidApprover(address approver)'),
+  ERC721InvalidOperator: error('error ERC721InvalidOperator(address operator)'),
+  ERC1155InsufficientBalance: error(
+    'error ERC1155InsufficientBalance(address sender, uint256 balance, uint256 needed, uint256 tokenId)',
+  ),
+  ERC1155InvalidSender: error('error ERC1155InvalidSender(address sender)'),
+  ERC1155InvalidReceiver: error('error ERC1155InvalidReceiver(address receiver)'),
+  ERC1155MissingApprovalForAll: error('error ERC1155MissingApprovalForAll(address operator, address owner)'),
+  ERC1155InvalidApprover: error('error ERC1155InvalidApprover(address approver)'),
+  ERC1155InvalidOperator: error('error ERC1155InvalidOperator(address operator)'),
+  ERC1155InvalidArrayLength: error(
+    'error ERC1155InvalidArrayLength(uint256 idsLength, uint256 valuesLength)',
   ),
 };

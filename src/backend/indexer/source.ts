@@ -19,7 +19,9 @@ import type { Log } from './follower/problems.ts';
 import { Tracer } from './follower/tracer.ts';
 import { createBalanceReader } from './follower/watched-balances.ts';
 import { createNode, type EvmNode } from './node/node.ts';
+import { IndexedApprovals } from './queries/approvals.ts';
 import { IndexedData } from './queries/data.ts';
+import { Transactions } from './queries/transactions.ts';
 
 type SourceOptions = Omit<IndexedConfig, 'directory'> & {
   /** The file of the index. It stays open. */
@@ -74,6 +76,13 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     options.prices === null
       ? null
       : await openPrices({ source: options.prices, chains, log, onChange: tellAll });
+  const transactions = new Transactions({
+    index,
+    chains,
+    nodes,
+    decodeError: (error) => decoder.error(error),
+  });
+  const approvals = new IndexedApprovals({ index, chains, nodes, metadata });
   const collectibles =
     options.metadata && new Collectibles({ database, nodes, ipfsGateway: options.metadata.ipfsGateway });
 
@@ -159,10 +168,13 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       to === null ? null : decoder.call(input, metadata.contract(chain.id, to)?.standard ?? null),
     decodeLog: (_chainId, entry) => decoder.log(entry),
     transactions: (...args) => data.transactions(...args),
+    transaction: (chainId, hash) => transactions.find(chainId, hash),
+    revert: (transaction) => transactions.revert(transaction),
     holdings: (...args) => data.holdings(...args),
     metadata: ({ chain, ...holding }) => collectibles?.metadata({ ...holding, chainId: chain.id }) ?? null,
     collection: (chainId, address) => collectionOf(metadata, chainId, address),
     balances: (...args) => data.balances(...args),
+    approvals: (...args) => approvals.of(...args),
     holders: (...args) => data.holders(...args),
     pool: () => data.pool(),
     supply: (...args) => data.supply(...args),

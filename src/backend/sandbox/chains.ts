@@ -132,7 +132,7 @@ export const CHAINS: readonly SandboxChain[] = [
     500,
     131_006_550,
     { wei: 50 * GWEI },
-    { webhooks: false, without: ['activity', 'transactions', 'token_holders'] },
+    { webhooks: false, without: ['activity', 'transactions', 'transaction', 'approvals', 'token_holders'] },
   ),
   chain(80002, 'polygon_amoy', ['testnet'], asset('POL', 'POL', 0), 2_000, 33_550_846, { wei: 30 * GWEI }),
   chain(31337, 'local_devnet', ['devnet'], testEther, 1_000, 64_204_417, { wei: GWEI }, { webhooks: false }),

@@ -150,6 +150,8 @@ export type DeliveryFilter = {
 export type Lookup =
   /** `Wallet.activity`. */
   | 'ACTIVITY'
+  /** `Wallet.approvals`. Hosted services do not offer it. */
+  | 'APPROVALS'
   /** `Wallet.balances`, `Wallet.balance` and `Wallet.portfolio`. */
   | 'BALANCES'
   /** `Wallet.collectibles`. */
@@ -160,6 +162,8 @@ export type Lookup =
   | 'TOKEN_HOLDERS'
   /** `Token.market`. */
   | 'TOKEN_INFO'
+  /** `Query.transaction`. Hosted services do not offer it. */
+  | 'TRANSACTION'
   /** `Wallet.transactions`. */
   | 'TRANSACTIONS';
 
@@ -437,7 +441,7 @@ export type WalletTransactionsQueryVariables = Exact<{
 
 export type WalletTransactionsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
-export type TransactionPartsFragment = { readonly id: string, readonly hash: string, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly blockHash: string | null, readonly data: string | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> };
+export type TransactionPartsFragment = { readonly id: string, readonly hash: string, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> };
 
 export type TransactionDetailsQueryVariables = Exact<{
   address: string;
@@ -446,7 +450,29 @@ export type TransactionDetailsQueryVariables = Exact<{
 }>;
 
 
-export type TransactionDetailsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly blockHash: string | null, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> } | null> } | null } };
+export type TransactionDetailsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> } | null> } | null } };
+
+export type TransactionReasonFragment = { readonly id: string, readonly revertReason: { readonly message: string | null, readonly data: string | null } | null };
+
+export type TransactionByHashQueryVariables = Exact<{
+  chainId: number;
+  hash: string;
+}>;
+
+
+export type TransactionByHashQuery = { readonly transaction: { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }>, readonly revertReason: { readonly message: string | null, readonly data: string | null } | null } | null };
+
+export type ApprovalRowFragment = { readonly id: string, readonly chain: string | null, readonly chainId: number, readonly spender: string, readonly spenderName: string | null, readonly amount: string | null, readonly isUnlimited: boolean, readonly tokenId: string | null, readonly isForAll: boolean, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } };
+
+export type WalletApprovalsQueryVariables = Exact<{
+  address: string;
+  first: number;
+  after?: string | null | undefined;
+  chainIds?: ReadonlyArray<number> | number | null | undefined;
+}>;
+
+
+export type WalletApprovalsQuery = { readonly wallet: { readonly id: string, readonly approvals: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly chain: string | null, readonly chainId: number, readonly spender: string, readonly spenderName: string | null, readonly amount: string | null, readonly isUnlimited: boolean, readonly tokenId: string | null, readonly isForAll: boolean, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
 export type CollectibleCardFragment = { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null };
 
@@ -666,12 +692,14 @@ export declare const StoredDeliveries: Operation<StoredDeliveriesQuery, StoredDe
 export declare const TokenHolders: Operation<TokenHoldersQuery, TokenHoldersQueryVariables>;
 export declare const TokenPage: Operation<TokenPageQuery, TokenPageQueryVariables>;
 export declare const TokenPrices: Operation<TokenPricesQuery, TokenPricesQueryVariables>;
+export declare const TransactionByHash: Operation<TransactionByHashQuery, TransactionByHashQueryVariables>;
 export declare const TransactionDetails: Operation<TransactionDetailsQuery, TransactionDetailsQueryVariables>;
 export declare const TransactionPlaces: Operation<TransactionPlacesQuery, TransactionPlacesQueryVariables>;
 export declare const UnwatchWallet: Operation<UnwatchWalletMutation, UnwatchWalletMutationVariables>;
 export declare const UpdateWebhook: Operation<UpdateWebhookMutation, UpdateWebhookMutationVariables>;
 export declare const UpdateWebhookAddresses: Operation<UpdateWebhookAddressesMutation, UpdateWebhookAddressesMutationVariables>;
 export declare const WalletActivity: Operation<WalletActivityQuery, WalletActivityQueryVariables>;
+export declare const WalletApprovals: Operation<WalletApprovalsQuery, WalletApprovalsQueryVariables>;
 export declare const WalletBalances: Operation<WalletBalancesQuery, WalletBalancesQueryVariables>;
 export declare const WalletCollectibles: Operation<WalletCollectiblesQuery, WalletCollectiblesQueryVariables>;
 export declare const WalletOverview: Operation<WalletOverviewQuery, WalletOverviewQueryVariables>;

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import {
+  TransactionByHash,
   TransactionDetails,
   type TransactionDetailsQuery,
   TransactionPlaces,
@@ -80,7 +81,15 @@ const read = async (
     : { state: 'absent', after: place.before, seen: 0 };
 };
 
-const useTransaction = (address: string, happening: Happening) => {
+/** As `read`, of a service that finds a transaction by its hash. */
+const readByHash = async ({ chainId, hash }: Happening, signal: AbortSignal): Promise<Search> => {
+  const { data, problems } = await send(TransactionByHash, { chainId, hash }, signal);
+  const [problem] = problems;
+  if (data?.transaction) return { state: 'found', transaction: data.transaction };
+  return problem ? { state: 'failed', problem } : { state: 'absent', after: null, seen: 0 };
+};
+
+const useTransaction = (address: string, happening: Happening, isFound: boolean) => {
   const [search, setSearch] = useState<Search>({ state: 'idle' });
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
@@ -89,11 +98,12 @@ const useTransaction = (address: string, happening: Happening) => {
     const abort = new AbortController();
     running.current = abort;
     setSearch({ state: 'searching' });
-    read(address, happening, from, abort.signal)
-      .then(setSearch)
-      .catch(() => {});
+    const reading = isFound
+      ? readByHash(happening, abort.signal)
+      : read(address, happening, from, abort.signal);
+    reading.then(setSearch).catch(() => {});
   };
-  return { search, start };
+  return { search, start, isFound };
 };
 
 type Props = {
@@ -107,13 +117,13 @@ type FromTheListProps = Pick<Props, 'newer'> &
   ReturnType<typeof useTransaction> & { tokens: readonly Token[] };
 
 /** Its call, its events and its data, when they are asked for. */
-const FromTheList = ({ newer, tokens, search, start }: FromTheListProps) => {
-  const price = Math.ceil((newer + 1) / ITEMS_OF_A_REQUEST);
+const FromTheList = ({ newer, tokens, search, start, isFound }: FromTheListProps) => {
+  const price = isFound ? 1 : Math.ceil((newer + 1) / ITEMS_OF_A_REQUEST);
   switch (search.state) {
     case 'idle':
       return html`<div class="bar">
         <button type="button" onClick=${() => start()}>Read its call, events and data: about ${formatCount(price)} CU</button>
-        <span class="quiet">1 CU for each ${ITEMS_OF_A_REQUEST} transactions of this chain down to it. The rest here is free.</span>
+        <span class="quiet">${isFound ? '' : `1 CU for each ${ITEMS_OF_A_REQUEST} transactions of this chain down to it. `}The rest here is free.</span>
       </div>`;
     case 'searching':
       return html`<${Skeleton} rows=${2} />`;
@@ -133,9 +143,9 @@ const FromTheList = ({ newer, tokens, search, start }: FromTheListProps) => {
 /** What a transaction did: its movements, its call, its events, and its JSON last. */
 export const ActivityDetails = ({ happening, address, newer }: Props) => {
   const { hash, chainId, items } = happening;
-  const reading = useTransaction(address, happening);
-  const { search } = reading;
   const chain = useChains().find((known) => known.chainId === chainId);
+  const reading = useTransaction(address, happening, chain?.supports?.includes('TRANSACTION') ?? false);
+  const { search } = reading;
   const called = items.flatMap((item) => functionOf(item) ?? [])[0];
   const [{ blockNumber = null, contractName = null } = {}] = items;
   return html`<div class="details stack">

@@ -17,6 +17,8 @@ type Tariff = {
 const TARIFFS = {
   transactions: { computeUnits: 1, perChain: null },
   activity: { computeUnits: 3, perChain: null },
+  transaction: { computeUnits: 1, perChain: null },
+  approvals: { computeUnits: 1, perChain: 'APPROVALS' },
   collectibles: { computeUnits: 1, perChain: 'COLLECTIBLES' },
   balances: { computeUnits: 1, perChain: 'BALANCES' },
   balance: { computeUnits: 1, perChain: null },
@@ -81,7 +83,7 @@ export const PriceTag = ({ of, chainIds = [] }: { of: readonly Priced[]; chainId
 };
 
 const FIELDS =
-  /\b(transactions|activity|collectibles|balances|portfolio|balance|defiPositions|market|holders|searchTokens)\s*[({]/g;
+  /\b(transactions|transaction|activity|collectibles|approvals|balances|portfolio|balance|defiPositions|market|holders|searchTokens)\s*[({]/g;
 
 const isPriced = (field: string): field is Priced => field in TARIFFS;
 

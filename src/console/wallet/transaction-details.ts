@@ -2,12 +2,15 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useState } from 'preact/hooks';
 import {
   TransactionDetails as Operation,
+  TransactionByHash,
   type TransactionPartsFragment,
+  type TransactionReasonFragment,
   type TransactionRowFragment,
 } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import type { Item } from '../api/use-connection.ts';
+import { useChains } from '../chain-filter.ts';
 import { Address, Bytes, CopyButton, Empty, Facts, Hash, html, Placeholder, Time } from '../components.ts';
 import {
   formatCount,
@@ -34,13 +37,17 @@ type Props = {
   onReload: () => void;
 };
 
-type Whole = TransactionRowFragment & TransactionPartsFragment;
+/** Only a transaction that was found by its hash says why it failed. */
+type Whole = TransactionRowFragment & TransactionPartsFragment & Partial<TransactionReasonFragment>;
 
 /** Whether the transaction succeeded. Lookups mostly omit it. */
 const Outcome = ({ transaction }: { transaction: Whole }) => {
-  const { success, logs, data } = transaction;
+  const { success, logs, data, revertReason } = transaction;
   if (success === false)
-    return html`<div class="notice is-error"><strong>It failed</strong><p>It was reverted: nothing moved, and the sender paid for the gas.</p></div>`;
+    return html`<div class="notice is-error"><strong>It failed${revertReason?.message && `: ${shorten(revertReason.message, MOST_CHARACTERS)}`}</strong>
+      <p>It was reverted: nothing moved, and the sender paid for the gas.</p>
+      ${revertReason?.data && revertReason.data !== '0x' && html`<${Bytes} value=${revertReason.data} label="data of the error" />`}
+    </div>`;
   const isCall = data !== null && data !== '0x';
   return (
     success === null &&
@@ -49,6 +56,10 @@ const Outcome = ({ transaction }: { transaction: Whole }) => {
     html`<p class="quiet">It left no event, and the service does not say whether it succeeded: a call that fails leaves none.</p>`
   );
 };
+
+/** What its gas cost, where the service says no more of it. */
+const gasCost = ({ gasUsed, effectiveGasPrice }: Whole): string | null =>
+  gasUsed === null || effectiveGasPrice === null ? null : String(BigInt(gasUsed) * BigInt(effectiveGasPrice));
 
 /** A transaction: what it called in words, its facts, its events, and the call data. */
 export const TransactionBody = ({
@@ -60,7 +71,9 @@ export const TransactionBody = ({
   tokens?: readonly KnownToken[];
 }) => {
   const { index, nonce, transactionType, gasPrice, gasUsed, effectiveGasPrice, data, logs } = transaction;
-  const { blockNumber, blockHash, blockTime, from, to, value, chainId, decoded, success } = transaction;
+  const { blockNumber, blockHash, blockTime, from, to, value, chainId, decoded, success, createdContract } =
+    transaction;
+  const paid = transaction.fee ?? gasCost(transaction);
   return html`<${Outcome} transaction=${transaction} />
     <h3>Call</h3>
     <${CallText} decoded=${decoded} text=${transactionText(transaction)} />
@@ -76,10 +89,9 @@ export const TransactionBody = ({
         ],
         [
           'Fee',
-          gasUsed !== null &&
-            effectiveGasPrice !== null &&
-            `${formatUnits(String(BigInt(gasUsed) * BigInt(effectiveGasPrice)), NATIVE_DECIMALS, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}`,
+          paid !== null && `${formatUnits(paid, NATIVE_DECIMALS, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}`,
         ],
+        ['Created', createdContract !== null && html`<${Address} value=${createdContract} />`],
         ['Time', html`<${Time} value=${blockTime} />`],
         [
           'Block',
@@ -130,12 +142,19 @@ export const RawJson = ({ value }: { value: unknown }) => {
 /** What a row leaves out. It is requested when the row is opened. */
 export const TransactionDetails = ({ item, address, chainIds, onReload }: Props) => {
   const { node: row, before } = item;
+  const { hash, chainId, success } = row;
+  const chain = useChains().find((known) => known.chainId === chainId);
+  const isFound = success === false && (chain?.supports?.includes('TRANSACTION') ?? false);
   const load = useCallback(
     async (signal: AbortSignal) => {
+      if (isFound && chainId !== null) {
+        const { data, problems } = await send(TransactionByHash, { chainId, hash }, signal);
+        return { data: data?.transaction ?? null, problems };
+      }
       const { data, problems } = await send(Operation, { address, after: before, chainIds }, signal);
       return { data: data?.wallet.transactions?.nodes[0] ?? null, problems };
     },
-    [address, before, chainIds],
+    [address, before, chainIds, isFound, chainId, hash],
   );
   const { data, problems, isLoading, retry } = useAnswer(load);
   return html`<div class="details stack">
@@ -273,7 +292,10 @@ export const decodedText = ({ name, inputs }: Decoded): string => {
 };
 
 /** What a transaction does, in words. */
-export const transactionText = ({ decoded, to, value }: TransactionRowFragment): string => {
+export const transactionText = ({ success, ...transaction }: TransactionRowFragment): string =>
+  success === false ? `could not: ${attemptText(transaction)}` : attemptText(transaction);
+
+const attemptText = ({ decoded, to, value }: Pick<TransactionRowFragment, 'decoded' | 'to' | 'value'>) => {
   if (decoded) return decodedText(decoded);
   if (to === null) return 'creates a contract';
   return value !== null && !isZero(value) ? 'sends value' : `calls ${shortHex(to)}`;

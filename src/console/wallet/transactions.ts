@@ -81,7 +81,7 @@ const TransactionRow = ({
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>
       ${success === false && html`<span class="tag is-bad">failed</span>`}
-      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'}>${formatUnits(value, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}</span>`}
+      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${success === false ? 'It was not sent' : undefined}>${formatUnits(value, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}</span>`}
     </div>
     <div class="bar quiet">
       <span class="tag">${inWords(shorten(chain, 40))}</span>

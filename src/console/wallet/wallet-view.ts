@@ -21,6 +21,7 @@ import { settings } from '../settings.ts';
 import { HomeView } from '../start/home-view.ts';
 import { EditLabel } from '../start/own-labels.ts';
 import { useStore } from '../state.ts';
+import { Approvals } from './approvals.ts';
 import { Collectibles } from './collectibles.ts';
 import { DefiPositions } from './defi.ts';
 import { Overview } from './overview.ts';
@@ -39,6 +40,7 @@ const TABS = [
   { id: 'tokens', title: 'Tokens', reads: 'balances', Panel: Tokens },
   { id: 'collectibles', title: 'Collectibles', reads: 'collectibles', Panel: Collectibles },
   { id: 'defi', title: 'DeFi', reads: null, Panel: DefiPositions },
+  { id: 'approvals', title: 'Approvals', reads: 'approvals', Panel: Approvals },
   { id: 'transactions', title: 'Transactions', reads: 'transactions', Panel: Transactions },
 ] as const satisfies readonly (Tab<string> & {
   /** What is read when it is opened; null if nothing is. */
@@ -83,7 +85,9 @@ const usePrices = (chainIds: readonly number[], wallets: number) => {
 /** The heads of the wallets side by side, and under the tabs that they share a panel for each. */
 const Wallets = ({ shown }: { shown: readonly string[] }) => {
   const [chosen] = useParam('tab');
-  const tab = TABS.find(({ id }) => id === chosen)?.id ?? TABS[0].id;
+  const offersApprovals = useChains().some(({ supports }) => supports?.includes('APPROVALS') === true);
+  const offered = TABS.filter(({ id }) => id !== 'approvals' || offersApprovals);
+  const tab = offered.find(({ id }) => id === chosen)?.id ?? TABS[0].id;
   const [chainIds, setChainIds] = useChainIds();
   // With other chains or wallets, the panel behind another tab asks only when that is opened.
   const wallets = shown.join();
@@ -92,7 +96,7 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
     opened.current = { chainIds, wallets, tabs: new Set() };
   opened.current.tabs.add(tab);
   const prices = usePrices(chainIds, shown.length);
-  const tabs = TABS.map(({ id, title, reads }) => {
+  const tabs = offered.map(({ id, title, reads }) => {
     const isPaid = opened.current.tabs.has(id);
     return { id, title, hint: reads === null || isPaid ? undefined : prices(reads) };
   });
@@ -108,7 +112,7 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
         <${ChainFilter} selected=${chainIds} onChange=${setChainIds} />
       </div>
     </div>
-    ${TABS.map(
+    ${offered.map(
       ({
         id,
         Panel,

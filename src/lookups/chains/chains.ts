@@ -3,12 +3,14 @@ import type { Clock } from '../../lib/deadlines.ts';
 import { closestMatch } from '../../lib/edits.ts';
 import { isObject } from '../../lib/json/exact-json.ts';
 import type { UpstreamClient } from '../../upstream/client/client.ts';
+import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { RequestScope } from '../../upstream/client/request.ts';
 import {
   CHAIN_LOOKUPS,
   type ChainLookup,
   MalformedFieldError,
   malformed,
+  OWN_LOOKUPS,
   type Reader,
   readChainId,
   readInteger,
@@ -32,7 +34,10 @@ export type Chains = {
     chainIds: readonly number[] | null | undefined,
     chainTags?: readonly string[] | null | undefined,
   ): void;
-  /** Throws BAD_USER_INPUT for a chain that the service does not offer a lookup for, before it is billed. */
+  /**
+   * Throws BAD_USER_INPUT for a chain that the service does not offer a lookup for, before it is billed, and where it offers one of
+   * OWN_LOOKUPS for no chain.
+   */
   assertSupported(lookup: ChainLookup, chainIds: readonly number[] | null | undefined): void;
 };
 
@@ -86,6 +91,8 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
         );
     },
     assertSupported(lookup, chainIds) {
+      const isAnywhere = all.some(({ supports = null }) => supports === null || supports.includes(lookup));
+      if (OWN_LOOKUPS.has(lookup) && !isAnywhere) throw notOffered(lookup);
       if (!chainIds?.length) return;
       const unsupported = [...new Set(chainIds)].flatMap((id) => {
         const chain = byId.get(id);
@@ -101,6 +108,21 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
   };
 };
 
+const notOffered = (lookup: ChainLookup): Error =>
+  badUserInput(
+    `Expected a service that offers ${lookup}, as the query { chains { chainId supports } } says, got one that does not.`,
+  );
+
+/** Reads a lookup. Rejects with BAD_USER_INPUT where it is one of OWN_LOOKUPS, and the service does not know its path. */
+export const offered = <Result>(
+  lookup: ChainLookup | undefined,
+  reading: Promise<Result>,
+): Promise<Result> =>
+  lookup === undefined || !OWN_LOOKUPS.has(lookup)
+    ? reading
+    : reading.catch((error: unknown) => {
+        throw error instanceof UpstreamError && error.status === 404 ? notOffered(lookup) : error;
+      });
 /** Characters of a reason. */
 const MAX_REASON = 300;
 

@@ -214,13 +214,18 @@ export const CHAIN_LOOKUPS = [
   'BALANCES',
   'ACTIVITY',
   'TRANSACTIONS',
+  'TRANSACTION',
   'COLLECTIBLES',
+  'APPROVALS',
   'TOKEN_INFO',
   'TOKEN_HOLDERS',
   'DEFI_POSITIONS',
 ] as const;
 
 export type ChainLookup = (typeof CHAIN_LOOKUPS)[number];
+
+/** Those that hosted services don't have: this project's own service offers them. */
+export const OWN_LOOKUPS: ReadonlySet<ChainLookup> = new Set<ChainLookup>(['TRANSACTION', 'APPROVALS']);
 
 /** What a webhook delivers; it can not be changed. */
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { NodeUnavailableError } from '../../../src/backend/indexer/node/errors.ts';
 import { createNode, type EvmNode, probeNode } from '../../../src/backend/indexer/node/node.ts';
 import { createSocketTransport } from '../../../src/backend/indexer/node/socket.ts';
+import type { InternalTransfer } from '../../../src/backend/indexer/node/traces.ts';
 import type { Hex } from '../../../src/backend/types.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, deploy, deployLiar, place, receiptOf, sendTransaction } from './support/contracts.ts';
@@ -85,7 +86,7 @@ test('blocks that are not announced are found by polling, and the node is asked 
 
 test('native currency that contracts move is found in traces, but not what was moved back', async () => {
   await using node = nodeOf(anvil.url);
-  const [, friend, other] = await accountsOf(anvil.url);
+  const [, friend = '0x', other = '0x'] = await accountsOf(anvil.url);
   const payer = await deploy(anvil.url, 'Payer');
   const internal = async () => {
     const { hash, transactions } = (await node.block(await anvil.head()))?.block ?? {};
@@ -97,11 +98,13 @@ test('native currency that contracts move is found in traces, but not what was m
     { from: payer.address, to: friend, value: 3n },
     { from: payer.address, to: other, value: 4n },
   ];
-  expect(await internal()).toEqual(new Map([[0, split]]));
+  const ended = (moved: readonly InternalTransfer[]) =>
+    new Map([[0, { success: true, created: null, internal: moved }]]);
+  expect(await internal()).toEqual(ended(split));
   await payer.mine('payInVain', [friend], { value: 9n });
-  expect(await internal()).toEqual(new Map([[0, []]]));
+  expect(await internal()).toEqual(ended([]));
   await payer.mine('leave', [friend]);
-  expect(await internal()).toEqual(new Map([[0, [{ from: payer.address, to: friend, value: 9n }]]]));
+  expect(await internal()).toEqual(ended([{ from: payer.address, to: friend, value: 9n }]));
 });
 
 /** What each contract says; "failed" where the node could not ask it. */

@@ -13,6 +13,7 @@ import {
 } from '../support/bends.ts';
 
 const TRANSACTIONS = /evm\/transactions/;
+const TRANSACTION = /evm\/transaction\//;
 const COLLECTIBLES = /evm\/collectibles/;
 const BALANCES = /evm\/balances\/\{address\}$/;
 const STABLECOINS = /stablecoins$/;
@@ -70,6 +71,28 @@ export const LOOKUPS: readonly Mutant[] = [
     }),
     TRANSACTIONS,
     ['refuses a decode'],
+  ],
+
+  [
+    'makes up a transaction for any hash',
+    instead(({ path }) => path.endsWith('abab'), said(200, { transaction: { hash: '0xabab' } })),
+    TRANSACTION,
+    ['answers null'],
+  ],
+  [
+    'takes any hash',
+    instead(({ path }) => path.endsWith('/0xabcd'), said(200, { transaction: null })),
+    TRANSACTION,
+    ['refuses what is no hash'],
+  ],
+  [
+    'says of a transaction something else than the list',
+    answering(
+      ({ path }) => path.includes('/transaction/'),
+      (answer) => json(answer, (body) => ({ transaction: { ...Object(body.transaction), fee: '0x1' } })),
+    ),
+    TRANSACTION,
+    ['answers what the list'],
   ],
 
   [

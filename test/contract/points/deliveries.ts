@@ -35,7 +35,13 @@ const transaction = record(
     transaction_type: oneOf('Sender', 'Receiver'),
     success: flag,
   },
-  { to: mixedAddress, gas_used: someNumber, effective_gas_price: quantity },
+  {
+    to: mixedAddress,
+    gas_used: someNumber,
+    effective_gas_price: quantity,
+    fee: quantity,
+    created_contract: mixedAddress,
+  },
 );
 
 const activity = both(

@@ -7,6 +7,7 @@ import {
   anything,
   bytes,
   decimal,
+  flag,
   hash,
   hexNumber,
   is,
@@ -54,10 +55,20 @@ export const transactionFields = {
   logs: nullOr(listOf(logShape)),
 };
 
-const transaction = record(
+/** How it ended. The hosted service says the first three, in deliveries alone. */
+const outcomeFields = {
+  success: flag,
+  gas_used: quantity,
+  effective_gas_price: quantity,
+  fee: quantity,
+  created_contract: address,
+  revert_reason: record({}, { message: text, data: bytes, decoded }),
+};
+
+export const transaction = record(
   { ...transactionFields, block_number: decimal, index: decimal, transaction_type: quantity },
   // Absent or null when the transaction creates a contract.
-  { to: address, decoded },
+  { to: address, decoded, ...outcomeFields },
 );
 
 const warnings = listOf(

@@ -2,7 +2,17 @@ import { type Bend, type Passing, type Returning, said } from './bending-proxy.t
 
 export type Item = Record<string, unknown>;
 
-const LISTS = ['transactions', 'entries', 'balances', 'activity', 'tokens', 'holders', 'positions', 'chains'];
+const LISTS = [
+  'transactions',
+  'entries',
+  'approvals',
+  'balances',
+  'activity',
+  'tokens',
+  'holders',
+  'positions',
+  'chains',
+];
 
 /** Changes the JSON of an answer that is a 200. */
 export const json = (answer: Returning, change: (body: Item) => unknown): void => {

@@ -7,7 +7,7 @@ export const judge = async (
   const { results } = startRun({
     key: 'sandbox',
     keyHeader: 'X-Service-Api-Key',
-    budget: 400,
+    budget: 500,
     rate: 10_000,
     signal: new AbortController().signal,
     wallets: [],

@@ -106,7 +106,7 @@ test('lists that are no lists, and items that are no items', async () => {
       .scriptsOf(lookup)
       .set(A, () => ({ json: { [itemsField]: [{}, null, 'x', 7, []], next_offset: null } }));
   }
-  const lists = ['transactions', 'activity', 'balances', 'collectibles', 'defiPositions'];
+  const lists = ['transactions', 'activity', 'balances', 'collectibles', 'approvals', 'defiPositions'];
   await ask(gateway, `{ wallet(address: "${A}") { ${lists.map((list) => `${list} ${PAGE}`).join(' ')} } }`);
   await ask(gateway, `{ token(token: { contract: { chainId: 1, address: "${A}" } }) { holders ${PAGE} } }`);
 });
@@ -115,7 +115,7 @@ test('a service that fails', async () => {
   await using gateway = await startGateway({ ...patient });
   const wallet = addressOf(2);
   for (const lookup of lookups) fake.scriptsOf(lookup).set(wallet, () => ({ status: 503 }));
-  const lists = ['transactions', 'activity', 'balances', 'collectibles', 'defiPositions'];
+  const lists = ['transactions', 'activity', 'balances', 'collectibles', 'approvals', 'defiPositions'];
   await ask(
     gateway,
     `{ wallet(address: "${wallet}") { ${lists.map((list) => `${list} ${PAGE}`).join(' ')} portfolio { totalUsd } } }`,

@@ -166,6 +166,22 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
       })),
     }),
   },
+  approvals: {
+    key: ['amount', 'amount'],
+    item: (number) => ({
+      chain: 'ethereum',
+      chain_id: 1,
+      token_address: addressOf(number),
+      spender: addressOf(9),
+      ...(number % 2 === 0 && { spender_name: `Router “${number}”` }),
+      scope: 'amount',
+      token_standard: 'ERC20',
+      amount: String(number),
+      is_unlimited: number % 3 === 0,
+      is_for_all: false,
+      token_metadata: { ...tokenMetadata(number), price_usd: number * 1.1, pool_size: 9_000.5 + number },
+    }),
+  },
   holders: {
     path: 'token-holders',
     parent: 'token(token: { contract: { chainId: 1, address: $address } })',

@@ -40,9 +40,15 @@ export const amountOf = (bytes: Uint8Array): bigint => {
  * without these it takes about half of the room.
  */
 export const encodeTransaction = (transaction: ParsedTransaction): Uint8Array => {
-  const { to, created, success, internal, logs } = transaction;
+  const { to, created, success, internal, logs, otherFee } = transaction;
   const writer = new Writer(roomFor(transaction));
-  writer.count((success ? 1 : 0) | (to === null ? 0 : 2) | (created === null ? 0 : 4));
+  writer.count(
+    (success === true ? 1 : 0) |
+      (to === null ? 0 : 2) |
+      (created === null ? 0 : 4) |
+      (success === null ? 8 : 0) |
+      (otherFee === 0n ? 0 : 16),
+  );
   writer.raw(transaction.hash);
   writer.raw(transaction.from);
   if (to !== null) writer.raw(to);
@@ -65,6 +71,7 @@ export const encodeTransaction = (transaction: ParsedTransaction): Uint8Array =>
     writer.raw(recipient);
     writer.number(value);
   }
+  if (otherFee !== 0n) writer.number(otherFee);
   return writer.written();
 };
 
@@ -75,7 +82,7 @@ export const decodeTransaction = (bytes: Uint8Array, index: number): ParsedTrans
   // The members are read in the order in which they are written.
   return {
     index,
-    success: (flags & 1) !== 0,
+    success: (flags & 8) !== 0 ? null : (flags & 1) !== 0,
     hash: reader.raw(32),
     from: reader.raw(20),
     to: (flags & 2) === 0 ? null : reader.raw(20),
@@ -92,6 +99,7 @@ export const decodeTransaction = (bytes: Uint8Array, index: number): ParsedTrans
       { length: reader.count() },
       (): InternalTransfer => ({ from: reader.raw(20), to: reader.raw(20), value: reader.number() }),
     ),
+    otherFee: (flags & 16) === 0 ? 0n : reader.number(),
   };
 };
 

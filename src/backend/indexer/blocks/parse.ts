@@ -7,10 +7,10 @@ import type { InternalTransfer } from '../node/traces.ts';
 /** What the index stores of a transaction: everything else is derived from it, when it is stored and when it is read. */
 export type ParsedTransaction = Omit<
   Transaction,
-  'chain' | 'blockHash' | 'blockNumber' | 'blockTime' | 'effects'
+  'chain' | 'blockHash' | 'blockNumber' | 'blockTime' | 'effects' | 'fee'
 > & {
-  /** The contract that it created; null when it created none. */
-  readonly created: Hex | null;
+  /** What its sender paid beside the gas, in wei. */
+  readonly otherFee: bigint;
   /** Native currency that moved in calls within the transaction; empty until the block is traced. */
   readonly internal: readonly InternalTransfer[];
 };
@@ -35,23 +35,32 @@ export const parseBlock = (chainId: number, { block, receipts }: FetchedBlock): 
   return { number, hash, parentHash, time, chainId, transactions, paid };
 };
 
+/** What its sender paid for a transaction, beside its value, in wei. */
+export const feeOf = ({
+  gasUsed,
+  effectiveGasPrice,
+  otherFee,
+}: Pick<ParsedTransaction, 'gasUsed' | 'effectiveGasPrice' | 'otherFee'>): bigint =>
+  gasUsed * effectiveGasPrice + otherFee;
+
 /** The effects of a failed transaction were reverted, though some nodes name its contract or its calls all the same. */
 const parseTransaction = (
   index: number,
   { hash, from, to, value, input, nonce, gasPrice, type }: RpcTransaction,
-  { success, gasUsed, effectiveGasPrice, contractAddress, logs }: RpcReceipt,
+  { success, gasUsed, effectiveGasPrice, otherFee, contractAddress, logs }: RpcReceipt,
 ): ParsedTransaction => ({
   index,
   hash,
   from,
   to,
-  created: success && to === null ? contractAddress : null,
+  created: success === true && to === null ? contractAddress : null,
   value: BigInt(value),
   data: input,
   nonce: Number(nonce),
   gasPrice: BigInt(gasPrice),
   gasUsed: BigInt(gasUsed),
   effectiveGasPrice: BigInt(effectiveGasPrice),
+  otherFee: BigInt(otherFee),
   type: Number(type),
   success,
   logs,
@@ -61,9 +70,12 @@ const parseTransaction = (
 /** The gas of a transaction that runs no code. */
 const PAYMENT_GAS = 21_000n;
 
-/** Whether calls within a transaction may have moved native currency: not where it failed, or where no code ran. */
+/**
+ * Whether calls within a transaction may have moved native currency: not where it failed, or where no code ran. Where it is not
+ * known whether it failed, its trace says that, too.
+ */
 export const mayMoveInside = ({ success, data, gasUsed, logs }: ParsedTransaction): boolean =>
-  success && (data !== '0x' || logs.length > 0 || gasUsed !== PAYMENT_GAS);
+  success === null || (success && (data !== '0x' || logs.length > 0 || gasUsed !== PAYMENT_GAS));
 
 /**
  * The movements and approvals of a transaction, in their order, and its swap. Logs that are not exactly what a standard
@@ -75,7 +87,7 @@ export const effectsOf = (
   /** Whether a contract is known to be an ERC-1155: its approvals of all tokens look like those of an ERC-721. */
   isMultiToken: (contract: Hex) => boolean = () => false,
 ): readonly Effect[] => {
-  if (!transaction.success) return [];
+  if (transaction.success !== true) return [];
   const { from, to, created, value, internal, logs } = transaction;
   const found: Effect[] = [];
   const recipient = to ?? created;

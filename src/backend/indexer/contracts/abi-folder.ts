@@ -3,11 +3,11 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Event, eventOf, type Method, methodOf } from '../../evm/abi.ts';
+import { type AbiError, type Event, errorOf, eventOf, type Method, methodOf } from '../../evm/abi.ts';
 
 /** The ABIs of a folder of the operator's: plain, or as Foundry, Hardhat and Truffle write them. */
 
-export type AbiItem = Method | Event;
+export type AbiItem = Method | AbiError | Event;
 
 export type FolderOptions = {
   readonly directory: string;
@@ -47,6 +47,7 @@ const parseAbi = (text: string): readonly AbiItem[] => {
   if (!parsed.success) throw new Error('expected an array of ABI entries, or an object with one as `abi`');
   return parsed.data.flatMap(({ type, name, anonymous, inputs }): AbiItem[] => {
     if (type === 'function') return [methodOf(name, inputs)];
+    if (type === 'error') return [errorOf(name, inputs)];
     return type === 'event' && !anonymous ? [eventOf(name, inputs)] : [];
   });
 };

@@ -1,18 +1,29 @@
 import type { Parameter } from 'ox/AbiParameters';
 import { decodeCall, decodeLog, type Event, type Method } from '../../evm/abi.ts';
-import { erc20, erc721, erc1155, multicall3, permit2, wrapped } from '../../evm/standards.ts';
+import {
+  erc20,
+  erc20Errors,
+  erc721,
+  erc1155,
+  multicall3,
+  nftErrors,
+  permit2,
+  wrapped,
+} from '../../evm/standards.ts';
 import type { Decoded, Hex, LogEntry, Token } from '../../types.ts';
 import { type AbiItem, type FolderOptions, watchAbis } from './abi-folder.ts';
 
 /**
- * Decodes calls and logs by the standards, and by the ABIs of a folder. An ABI in a file names no address: a call
- * is matched by its selector, a log by its topic and the number of its topics, and the data must fit the types. Where ABIs
+ * Decodes calls, logs and errors by the standards, and by the ABIs of a folder. An ABI in a file names no address: a call
+ * or an error is matched by its selector, a log by its topic and the number of its topics, and the data must fit the types. Where ABIs
  * give different names to a parameter, it has none: it is not known whose contract was called.
  */
 export type Decoder = {
   /** Decodes call data; null where no method fits. The standard is that of the called contract, where it is known. */
   call(data: Hex, standard: Token['standard'] | null): Decoded | null;
   log(log: LogEntry): Decoded | null;
+  /** Decodes what a contract reverted with; null where no error fits. */
+  error(data: Hex): Decoded | null;
   /** Reads the folder no longer. */
   close(): Promise<void>;
 };
@@ -56,12 +67,13 @@ const isEvent = (item: AbiItem): item is Event => 'topic' in item;
 
 const collect = (items: Iterable<AbiItem>) => {
   const methods: Namesakes<Method> = new Map();
+  const errors: Namesakes<Method> = new Map();
   const events: Namesakes<Event> = new Map();
   for (const item of items) {
     if (isEvent(item)) add(events, eventKey(item), item);
-    else add(methods, item.selector, item);
+    else add('isError' in item ? errors : methods, item.selector, item);
   }
-  return { methods, events };
+  return { methods, errors, events };
 };
 
 /** The first that is not null. */
@@ -76,9 +88,10 @@ const firstOf = <Item, Result>(
   return null;
 };
 
-const STANDARDS = [erc20, erc721, erc1155, wrapped, multicall3, permit2].flatMap((standard) =>
-  Object.values<AbiItem>(standard),
-);
+const STANDARDS = [
+  ...[erc20, erc721, erc1155, wrapped, multicall3, permit2],
+  ...[erc20Errors, nftErrors],
+].flatMap((standard) => Object.values<AbiItem>(standard));
 
 /** Their names are those of the standards, whatever else an ABI calls them. */
 const STANDARD_ITEMS: ReadonlySet<AbiItem> = new Set(STANDARDS);
@@ -114,5 +127,6 @@ export const createDecoder = async ({ directory, ...options }: DecoderOptions): 
     async close() {
       await watch?.close();
     },
+    error: (data) => firstOf(known.errors.get(data.slice(0, 10)), (error) => decodeCall(error, data)),
   };
 };

@@ -100,7 +100,7 @@ const headsOf = (database: DatabaseSync): readonly { readonly id: bigint; readon
 /** The format of the tables. */
 const VERSION = 3;
 
-const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'untraced'];
+const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'untraced', 'approvals'];
 
 /**
  * Addresses and hashes are stored as their bytes, amounts and token ids as `amountBytes` writes them: comparing the bytes

@@ -3,12 +3,14 @@ import type { Block, Chain, Effect, Hex, Transaction, Transfer } from '../../typ
 import { type Balances, withBalances } from '../blocks/balances.ts';
 import {
   effectsOf,
+  feeOf,
   insideOf,
   mayMoveInside,
   type ParsedBlock,
   type ParsedTransaction,
   partiesOf,
 } from '../blocks/parse.ts';
+import { Approvals } from './approvals.ts';
 import { blockId, createTables, inTransaction, MAX_SLOT, transactionId } from './database.ts';
 import { type End, type Holding, Ledger, STANDARDS } from './ledger.ts';
 import { type Range, StoredBlocks } from './stored-blocks.ts';
@@ -35,6 +37,8 @@ export class Index {
   readonly #ledger: Ledger;
   /** The blocks that are still to be traced. */
   readonly untraced: Untraced;
+  /** Who was ever approved by whom. */
+  readonly approvals: Approvals;
   readonly #blocks: StoredBlocks;
   #isOpen = false;
   /** What was added by transactions that were kept, by chain. */
@@ -53,6 +57,7 @@ export class Index {
     );
     this.#ledger = new Ledger(database);
     this.untraced = new Untraced(database, (chainId) => this.slot(chainId));
+    this.approvals = new Approvals(database);
     this.#blocks = new StoredBlocks(database);
   }
 
@@ -162,12 +167,14 @@ export class Index {
   /**
    * Adds what calls within the transactions of an indexed block moved, and announces it in the same transaction: to the listener
    * go the transactions with more effects than before, of which only the new ones have balances, and the same transactions as
-   * they were. It has no effect if the block is no longer in the index.
+   * they were. `judged` are the positions of those of which it was not known whether they failed. It has no effect if the block
+   * is no longer in the index.
    */
   addTraces(
     { chainId, number, hash, time, transactions: traced }: ParsedBlock,
     listener: ((block: Block, before: readonly Transaction[]) => void) | null,
     known: Balances,
+    judged: ReadonlySet<number> = new Set(),
   ): void {
     this.transaction(() => {
       const { chain, slot } = this.#chain(chainId);
@@ -180,16 +187,17 @@ export class Index {
       const before: Transaction[] = [];
       const block = { number, hash, time };
       for (const [at, transaction] of traced.entries()) {
-        if (transaction.internal.length === 0) continue;
+        const isJudged = judged.has(transaction.index);
+        if (transaction.internal.length === 0 && !isJudged) continue;
         const key = transactionId(id, transaction.index);
         this.#blocks.replaceTransaction(key, transaction);
-        const untraced = { ...transaction, internal: [] };
+        const untraced = untracedOf(transaction, isJudged);
         const without = this.#effectsOf(chainId, untraced);
         const parties = partiesOf(untraced, without);
         for (const address of partiesOf(transaction, effects[at] ?? []))
           if (!parties.has(address)) this.#blocks.addParty(address, key);
         before.push(transactionOf(chain, block, untraced, without));
-        after.push(transactionOf(chain, block, transaction, insideOnly(transaction, told[at] ?? [])));
+        after.push(transactionOf(chain, block, transaction, newsOf(transaction, told[at] ?? [], isJudged)));
       }
       if (after.length > 0) listener?.({ chain, ...block, transactions: after }, before);
     });
@@ -258,6 +266,7 @@ export class Index {
       this.#blocks.addTransaction(key, transaction, partiesOf(transaction, effects[at] ?? []));
     }
     this.#ledger.add(slot, end, effects.flat(), time);
+    this.approvals.add(slot, effects.flat());
     if (transactions.some(mayMoveInside)) this.untraced.add(id, isAnnounced);
     return effects;
   }
@@ -321,15 +330,27 @@ const claimSlot = (database: DatabaseSync, chainId: number): number => {
   return slot;
 };
 
-/** The effects of a transaction, with balances only for what moved inside of its calls. */
-const insideOnly = (transaction: ParsedTransaction, effects: readonly Effect[]): readonly Effect[] => {
+/** A traced transaction as it was before. `isJudged` says that only the trace says whether it failed. */
+const untracedOf = (transaction: ParsedTransaction, isJudged: boolean): ParsedTransaction => ({
+  ...transaction,
+  ...(isJudged && { success: null, created: null }),
+  internal: [],
+});
+
+/** The effects of a traced transaction, with balances only for those that it did not have before. */
+const newsOf = (
+  transaction: ParsedTransaction,
+  effects: readonly Effect[],
+  isJudged: boolean,
+): readonly Effect[] => {
+  if (isJudged) return effects;
   const { first, end } = insideOf(transaction);
   return effects.map((effect, at) =>
     effect.kind === 'transfer' && (at < first || at >= end) ? { ...effect, balances: null } : effect,
   );
 };
 
-const transactionOf = (
+export const transactionOf = (
   chain: Chain,
   block: { readonly number: number; readonly hash: Hex; readonly time: number },
   transaction: ParsedTransaction,
@@ -340,5 +361,6 @@ const transactionOf = (
   blockHash: block.hash,
   blockNumber: block.number,
   blockTime: block.time,
+  fee: feeOf(transaction),
   effects,
 });

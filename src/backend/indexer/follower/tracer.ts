@@ -36,9 +36,13 @@ const UNKNOWN: Balances = { watches: () => false, after: () => null };
 type Outcome = {
   readonly number: number;
   readonly traced: ParsedBlock | null;
+  /** The positions of those of its transactions of which only the trace says whether they failed. */
+  readonly judged: ReadonlySet<number>;
   readonly balances: Balances;
   readonly problem: Error | null;
 };
+
+const NOTHING = { traced: null, judged: new Set<number>(), balances: UNKNOWN } as const;
 
 /** A block that failed while others did not. */
 type Aside = {
@@ -230,16 +234,18 @@ export class Tracer {
   async #trace(which: Announced, number: number): Promise<Outcome> {
     const { index, node, balances } = this.#options;
     const block = index.block(node.chainId, number);
-    if (block === null) return { number, traced: null, balances: UNKNOWN, problem: null };
+    if (block === null) return { ...NOTHING, number, problem: null };
     try {
       const traced = await this.#traced(block);
+      const judged = judgedIn(block);
       const isAnnounced =
-        which === 'announced' && traced.transactions.some(({ internal }) => internal.length > 0);
-      const known = isAnnounced ? await balances(internalOnly(traced)) : UNKNOWN;
-      return { number, traced, balances: known, problem: null };
+        which === 'announced' &&
+        traced.transactions.some(({ internal, index: at }) => internal.length > 0 || judged.has(at));
+      const known = isAnnounced ? await balances(newOnly(traced, judged)) : UNKNOWN;
+      return { number, traced, judged, balances: known, problem: null };
     } catch (problem) {
       if (!(problem instanceof Error)) throw problem;
-      return { number, traced: null, balances: UNKNOWN, problem };
+      return { ...NOTHING, number, problem };
     }
   }
 
@@ -257,28 +263,42 @@ export class Tracer {
         });
     return {
       ...block,
-      transactions: transactions.map((transaction) => ({
-        ...transaction,
-        internal: (mayMoveInside(transaction) && traces.get(transaction.index)) || [],
-      })),
+      transactions: transactions.map((transaction) => {
+        const trace = mayMoveInside(transaction) ? traces.get(transaction.index) : undefined;
+        const internal = trace?.internal ?? [];
+        if (trace === undefined || transaction.success !== null) return { ...transaction, internal };
+        const { success, created } = trace;
+        return { ...transaction, success, created, internal };
+      }),
     };
   }
 
-  #keep(which: Announced, { number, traced, balances }: Outcome): void {
+  #keep(which: Announced, { number, traced, judged, balances }: Outcome): void {
     const { index, listener, changed } = this.#options;
     this.#failures.delete(number);
     if (traced === null) return;
     const announce: Parameters<Index['addTraces']>[1] =
       which === 'announced' ? (block, before) => listener.traced(block, before) : null;
-    index.addTraces(traced, announce, balances);
-    const moving = traced.transactions.filter(({ internal }) => internal.length > 0);
-    if (moving.length > 0) changed([internalOnly({ ...traced, transactions: moving })]);
+    index.addTraces(traced, announce, balances, judged);
+    const news = {
+      ...traced,
+      transactions: traced.transactions.filter(
+        ({ index: at, internal }) => internal.length > 0 || judged.has(at),
+      ),
+    };
+    if (news.transactions.length > 0) changed([judged.size > 0 ? news : internalOnly(news)]);
     this.#problems.succeed(which);
   }
 }
 
-/** A block of which only the internal transfers are left to add. */
-const internalOnly = (block: ParsedBlock): ParsedBlock => ({
+/** The transactions of a block of which it was not known whether they failed. */
+const judgedIn = ({ transactions }: ParsedBlock): ReadonlySet<number> =>
+  new Set(transactions.flatMap(({ success, index }) => (success === null ? [index] : [])));
+
+/** A traced block of which only what its traces say is left to add. */
+const newOnly = (block: ParsedBlock, judged: ReadonlySet<number>): ParsedBlock => ({
   ...block,
-  transactions: block.transactions.map((transaction) => ({ ...transaction, value: 0n, logs: [] })),
+  transactions: block.transactions.map((transaction) =>
+    judged.has(transaction.index) ? transaction : { ...transaction, value: 0n, logs: [] },
+  ),
 });

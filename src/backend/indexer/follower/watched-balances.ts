@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { BalanceChange, Hex, Transfer } from '../../types.ts';
 import type { Balances } from '../blocks/balances.ts';
-import { effectsOf, type ParsedBlock } from '../blocks/parse.ts';
+import { effectsOf, feeOf, type ParsedBlock } from '../blocks/parse.ts';
 import { amountIn, balanceCall } from '../contracts/amounts.ts';
 import { type Call, CONTROL, isGone } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
@@ -233,9 +233,9 @@ const asksOf = (
     moves(effect.from, effect, -effect.value);
     moves(effect.to, effect, effect.value);
   }
-  for (const { from, gasUsed, effectiveGasPrice } of transactions) {
-    const payer = asked.get(keyOf(from, NATIVE));
-    if (payer !== undefined) payer.change -= gasUsed * effectiveGasPrice;
+  for (const transaction of transactions) {
+    const payer = asked.get(keyOf(transaction.from, NATIVE));
+    if (payer !== undefined) payer.change -= feeOf(transaction);
   }
   return { watched, asked };
 };

@@ -22,6 +22,8 @@ export type RpcTransaction = {
   readonly input: Hex;
   readonly nonce: Hex;
   readonly gasPrice: Hex;
+  /** The most gas that it may take; null where the node does not say it. */
+  readonly gas: Hex | null;
   readonly type: Hex;
 };
 
@@ -29,9 +31,12 @@ type RpcLog = { readonly address: Hex; readonly topics: readonly Hex[]; readonly
 
 export type RpcReceipt = {
   readonly transactionHash: Hex;
-  readonly success: boolean;
+  /** Null where the receipt leaves it open. */
+  readonly success: boolean | null;
   readonly gasUsed: Hex;
   readonly effectiveGasPrice: Hex;
+  /** What was paid beside the gas, in wei: for blobs, and by rollups for the data on another chain. */
+  readonly otherFee: Hex;
   /** The contract that the transaction created; null when it created none. */
   readonly contractAddress: Hex | null;
   readonly logs: readonly RpcLog[];
@@ -169,7 +174,7 @@ const readPaid = (miner: unknown, withdrawals: unknown): readonly Hex[] => {
 };
 
 const readTransaction = (value: unknown): RpcTransaction => {
-  const { hash, from, to, value: sent, input, nonce, gasPrice, type } = members(value, 'a transaction');
+  const { hash, from, to, value: sent, input, nonce, gasPrice, gas, type } = members(value, 'a transaction');
   return {
     hash: readHash(hash, 'the hash of a transaction'),
     from: readAddress(from, 'the sender of a transaction'),
@@ -179,9 +184,27 @@ const readTransaction = (value: unknown): RpcTransaction => {
     nonce: readExact(nonce, 'the nonce of a transaction'),
     // Transactions that a rollup adds by itself have no price, those before EIP-2718 no type.
     gasPrice: readQuantity(gasPrice ?? '0x0', 'the gas price of a transaction'),
+    gas: optional(gas, (limit) => readQuantity(limit, 'the gas limit of a transaction')),
     type: readExact(type ?? '0x0', 'the type of a transaction'),
   };
 };
+
+/** The number of a transaction's block, and its position in that. */
+export type TransactionPlace = { readonly block: number; readonly index: number };
+
+/** Null for a transaction that the node does not have, or that is in no block yet. */
+export const readPlace =
+  (wanted: Hex) =>
+  (value: unknown): TransactionPlace | null => {
+    if (value === null) return null;
+    const { hash, blockNumber, transactionIndex } = members(value, 'a transaction');
+    if (readHash(hash, 'the hash of a transaction') !== wanted) throw expected(`transaction ${wanted}`, hash);
+    if (blockNumber === undefined || blockNumber === null) return null;
+    return {
+      block: readInteger(blockNumber, 'the block of a transaction'),
+      index: readInteger(transactionIndex, 'the position of a transaction'),
+    };
+  };
 
 /**
  * The receipts of a block's transactions, by the hashes of these. A node may leave some out, and a
@@ -211,22 +234,48 @@ export const readReceipt = (value: unknown, block: RpcBlock, transaction: RpcTra
     throw new InvalidAnswerError(
       `expected the receipt of ${transaction.hash} in block ${block.hash}, got one of ${transactionHash} in ${blockHash}`,
     );
-  // Receipts before Byzantium have a state root in place of a status.
-  const status = readInteger(receipt.status ?? '0x1', 'the status of a receipt');
-  if (status > 1) throw expected('the status of a receipt, 0 or 1', receipt.status);
+  const logs = listOf(receipt.logs, 'logs').map(readLog);
+  const gasUsed = readQuantity(receipt.gasUsed, 'the gas of a receipt');
   return {
     transactionHash,
-    success: status === 1,
-    gasUsed: readQuantity(receipt.gasUsed, 'the gas of a receipt'),
+    success: readSuccess(receipt, { gasUsed, logs, gas: transaction.gas }),
+    gasUsed,
     effectiveGasPrice: readQuantity(
       receipt.effectiveGasPrice ?? transaction.gasPrice,
       'the gas price of a receipt',
     ),
+    otherFee: readOtherFee(receipt),
     contractAddress: optional(receipt.contractAddress, (address) =>
       readAddress(address, 'the contract of a receipt'),
     ),
-    logs: listOf(receipt.logs, 'logs').map(readLog),
+    logs,
   };
+};
+
+/**
+ * Whether a transaction succeeded. Receipts before Byzantium have a state root in place of a status, and those of some private
+ * chains have neither. What failed left no log, and before Byzantium took all of its gas. Otherwise it is not known: null.
+ */
+const readSuccess = (
+  { status, root }: Members,
+  { gasUsed, gas, logs }: Pick<RpcReceipt, 'gasUsed' | 'logs'> & Pick<RpcTransaction, 'gas'>,
+): boolean | null => {
+  if (status !== undefined && status !== null) {
+    const said = readInteger(status, 'the status of a receipt');
+    if (said > 1) throw expected('the status of a receipt, 0 or 1', status);
+    return said === 1;
+  }
+  if (logs.length > 0) return true;
+  const hasRoot = typeof root === 'string' && root.length > 2;
+  return hasRoot && gas !== null && BigInt(gasUsed) < BigInt(gas) ? true : null;
+};
+
+const readOtherFee = ({ l1Fee, blobGasUsed, blobGasPrice }: Members): Hex => {
+  const amount = (value: unknown, what: string) => BigInt(readQuantity(value ?? '0x0', what));
+  const blobs =
+    amount(blobGasUsed, 'the blob gas of a receipt') *
+    amount(blobGasPrice, 'the blob gas price of a receipt');
+  return `0x${(amount(l1Fee, 'the fee of a receipt for its data') + blobs).toString(16)}`;
 };
 
 /** The number of topics that a log can have. */

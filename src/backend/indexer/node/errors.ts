@@ -1,14 +1,19 @@
+import type { Hex } from '../../types.ts';
+
 /** The node understood a call, and refused it. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
   /** The beginning of the error's data, such as a revert reason. It may contain credentials. */
   readonly data: string;
+  /** The whole of the data where it is what a contract returned. */
+  readonly returned: Hex | null;
 
-  constructor(code: number, message: string, data = '') {
+  constructor(code: number, message: string, data = '', returned: Hex | null = null) {
     super(message);
     this.code = code;
     this.data = data;
+    this.returned = returned;
   }
 }
 

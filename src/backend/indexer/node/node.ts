@@ -1,3 +1,4 @@
+import type { Failure } from '../../evm/revert.ts';
 import type { Hex } from '../../types.ts';
 import { createAbility } from './ability.ts';
 import {
@@ -6,17 +7,21 @@ import {
   InvalidAnswerError,
   type RpcBlock,
   type RpcReceipt,
+  type RpcTransaction,
   readBlock,
   readBlockRef,
   readInteger,
+  readPlace,
   readQuantity,
   readReceipt,
   readReceipts,
+  type TransactionPlace,
 } from './answers.ts';
 import { type Calls, createCalls } from './calls.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { createRedactor, RpcError } from './errors.ts';
 import { announceHeads, watchHeads } from './heads.ts';
+import { createReverts } from './reverts.ts';
 import { backoffMs, createRpc, type Rpc } from './rpc.ts';
 import { createTraces, probeTraces, type Traceable, type Traces, type Tracing } from './traces.ts';
 
@@ -55,6 +60,10 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   block(number: number): Promise<FetchedBlock | null>;
   /** The internal transfers of a block. Each call is sent once: tracing is slow, and the caller tries again what fails. */
   traces(block: Traceable): Promise<Traces>;
+  /** How a failed transaction ended. Sent once, like traces. */
+  failure(hash: Hex): Promise<Failure>;
+  /** Where a transaction is in the chain; null when the node has none with this hash in a block. */
+  locate(hash: Hex): Promise<TransactionPlace | null>;
   /** Native balances, by default at the newest block. Rejects with RpcError when the node has lost the state of the block. */
   balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]>;
   /** Tells the listener of new blocks, and of problems while it asks for them, until the node is closed. */
@@ -85,6 +94,9 @@ export const createNode = ({
 }: NodeOptions): EvmNode => {
   const rpc = createRpc({ url, chainId, timeoutMs, onCall });
   const traces = createTraces(rpc.with({ attempts: 1 }));
+  const failure = createReverts(
+    rpc.with({ timeoutMs: Math.min(timeoutMs, STATE_MS), attempts: 1, maxBatch: 1 }),
+  );
   const fetch = createBlocks(rpc);
   const stateMs = Math.min(timeoutMs, STATE_MS);
   const { calls } = createCalls(rpc, stateMs);
@@ -126,6 +138,8 @@ export const createNode = ({
     },
     block: (number) => guard(() => repeatedly(() => fetch(number))),
     traces: (block) => guard(() => traces(block)),
+    failure: (hash) => guard(() => failure(hash)),
+    locate: (hash) => guard(() => state.read(readPlace(hash), 'eth_getTransactionByHash', hash)),
     balances: (accounts, block) =>
       guard(() =>
         Promise.all(
@@ -200,12 +214,24 @@ const createBlocks = (rpc: Rpc) => {
   const receipts = async (answer: unknown, block: RpcBlock): Promise<readonly RpcReceipt[]> => {
     const known = readReceipts(answer, block);
     return Promise.all(
-      block.transactions.map(
-        async (transaction) =>
+      block.transactions.map(async (transaction) => {
+        const receipt =
           known.get(transaction.hash) ??
-          readReceipt(await rpc.call('eth_getTransactionReceipt', transaction.hash), block, transaction),
-      ),
+          readReceipt(await rpc.call('eth_getTransactionReceipt', transaction.hash), block, transaction);
+        const isPlain = receipt.success === null && (await isPayment(transaction, tagOf(block.number)));
+        return isPlain ? { ...receipt, success: true } : receipt;
+      }),
     );
+  };
+
+  /** Whether a transaction only pays an account without code, which can't fail. */
+  const isPayment = async ({ to, input }: RpcTransaction, tag: string): Promise<boolean> => {
+    if (to === null || input !== '0x') return false;
+    const code = await rpc.call('eth_getCode', to, tag).catch((problem: unknown) => {
+      if (problem instanceof RpcError) return null;
+      throw problem;
+    });
+    return code === '0x';
   };
 
   return async (number: number): Promise<FetchedBlock | null> => {

@@ -56,7 +56,7 @@ export const isSilence = ({ code, message, data }: RpcError): boolean => {
  * Whether a call took more gas than the node gives it. It may be the contract's doing, or that of a node which gives too
  * little.
  */
-const isOutOfGas = ({ message, data }: RpcError): boolean =>
+export const isOutOfGas = ({ message, data }: RpcError): boolean =>
   /out ?of ?gas|\w+OOG\b|gas required exceeds/i.test(`${message} ${data}`);
 
 const STATE_GONE =

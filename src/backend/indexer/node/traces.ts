@@ -23,8 +23,17 @@ export type Traceable = {
   readonly wanted: readonly number[];
 };
 
-/** The internal transfers of transactions by their positions in the block, in the order of the calls. */
-export type Traces = ReadonlyMap<number, readonly InternalTransfer[]>;
+/** What the calls of a transaction say of it. */
+export type Trace = {
+  readonly success: boolean;
+  /** The contract that it created; null when it created none. */
+  readonly created: Hex | null;
+  /** In the order of the calls. */
+  readonly internal: readonly InternalTransfer[];
+};
+
+/** The traces of transactions by their positions in the block. */
+export type Traces = ReadonlyMap<number, Trace>;
 
 /** Beyond this number of transactions a block that the node does not trace as a whole is not traced one by one. */
 const MAX_SINGLE = 500;
@@ -39,11 +48,11 @@ const TRACER = { tracer: 'callTracer' };
 export const createTraces =
   (rpc: Rpc) =>
   async ({ hash, transactions, wanted }: Traceable): Promise<Traces> => {
-    const found = new Map<number, readonly InternalTransfer[]>();
+    const found = new Map<number, Trace>();
     let problem: unknown = null;
     try {
       const answer = await rpc.call('debug_traceBlockByHash', hash, TRACER);
-      for (const [at, moved] of readTraces(answer, transactions)) found.set(at, moved);
+      for (const [at, trace] of readTraces(answer, transactions)) found.set(at, trace);
     } catch (error) {
       if (wanted.length > MAX_SINGLE) throw error;
       problem = error;
@@ -97,7 +106,7 @@ const readTraces = (answer: unknown, transactions: readonly Hex[]): Traces => {
   const traces = listOf(answer, 'traces');
   if (traces.length !== transactions.length)
     throw new InvalidAnswerError(`expected ${transactions.length} traces, got ${traces.length}`);
-  const found = new Map<number, readonly InternalTransfer[]>();
+  const found = new Map<number, Trace>();
   for (const [at, trace] of traces.entries()) {
     const { txHash, result } = members(trace, 'a trace');
     // Older nodes don't name the transaction.
@@ -112,9 +121,16 @@ const readTraces = (answer: unknown, transactions: readonly Hex[]): Traces => {
 /** The kinds of calls that move their value to the callee. Delegated calls only repeat the value of their caller. */
 const MOVING = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
+const readTrace = (root: Members): Trace => {
+  const { type, to, error } = root;
+  if (typeof type !== 'string') throw expected('the calls of a transaction by the callTracer', root);
+  const success = error === undefined;
+  const created = success && type.startsWith('CREATE') ? readAddress(to, 'the contract of a call') : null;
+  return { success, created, internal: readInternal(root) };
+};
+
 /** What a failed call moved was moved back, with all that was called from it. */
-const readTrace = (root: Members): readonly InternalTransfer[] => {
-  if (typeof root.type !== 'string') throw expected('the calls of a transaction by the callTracer', root);
+const readInternal = (root: Members): readonly InternalTransfer[] => {
   const found: InternalTransfer[] = [];
   // Not recursive: a trace may be deeper than the stack.
   const pending = subcalls(root);

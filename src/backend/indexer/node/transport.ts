@@ -1,3 +1,4 @@
+import type { Hex } from '../../types.ts';
 import { RpcError } from './errors.ts';
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
@@ -54,12 +55,22 @@ export const readOutcome = (
     Number(code) || 0,
     reason,
     typeof data === 'string' ? data.slice(0, MAX_DATA) : '',
+    returnedIn(data),
   );
   return { id, outcome: { refusal } };
 };
 
-/** The length of what is kept of an error's data. */
+/** The length of what is kept of an error's data, and of the data with which a contract reverted. */
 const MAX_DATA = 200;
+const MAX_RETURNED = 64 * 1024;
+
+/** Geth sends what the contract returned as the data itself, Hardhat as a member of it, OpenEthereum behind a word. */
+const returnedIn = (data: unknown): Hex | null => {
+  const said = isMessage(data) ? data.data : data;
+  if (typeof said !== 'string' || said.length > MAX_RETURNED) return null;
+  const hex = said.replace(/^Reverted /, '');
+  return /^0x(?:[0-9a-f]{2})*$/i.test(hex) ? `0x${hex.slice(2).toLowerCase()}` : null;
+};
 
 /** Parses JSON; undefined when the text is not JSON. */
 export const parseJson = (text: string): unknown => {

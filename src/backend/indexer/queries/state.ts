@@ -5,6 +5,7 @@ import type { Index } from '../database/store.ts';
 import { askNear, type Call, CONTROL, isGone } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
 import { createPatience } from '../node/patience.ts';
+import { inTime } from './in-time.ts';
 
 export type StateReader = Pick<EvmNode, 'balances' | 'calls'>;
 
@@ -74,7 +75,7 @@ export class NodeState {
     const asked = missing.length === 0 ? [] : ask(missing, node, head?.number);
     for (const [order, at] of missing.entries()) {
       const name = `${chainId}/${head?.hash}/${keys[at]}`;
-      const number = this.#inTime(asked[order] ?? Promise.resolve(null));
+      const number = inTime(this.#patienceMs, asked[order] ?? Promise.resolve(null));
       found[at] = number;
       this.#kept.set(name, number);
       number.catch(() => {
@@ -82,18 +83,6 @@ export class NodeState {
       });
     }
     return found.map((number) => number ?? Promise.resolve(null));
-  }
-
-  async #inTime<Result>(work: Promise<Result>): Promise<Result> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const late = () =>
-      reject(new Error(`expected an answer of the node within ${this.#patienceMs} ms, got none`));
-    const timer = setTimeout(late, this.#patienceMs);
-    try {
-      return await Promise.race([work, promise]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 

@@ -222,6 +222,7 @@ export class MinedTransaction implements Transaction {
   readonly effectiveGasPrice: bigint;
   readonly type: number;
   readonly success: boolean;
+  readonly created: Hex | null;
   readonly effects: readonly Effect[];
   readonly #unsigned: UnsignedTransaction;
   readonly #seed: string;
@@ -245,9 +246,19 @@ export class MinedTransaction implements Transaction {
     this.effectiveGasPrice = inclusion.effectiveGasPrice;
     this.type = inclusion.type;
     this.success = unsigned.success;
+    this.created = unsigned.created ?? null;
     this.effects = unsigned.effects;
     this.#unsigned = unsigned;
     this.#seed = header.seed;
+  }
+
+  get fee(): bigint {
+    return this.gasUsed * this.effectiveGasPrice;
+  }
+
+  /** The data of the error that it reverted with; null where it succeeded. */
+  get revert(): Hex | null {
+    return this.success ? null : (this.#unsigned.revert ?? '0x');
   }
 
   get blockHash(): Hex {

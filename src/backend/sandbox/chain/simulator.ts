@@ -1,6 +1,9 @@
 import { decodeCall, decodeLog } from '../../evm/abi.ts';
+import { type Revert, revertOf } from '../../evm/revert.ts';
+import { erc20Errors } from '../../evm/standards.ts';
 import type {
   AccountBalances,
+  Allowances,
   AssetBalance,
   BlockListener,
   ChainStatus,
@@ -15,18 +18,21 @@ import type {
   Pool,
   Source,
   TransactionPage,
+  Wanted,
 } from '../../source.ts';
 import type { Block, Decoded, Hex, LogEntry, Token, Transaction } from '../../types.ts';
 import { CHAINS } from '../chains.ts';
 import { metadataOf } from '../metadata.ts';
 import { imagePath, logoPath, pictures } from '../pictures.ts';
 import { Random } from '../random.ts';
+import { allowancesOf, isAfter } from './allowances.ts';
 import {
   BlockBuilder,
   blockHash,
   blockRandom,
   COUNTERPARTIES,
   heightAt,
+  MinedTransaction,
   planBlock,
   planHistory,
 } from './block-builder.ts';
@@ -140,6 +146,18 @@ export class ChainSimulator implements Source {
     return this.#transactions.page(wallet, chainIds, limit, start);
   }
 
+  transaction(chainId: number, hash: Hex): Transaction | null {
+    return this.#transactions.find(chainId, hash);
+  }
+
+  revert(transaction: Transaction): Revert {
+    const data = transaction instanceof MinedTransaction ? transaction.revert : null;
+    return revertOf({ data, halted: null }, (error) => {
+      const known = Object.values(erc20Errors).find(({ selector }) => error.startsWith(selector));
+      return known === undefined ? null : decodeCall(known, error);
+    });
+  }
+
   /** The NFTs of a wallet, the most recently acquired first. */
   holdings(wallet: Hex, chainIds: ReadonlySet<number>): Part<Holding> {
     const items = this.#holdings
@@ -163,6 +181,15 @@ export class ChainSimulator implements Source {
         : [],
     );
     return { items: items.sort(byToken), next: null, failed: [] };
+  }
+
+  approvals(owner: Hex, chainIds: ReadonlySet<number>, { after, limit }: Wanted): Allowances {
+    const all = allowancesOf(owner, this.#transactions.of(owner)).filter(
+      (each) => chainIds.has(each.chain.id) && (after === null || isAfter(each, { place: after })),
+    );
+    const items = all.slice(0, limit);
+    const next = all.length > items.length ? (items.at(-1)?.place ?? null) : null;
+    return { items, next, failed: [] };
   }
 
   holders(chainId: number, token: Hex): Holders | null {

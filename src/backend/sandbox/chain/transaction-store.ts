@@ -46,6 +46,22 @@ export class TransactionStore {
     }
   }
 
+  /** Looks through all that are stored: an index by hash would make every start compute the hashes of the whole history. */
+  find(chainId: number, hash: Hex): MinedTransaction | null {
+    for (const { live, past } of this.#accounts.values())
+      for (const list of [live, past])
+        for (const transaction of list)
+          if (transaction.chain.id === chainId && transaction.hash === hash) return transaction;
+    return null;
+  }
+
+  /** All transactions of an account that are stored, oldest first. */
+  *of(account: Hex): Generator<MinedTransaction> {
+    const { live, past } = this.#accounts.get(account) ?? { live: [], past: [] };
+    yield* past;
+    yield* live;
+  }
+
   page(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, start: PageStart | null): TransactionPage {
     const transactions: { readonly transaction: MinedTransaction; readonly place: Place }[] = [];
     const { live, past } = this.#accounts.get(wallet) ?? { live: [], past: [] };

@@ -1,7 +1,7 @@
 import { ZERO_ADDRESS } from '../../evm/address.ts';
-import { erc20 } from '../../evm/standards.ts';
+import { erc20, erc20Errors, solidity } from '../../evm/standards.ts';
 import type { Hex } from '../../types.ts';
-import { pathRouter, registrar } from '../abi.ts';
+import { encodeCall, pathRouter, registrar } from '../abi.ts';
 import { addressOf, hashOf } from '../random.ts';
 import {
   deadline,
@@ -26,7 +26,7 @@ export const createContract: TransactionTemplate = ({ random }, wallet) => {
   const topics = [OWNERSHIP_TRANSFERRED, word(ZERO_ADDRESS), word(wallet)];
   const call: Hex = `${CREATION}${random.bytes(random.between(200, 900)).slice(2)}`;
   const owned: Step = { effects: [], logs: [{ address: created, topics, data: '0x' }] };
-  return succeeded({ from: wallet, to: null, call, gas: 1_240_000 }, owned);
+  return succeeded({ from: wallet, to: null, call, gas: 1_240_000, created }, owned);
 };
 
 /** Calls a contract without a known ABI, which logs an unknown event. */
@@ -50,7 +50,11 @@ export const failTransfer: TransactionTemplate = (context, wallet) => {
   const token = context.random.pick(context.contracts.coins);
   const tooMuch = context.ledger.balance(wallet, token) * 2n + 1n;
   const call = { method: erc20.transfer, args: [context.random.pick(context.counterparties), tooMuch] };
-  return reverted({ from: wallet, to: token.address, call, gas: 29_000 });
+  const short = [wallet, context.ledger.balance(wallet, token), tooMuch];
+  return reverted(
+    { from: wallet, to: token.address, call, gas: 29_000 },
+    encodeCall(erc20Errors.ERC20InsufficientBalance, short),
+  );
 };
 
 export const failSwap: TransactionTemplate = (context, wallet) => {
@@ -59,7 +63,10 @@ export const failSwap: TransactionTemplate = (context, wallet) => {
   const path = [contracts.wrapped.address, random.pick(contracts.coins).address];
   const args = [value, path, wallet, deadline(context) - 86_400n];
   const call = { method: pathRouter.swapExactETHForTokens, args };
-  return reverted({ from: wallet, to: contracts.pathRouter, value, call, gas: 41_000 });
+  return reverted(
+    { from: wallet, to: contracts.pathRouter, value, call, gas: 41_000 },
+    encodeCall(solidity.Error, ['PathRouter: EXPIRED']),
+  );
 };
 
 const FIRST = ['quiet', 'salt', 'north', 'copper', 'paper', 'river', 'late', 'open'];

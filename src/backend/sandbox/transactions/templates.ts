@@ -82,6 +82,10 @@ export type UnsignedTransaction = {
   readonly effects: readonly Effect[];
   readonly gas: number;
   readonly success: boolean;
+  /** The contract that it creates. Default: none. */
+  readonly created?: Hex;
+  /** The data of the error that it reverts with. Default: none. */
+  readonly revert?: Hex;
 };
 
 /** A part of a transaction: its effects, and the logs that describe them. */
@@ -93,6 +97,7 @@ type Sent = {
   readonly call?: Call;
   readonly value?: bigint;
   readonly gas: number;
+  readonly created?: Hex;
 };
 
 /** A successful transaction with its steps in order. */
@@ -108,9 +113,13 @@ export const succeeded = (
   success: true,
 });
 
-/** A reverted transaction, without effects and logs. */
-export const reverted = ({ call = '0x', value = 0n, ...sent }: Sent): UnsignedTransaction => ({
+/** A reverted transaction, without effects and logs, and the data of its error. */
+export const reverted = (
+  { call = '0x', value = 0n, ...sent }: Sent,
+  revert: Hex = '0x',
+): UnsignedTransaction => ({
   ...sent,
+  revert,
   call,
   value,
   effects: [],

@@ -163,6 +163,8 @@ export const transaction = (fields: Partial<Transaction> = {}): Transaction => (
   nonce: 9,
   gasPrice: 1_000n,
   gasUsed: 21_000n,
+  fee: 21_000n * 900n,
+  created: null,
   effectiveGasPrice: 900n,
   type: 2,
   success: true,

@@ -102,13 +102,18 @@ const fetchedBlock = (
     ...{ number, hash: blockHash, parentHash: parent.hash, time },
     transactions: mined.map(({ from, to = address('called'), value = 0n, input = '0xa9059cbb' }, index) => ({
       ...{ hash: hashes[index] ?? '0x', from, to, value: quantity(value), input },
-      ...{ nonce: quantity(index), gasPrice: quantity(1_000_000_007), type: quantity(2) },
+      ...{
+        nonce: quantity(index),
+        gasPrice: quantity(1_000_000_007),
+        gas: quantity(100_000),
+        type: quantity(2),
+      },
     })),
   };
   const receipts = mined.map(({ success = true, created = null, logs: emitted = [] }, index) => ({
     transactionHash: hashes[index] ?? '0x',
     ...{ success, gasUsed: quantity(21_000 + index), effectiveGasPrice: quantity(7) },
-    ...{ contractAddress: created, logs: success ? emitted : [] },
+    ...{ otherFee: quantity(0), contractAddress: created, logs: success ? emitted : [] },
   }));
   return { block, receipts };
 };

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
+import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { hashOf } from '../support/upstream/builders.ts';
+import { startFakeService } from '../support/upstream/fake-service.ts';
+
+/** Lookups that only this project's own service has: over the sandbox, and over a service without them. */
+
+const HASH = hashOf(1);
+const WALLET = demoAddress('approver');
+const TRANSACTION = `{ transaction(chainId: 1, hash: "${HASH}") { hash } }`;
+const APPROVALS = `{ wallet(address: "${WALLET}") { approvals { nodes { id } } } }`;
+
+const listOf = (...lookups: readonly string[]) => ({
+  json: {
+    chains: [
+      {
+        name: 'ethereum',
+        chain_id: 1,
+        tags: ['default'],
+        ...Object.fromEntries(lookups.map((lookup) => [lookup, { supported: true }])),
+      },
+    ],
+  },
+});
+
+test('a service that does not list them is not asked, and one that answers 404 is named', async () => {
+  await using fake = await startFakeService({
+    chains: () => listOf('transactions', 'balances'),
+    other: () => ({ status: 404, text: 'no such path' }),
+  });
+  const ask = async (readsChains: boolean) => {
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url }, { readsChains });
+    if (readsChains)
+      await expect
+        .poll(async () => (await gateway.data<{ chains: unknown[] }>('{ chains { chainId } }')).chains.length)
+        .toBe(1);
+    const replies = [await gateway.query(TRANSACTION), await gateway.query(APPROVALS)];
+    return replies.flatMap(({ errors = [] }) => errors);
+  };
+  const before = fake.requests.length;
+  const unlisted = await ask(true);
+  const paths = fake.requests.slice(before).map(({ path }) => path);
+  expect(paths.filter((path) => !path.endsWith('/supported-chains'))).toEqual([]);
+  const unknown = await ask(false);
+  for (const errors of [unlisted, unknown]) {
+    expect(codesOf({ errors })).toEqual(['BAD_USER_INPUT', 'BAD_USER_INPUT']);
+    expect(errors[0]?.message).toMatch(/offers TRANSACTION/);
+    expect(errors[1]?.message).toMatch(/offers APPROVALS/);
+  }
+});
+
+test('a service without them sends nothing of how transactions ended: the fields are null', async () => {
+  const transaction = {
+    ...{ hash: HASH, chain: 'ethereum', block_number: '1', block_time: '2026-01-01T00:00:00Z' },
+    ...{ from: WALLET, to: WALLET, value: '0x1', logs: [] },
+  };
+  await using fake = await startFakeService({
+    transactions: () => ({ json: { transactions: [transaction] } }),
+  });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const fields = 'success gasUsed effectiveGasPrice fee createdContract revertReason { message }';
+  const { wallet } = await gateway.data<{ wallet: { transactions: { nodes: object[] } } }>(
+    `{ wallet(address: "${WALLET}") { transactions { nodes { ${fields} } } } }`,
+  );
+  expect(wallet.transactions.nodes).toEqual([
+    {
+      ...{ success: null, gasUsed: null, effectiveGasPrice: null, fee: null },
+      ...{ createdContract: null, revertReason: null },
+    },
+  ]);
+});
+
+test('over the sandbox, transactions tell how they ended, and a hash finds the same', async () => {
+  await using gateway = await startGateway({}, { readsChains: true });
+  const fields = `address hash success gasUsed effectiveGasPrice fee createdContract
+    revertReason { message data decoded { name } }`;
+  const { wallet } = await gateway.data<{ wallet: { transactions: { nodes: Ended[] } } }>(
+    `{ wallet(address: "${demoAddress('unlucky')}") { transactions(first: 100) { nodes { chainId ${fields} } } } }`,
+  );
+  const { nodes } = wallet.transactions;
+  for (const { success, fee, gasUsed, effectiveGasPrice } of nodes) {
+    expect(success).toEqual(expect.any(Boolean));
+    expect(BigInt(fee)).toBe(BigInt(gasUsed) * BigInt(effectiveGasPrice));
+  }
+  const messages = nodes.map(({ revertReason }) => revertReason?.message ?? '');
+  expect(messages).toContain('PathRouter: EXPIRED');
+  expect(messages).toContainEqual(expect.stringMatching(/^ERC20InsufficientBalance\(sender: 0x/));
+  const failed = nodes.find(({ revertReason }) => revertReason !== null);
+  const { transaction } = await gateway.data<{ transaction: Ended }>(
+    `{ transaction(chainId: ${failed?.chainId}, hash: "${failed?.hash}") { chainId ${fields} } }`,
+  );
+  expect(transaction).toEqual({ ...failed, address: transaction.address });
+});
+
+type Ended = {
+  readonly chainId: number;
+  readonly address: string;
+  readonly hash: string;
+  readonly success: boolean;
+  readonly gasUsed: string;
+  readonly effectiveGasPrice: string;
+  readonly fee: string;
+  readonly revertReason: { readonly message: string | null } | null;
+};
+
+test('over the sandbox, approvals are what the last ones left', async () => {
+  await using gateway = await startGateway({}, { readsChains: true });
+  const { wallet } = await gateway.data<{
+    wallet: { approvals: { nodes: { id: string; amount: string | null; isUnlimited: boolean }[] } };
+  }>(`{ wallet(address: "${WALLET}") { approvals(first: 100) { nodes { id amount isUnlimited } } } }`);
+  const { nodes } = wallet.approvals;
+  expect(new Set(nodes.map(({ id }) => id)).size).toBe(nodes.length);
+  expect(nodes.some(({ isUnlimited }) => isUnlimited)).toBe(true);
+  expect(nodes.every(({ amount }) => amount !== '0')).toBe(true);
+});
