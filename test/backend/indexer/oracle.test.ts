@@ -186,7 +186,10 @@ const checkOddBalances = async (list: List, users: readonly Hex[], coins: readon
 };
 
 const checkOddHolders = async ({ ask }: Service, coin: Contract, accounts: readonly Hex[]) => {
-  const { json } = await ask(`/v1/evm/token-holders/31337/${coin.address}`);
+  const path = `/v1/evm/token-holders/31337/${coin.address}`;
+  // While its node is slow to answer, it says so by 503.
+  await expect.poll(async () => (await ask(path)).status).toBe(200);
+  const { json } = await ask(path);
   const holders = json.holders as readonly Json[];
   for (const { wallet_address, balance } of holders)
     expect(BigInt(String(balance))).toBe(await coin.read('balanceOf', wallet_address));
