@@ -4,15 +4,13 @@ import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import type { Hex, Transfer } from '../../types.ts';
 import type { Balances } from '../blocks/balances.ts';
 import { effectsOf, type ParsedBlock } from '../blocks/parse.ts';
-import { CONTROL, isGone } from '../node/calls.ts';
+import { byStandard, type ReadingsOf } from '../blocks/readings.ts';
+import { CONTROL, isGone, numberIn } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
 import type { Log } from './problems.ts';
 
 const balanceOfCoin = parseFunction('function balanceOf(address account) returns (uint256)');
 const balanceOfItem = parseFunction('function balanceOf(address account, uint256 id) returns (uint256)');
-
-/** Hex digits of an answer that is one number. */
-const WORD = 2 + 64;
 
 type Call = { readonly to: Hex; readonly data: Hex };
 
@@ -36,9 +34,6 @@ const callOf = (account: Hex, token: Hex, tokenId: Transfer['tokenId']): Call =>
 
 /** How often a node may contradict itself before the block is prepared anew. */
 const MAX_DOUBTS = 5;
-
-const numberIn = (said: Hex | null): bigint | null =>
-  said === null || said.length < WORD ? null : BigInt(said.slice(0, WORD));
 
 const NO_ANSWER = Promise.resolve(null);
 
@@ -91,7 +86,12 @@ type Options = {
 };
 
 /** Asks for the balances of a block. `isComplete` says that the sums of the index are balances. Rejects when the node fails. */
-export type BalanceReader = (block: ParsedBlock, isComplete: boolean) => Promise<Balances>;
+export type BalanceReader = (
+  block: ParsedBlock,
+  isComplete: boolean,
+  /** How logs are read. Default: as the standards have them. */
+  readingsOf?: ReadingsOf,
+) => Promise<Balances>;
 
 /**
  * Asks a node for the balances at the end of a block that webhooks tell of: those of the native asset, and where the sums of
@@ -193,8 +193,8 @@ export const createBalanceReader = ({
     }
   };
 
-  return async (block, isComplete) => {
-    const { watched, asked } = asksOf(block, watches, isComplete);
+  return async (block, isComplete, readingsOf = byStandard) => {
+    const { watched, asked } = asksOf(block, watches, isComplete, readingsOf);
     const known = await amountsAt(block.number, asked);
     // Where sums are not balances, no balance is better than a wrong one.
     if (known === null && !isComplete) return { watches: () => false, after: () => null };
@@ -212,6 +212,7 @@ const asksOf = (
   { transactions }: ParsedBlock,
   watches: (account: Hex) => boolean,
   isComplete: boolean,
+  readingsOf: ReadingsOf,
 ): { readonly watched: ReadonlySet<Hex>; readonly asked: ReadonlyMap<string, Asked> } => {
   const watched = new Set<Hex>();
   const asked = new Map<string, Asked>();
@@ -227,7 +228,7 @@ const asksOf = (
     asked.set(key, known);
     known.change += amount;
   };
-  for (const effect of transactions.flatMap((transaction) => effectsOf(transaction))) {
+  for (const effect of transactions.flatMap((transaction) => effectsOf(transaction, readingsOf))) {
     if (effect.kind !== 'transfer') continue;
     moves(effect.from, effect, -effect.value);
     moves(effect.to, effect, effect.value);

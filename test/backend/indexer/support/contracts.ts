@@ -19,7 +19,15 @@ export type ContractName =
   | 'Payer'
   | 'Creator'
   | 'Multicall3'
-  | 'Liar';
+  | 'Liar'
+  | 'Staking'
+  | 'StakedCoin'
+  | 'Multisig'
+  | 'Hybrid'
+  | 'OldCoin'
+  | 'OldNft'
+  | 'Series'
+  | 'Punks';
 
 type Parameters = readonly Parameter[];
 
