@@ -106,6 +106,7 @@ export class Context {
   /** The pages that the operation has read so far. */
   readonly reads = new ReadLog<OperationLookups>();
   readonly chainIndex: ChainSource['index'];
+  readonly chainSupports: ChainSource['supports'];
   /** The operation's own, once it runs. */
   trace: Trace;
   readonly tenant: string;
@@ -132,6 +133,7 @@ export class Context {
   constructor(parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) {
     const { tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
     this.chainIndex = parts.settings.chains.index;
+    this.chainSupports = parts.settings.chains.supports;
     this.trace = trace;
     this.tenant = tenant;
     this.billingKey = billingKey;

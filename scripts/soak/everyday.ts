@@ -85,8 +85,14 @@ const startCollector = async (made: AsyncDisposableStack) => {
   return collector;
 };
 
+/** What a run has done so far. */
+type SoFar = Pick<Everyday, 'outcomes' | 'restarts' | 'traceRequests'>;
+
 type Options = {
+  /** At most, with `until`. */
   readonly seconds: number;
+  /** Ends the run as soon as it returns true. It is asked often. */
+  readonly until?: (soFar: SoFar) => boolean;
   /** How long the service runs until it is killed. */
   readonly restartsEveryMs?: number;
   /** How many deliveries are posted first, one right after the other. */
@@ -102,7 +108,7 @@ type Options = {
  */
 export const everyday = async (options: Options): Promise<Everyday> => {
   const { seconds, restartsEveryMs = RESTARTS_EVERY_MS, onProgress = () => {} } = options;
-  const { rush = RUSH, pauseMs = PAUSE_MS } = options;
+  const { rush = RUSH, pauseMs = PAUSE_MS, until } = options;
   await using made = new AsyncDisposableStack();
   const over = new AbortController();
   const { signal } = over;
@@ -137,9 +143,14 @@ export const everyday = async (options: Options): Promise<Everyday> => {
     ...repeat((turn) => use(target, turn), { atOnce: CLIENTS_PER_USE, pauseMs, signal }),
   }));
 
+  const soFar = (): SoFar => ({
+    outcomes: Object.fromEntries(clients.map(({ name, tally }) => [name, tally])),
+    restarts: service.restarts(),
+    traceRequests: collector.requests,
+  });
   const end = Date.now() + seconds * 1000;
-  while (Date.now() < end) {
-    await pause(Math.min(10_000, Math.max(100, end - Date.now())));
+  while (Date.now() < end && !until?.(soFar())) {
+    await pause(Math.min(until ? 100 : 10_000, Math.max(100, end - Date.now())));
     for (const { gateway } of gateways) {
       gateway.lines.splice(0, Math.max(0, gateway.lines.length - LOG_LINES_KEPT));
       gateway.output.text = '';
@@ -152,11 +163,9 @@ export const everyday = async (options: Options): Promise<Everyday> => {
   const deliveries = await dashboard.check();
   dashboard[Symbol.dispose]();
   return {
-    outcomes: Object.fromEntries(clients.map(({ name, tally }) => [name, tally])),
+    ...soFar(),
     memory: Object.fromEntries(gateways.map(({ name, memory }) => [name, memory.minutes()])),
-    restarts: service.restarts(),
     deliveries,
-    traceRequests: collector.requests,
     exitCodes: await Promise.all(gateways.map(({ gateway }) => gateway.end('SIGTERM'))),
   };
 };

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { IndexedConfig } from '../backend/indexer/config.ts';
 import { startIndexed } from '../backend/indexer/indexer.ts';
 import { type NodeAbilities, probeNode } from '../backend/indexer/node/node.ts';
@@ -27,10 +28,11 @@ export const startIndexService = async (env: Readonly<Record<string, string | un
 type Chain = IndexedConfig['chains'][number];
 
 /**
- * Asks the nodes of CHAINS what they can do, and describes it for `--check`. Rejects with ConfigError, which has the problems
- * of all of them: a node that does not answer, or of another chain, or without the blocks that are to be indexed.
+ * Asks the nodes of CHAINS what they can do, and describes it for `--check`. Rejects with ConfigError, which has the problems of
+ * all of them (a node that does not answer, or of another chain, or without the blocks that are to be indexed), a folder of ABIs
+ * that is not there, and what the other nodes can do.
  */
-export const describeNodes = async ({ chains }: IndexedConfig): Promise<string> => {
+export const describeIndex = async ({ chains, abiDirectory }: IndexedConfig): Promise<string> => {
   const probed = await Promise.all(
     chains.map((chain) =>
       probeNode(chain.url).then(
@@ -45,9 +47,22 @@ export const describeNodes = async ({ chains }: IndexedConfig): Promise<string> 
   const problems = probed.flatMap((each) =>
     'node' in each ? problemsOf(each.chain, each.node) : each.problem,
   );
-  if (problems.length > 0) throw new ConfigError(problems);
-  return probed.flatMap((each) => ('node' in each ? describe(each.chain, each.node) : [])).join('\n');
+  if (abiDirectory !== null && !(await isFolder(abiDirectory)))
+    problems.push(`ABI_DIR: expected a folder, got "${abiDirectory}", which is none`);
+  const found = probed
+    .flatMap((each) =>
+      'node' in each && each.node.chainId === each.chain.id ? describe(each.chain, each.node) : [],
+    )
+    .join('\n');
+  if (problems.length > 0) throw new ConfigError(problems, found);
+  return found;
 };
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 const problemsOf = (
   { id, startBlock }: Chain,
@@ -71,7 +86,7 @@ const describe = ({ id }: Chain, node: NodeAbilities): readonly string[] => {
     `The node of chain ${id} is ${client}, at block ${head}.`,
     `  receipts            ${receipts === 'block' ? 'of a whole block at once' : 'one by one, which is slower'}`,
     `  internal transfers  ${describeTraces(traces)}`,
-    `  new blocks          ${heads === 'websocket' ? 'announced over a WebSocket' : 'asked for every second'}`,
+    `  new blocks          ${heads === 'websocket' ? 'announced over a WebSocket' : 'polled: the node announces none'}`,
     `  metadata of tokens  ${multicall ? 'of many at once' : 'one by one: Multicall3 is not deployed'}`,
     ...(pruned ? ['  old blocks          gone: the index begins at a recent block'] : []),
   ];

@@ -10,6 +10,7 @@ import type { Invalidations } from '../redis/invalidations.ts';
 import type { SharedLimits } from '../redis/limits.ts';
 import type { CacheBudget, InvalidationBus } from '../upstream/cache/entries.ts';
 import { createInvalidationBus } from '../upstream/cache/entries.ts';
+import { ChangeStream } from '../upstream/changes.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client/client.ts';
 import { createChainPricing } from '../upstream/client/request.ts';
 import { createPageKernel } from '../upstream/kernel/page-kernel.ts';
@@ -72,12 +73,17 @@ export const startUpstream = async (
     watchedMs === 0 || key === null
       ? null
       : createDeliveredAddresses(startup, deliveries, client, invalidation, key);
-  const chains = createChainSource({
+  const told =
+    gatewayKey === null
+      ? null
+      : followChanges(startup, url, gatewayKey, invalidation, () => chains.changed());
+  const chains: ChainSource = createChainSource({
     builtIn: config.indexed?.chains.map(chainOf),
     extra: config.extraChains,
     read: readsChains
       ? readChainsOf(client, () => createBackgroundScope(NO_KEY, LISTS_TIMEOUT_MS, now))
       : null,
+    onTelling: () => told?.start(),
     now,
   });
   return {
@@ -99,6 +105,7 @@ export const startUpstream = async (
     }),
     delivered,
     watched: delivered && watchedLists(delivered, watchedMs),
+    told: { isWhole: () => told?.isWhole() ?? false, maxAgeMs: watchedMs },
     chains,
     chainIdOf: (name) => chains.current().idOf(name),
     now,
@@ -126,7 +133,7 @@ const findService = async (startup: Startup, secret: string): Promise<Service> =
 /** A chain of CHAINS, until the service that indexes it lists it. The ids of devnets say nothing of what they are. */
 const chainOf = ({ id }: IndexedConfig['chains'][number]): Chain => {
   const known = KNOWN_CHAINS.find(({ chainId, tags }) => chainId === id && !tags.includes('devnet'));
-  return { chainId: id, name: known?.name ?? `chain_${id}`, tags: ['default'] };
+  return { chainId: id, name: known?.name ?? `chain_${id}`, tags: ['default'], isIndexed: true };
 };
 
 const embedIndex = async (
@@ -167,6 +174,26 @@ const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> 
   return sandbox;
 };
 
+/** Follows the changes that the service tells of, once it says that it does. */
+const followChanges = (
+  { config, log, opened, now }: Startup,
+  url: string,
+  key: string,
+  invalidation: InvalidationBus,
+  onChange: () => void,
+): ChangeStream => {
+  const stream = new ChangeStream({
+    ...{ url, key, invalidation, onChange, now },
+    keyHeader: config.upstream.apiKeyHeader,
+    onState(problem) {
+      if (problem === null) log.info('changes are told: pages are fresh until one concerns them');
+      else log.warn('changes are not told: pages are fresh by their ages', { problem });
+    },
+  });
+  opened.defer(() => stream.stop());
+  return stream;
+};
+
 /** Of requests that are sent without a key. */
 const NO_KEY = { key: 'no key is sent', owner: 'gateway' } as const;
 
@@ -202,8 +229,8 @@ const createDeliveredAddresses = (
 
 /** The newest page of such a list stays fresh until a delivery names its wallet, for `watchedMs` at most. */
 const watchedLists = (delivered: DeliveredAddresses, watchedMs: number): WatchedLists => ({
-  maxAgeMs: (type, { address, chains = null }) =>
-    Math.min(watchedMs, delivered.deliveredForMs(type, address, chains)),
+  maxAgeMs: (types, { address, chains = null }) =>
+    Math.min(watchedMs, ...types.map((type) => delivered.deliveredForMs(type, address, chains))),
   onNewest: (listName, { address }, { items, fetchedAt }) =>
     delivered.fetched(listName, address, items.length > 0 ? items.identity(0) : null, Date.now() - fetchedAt),
 });

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { changesOperation } from './changes.ts';
 import type { Log } from './dispatch/log.ts';
 import { createWebhooks, type Webhooks, type WebhooksOptions, webhookPath } from './dispatch/webhooks.ts';
 import { createOperations, indexOf } from './endpoints/registry.ts';
@@ -80,6 +81,7 @@ export const startService = async (source: Source, options: ServiceOptions): Pro
     createRequestHandler({
       find: createFinder([
         ...createOperations({ data: source, now, cursors, baseUrl: () => url }),
+        ...(source.changes === null ? [] : [changesOperation(source.changes)]),
         ...source.operations,
         health(source),
       ]),

@@ -1,3 +1,4 @@
+import type { Changes } from './changes.ts';
 import type { Operation } from './http/http.ts';
 import type { Awaitable, Block, Chain, Decoded, Hex, LogEntry, Token, Transaction } from './types.ts';
 
@@ -100,6 +101,14 @@ export type Collection = {
   readonly uri: string | null;
 };
 
+/** Where the lists of a chain begin that lack its oldest blocks. */
+export type Beginning = {
+  /** The oldest block that they have; null while they have none. */
+  readonly block: number | null;
+  /** Whether older blocks are not wanted, rather than to come. */
+  readonly isLate: boolean;
+};
+
 /** What an account holds of the native asset (a null token) or of an ERC-20. */
 export type AssetBalance = { readonly chain: Chain; readonly token: Hex | null; readonly amount: bigint };
 
@@ -116,6 +125,12 @@ export type Holder = {
   readonly acquiredAt: number;
   /** Whether it ever sent the token. */
   readonly hasSent: boolean;
+  readonly place: Place;
+};
+
+export type Holders = Part<Holder> & {
+  /** Whether its events say who holds a token. Without, each amount is right, but the order may not be, and holders may be missing. */
+  readonly isWhole: boolean;
 };
 
 export type Pool = {
@@ -196,20 +211,29 @@ export type ChainData = ChainReader & {
   ): Awaitable<AccountBalances>;
   /**
    * The holders of an ERC-20, the greatest first, and equal ones by their addresses; null for an unknown token. A place is the
-   * amount as a decimal text and the address.
+   * amount as a decimal text, or what transfers sum up to where they don't say it, and the address.
    */
-  holders(chainId: number, token: Hex, wanted: Wanted): Awaitable<Part<Holder> | null>;
+  holders(chainId: number, token: Hex, wanted: Wanted): Awaitable<Holders | null>;
   /** The pool that makes a token's price; null when none does. */
   pool(chainId: number, token: Hex): Pool | null;
-  /** The supply of an ERC-20; null for an unknown token. */
+  /** The supply of an ERC-20; null for an unknown token, and one that does not say it. */
   supply(chainId: number, token: Hex): Awaitable<bigint | null>;
   /** The known ERC-20s of the given chains. */
   tokens(chainIds: ReadonlySet<number>): Awaitable<readonly Token[]>;
+  /** Those of which events tell of more than there is: anyone can deploy a token that claims to be another one. */
+  overstated(tokens: readonly Token[]): Awaitable<ReadonlySet<Token>>;
   /** The DeFi positions of a wallet at the prices of a time in milliseconds since 1970. */
   defiPositions(wallet: Hex, chainIds: ReadonlySet<number>, time: number): Awaitable<readonly DefiPosition[]>;
   readonly protocols: readonly ProtocolFamily[];
+  /**
+   * Tells of each change. Requests of a source that does are free, and gateways need no ages. Null for one that stands for a
+   * hosted service, which does neither.
+   */
+  readonly changes: Changes | null;
   /** Each chain that is followed. A source whose data needs no following says nothing. */
   status(): readonly ChainStatus[];
+  /** Where the lists of a chain begin; null where they have all of it, from its first block on. */
+  beginning(chainId: number): Beginning | null;
 };
 
 /**

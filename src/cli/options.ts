@@ -122,8 +122,8 @@ const parse = <Wanted extends ParseArgsConfig>(wanted: Wanted) => {
 
 /**
  * Reads the configuration as a start does, and describes it for `--check`. It reads only the environment and the file of
- * TRUSTED_DOCUMENTS: it opens no port, writes no file, and asks neither upstream nor Redis, but each node of CHAINS. Rejects
- * with ConfigError, which has the problems of both, or of the nodes.
+ * TRUSTED_DOCUMENTS, and looks for ABI_DIR: it opens no port, writes no file, and asks neither upstream nor Redis, but each node
+ * of CHAINS. Rejects with ConfigError, which has the problems of both, or of the index.
  */
 export const describeConfiguration = async (env: Environment): Promise<string> => {
   // Loaded here: it needs the schema, and a start reports the problems of its configuration before it loads that.
@@ -137,7 +137,7 @@ export const describeConfiguration = async (env: Environment): Promise<string> =
     throw problemsOf([read, loaded].flatMap((result) => (result.status === 'rejected' ? result.reason : [])));
   const { indexed, mcp } = configOf(read.value);
   if (mcp && loaded.value) await (await import('../app/mcp.ts')).createAgentTools(mcp).accept(loaded.value);
-  const nodes = indexed && (await (await import('../app/index-service.ts')).describeNodes(indexed));
+  const nodes = indexed && (await (await import('../app/index-service.ts')).describeIndex(indexed));
   const parts = [
     tableOf(settingsOf(env, read.value)),
     nodes,
@@ -238,7 +238,9 @@ const textOf = (error: unknown, unknown: readonly UnknownVariable[]): string => 
   if (error instanceof UsageError) return `${error.message}\n${USAGE}`;
   if (error instanceof LogCommandError) return error.message;
   if (!(error instanceof ConfigError)) return stackOf(error);
+  const { message, findings } = error;
+  const text = findings === '' ? message : `${findings}\n\n${message}`;
   return unknown.length > 0
-    ? `${error.message}\nUnknown environment variables, and what may be meant: ${listOf(unknown)}`
-    : error.message;
+    ? `${text}\nUnknown environment variables, and what may be meant: ${listOf(unknown)}`
+    : text;
 };

@@ -11,11 +11,14 @@ import { REDIS } from './variables/redis.ts';
 /** Lists every problem of an environment. Each names its variable and, unless that is a secret, its value. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
+  /** What a check found out in spite of them, to be shown to a person; empty for nothing. */
+  readonly findings: string;
 
-  constructor(problems: readonly string[]) {
+  constructor(problems: readonly string[], findings = '') {
     super(['The configuration has problems:', ...problems].join('\n  '));
     this.name = 'ConfigError';
     this.problems = problems;
+    this.findings = findings;
   }
 }
 

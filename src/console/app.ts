@@ -76,7 +76,7 @@ const App = () => {
   }, [shown]);
   return html`
     <header>
-      <h1><a class="home" href=${hrefOf('home')}>EVM gateway</a></h1>
+      <h1><a href=${hrefOf('home')}>EVM gateway</a></h1>
       <${Navigation} current=${view} />
       ${signedIn && html`<${Palette} />`}
       <${CostMeter} />

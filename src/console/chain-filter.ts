@@ -2,17 +2,24 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Chains, type ChainsQuery } from './__generated__/operations.ts';
 import { send } from './api/client.ts';
 import { html } from './components.ts';
-import { counted, inWords, setNativeSymbols } from './format.ts';
+import { counted, inWords, type NameOfChain, setNativeSymbols } from './format.ts';
 import { useParam } from './route.ts';
 import { createStore, useStore } from './state.ts';
 
 type Chain = ChainsQuery['chains'][number];
 
-const chains = createStore<readonly Chain[]>([]);
+type Known = { readonly chains: readonly Chain[]; readonly nameOf: NameOfChain };
+
+const knownFrom = (chains: readonly Chain[]): Known => {
+  const names = new Map<number | null, string>(chains.map(({ chainId, name }) => [chainId, inWords(name)]));
+  return { chains, nameOf: (chainId) => names.get(chainId) ?? `chain ${chainId}` };
+};
+
+const known = createStore(knownFrom([]));
 let asked = false;
 
-/** The chains that the gateway knows. They are asked for once. */
-export const useChains = (): readonly Chain[] => {
+/** They are asked for once. */
+const useKnown = (): Known => {
   useEffect(() => {
     if (asked) return;
     asked = true;
@@ -20,12 +27,18 @@ export const useChains = (): readonly Chain[] => {
       if (data === null) asked = false;
       else {
         setNativeSymbols(data.chains);
-        chains.set(data.chains);
+        known.set(knownFrom(data.chains));
       }
     });
   }, []);
-  return useStore(chains);
+  return useStore(known);
 };
+
+/** The chains that the gateway knows. */
+export const useChains = (): readonly Chain[] => useKnown().chains;
+
+/** Names chains. It is the same function as long as the known chains are the same. */
+export const useChainNames = (): NameOfChain => useKnown().nameOf;
 
 const idsIn = (text: string): number[] =>
   text
@@ -86,11 +99,11 @@ const useClosing = () => {
 
 /** Chooses chains. */
 export const ChainFilter = ({ selected, onChange, none = 'Main chains' }: Props) => {
-  const known = useChains();
+  const { chains, nameOf } = useKnown();
   const menu = useClosing();
   const toggle = (chainId: number) =>
     onChange(selected.includes(chainId) ? selected.filter((id) => id !== chainId) : [...selected, chainId]);
-  const names = known.filter(({ chainId }) => selected.includes(chainId)).map(({ name }) => inWords(name));
+  const names = chains.flatMap(({ chainId }) => (selected.includes(chainId) ? [nameOf(chainId)] : []));
   // A chain that the gateway does not know, or not yet, counts as well.
   const isNamed = names.length === selected.length && names.length < 3;
   const chosen = isNamed ? names.join(', ') : counted(selected.length, 'chain', 'chains');
@@ -98,10 +111,10 @@ export const ChainFilter = ({ selected, onChange, none = 'Main chains' }: Props)
     <summary>${selected.length === 0 ? none : html`<span class="visually-hidden">Chains: </span>${chosen}`}</summary>
     <div class="options">
       <button type="button" disabled=${selected.length === 0} onClick=${() => onChange([])}>${none}</button>
-      ${known.map(
-        ({ chainId, name }) => html`<label key=${chainId}>
+      ${chains.map(
+        ({ chainId }) => html`<label key=${chainId}>
           <input type="checkbox" checked=${selected.includes(chainId)} onChange=${() => toggle(chainId)} />
-          <span>${inWords(name)}</span>
+          <span>${nameOf(chainId)}</span>
         </label>`,
       )}
     </div>

@@ -26,53 +26,66 @@ type TimeBarsProps = {
   series: readonly Series[];
   /** What the values count: `events`. */
   unit: string;
-  /** Called with the bucket that is clicked, or chosen with Enter. */
-  onPick?: (bucket: Bucket) => void;
+};
+
+const MOVES: Readonly<Record<string, (index: number, last: number) => number | null>> = {
+  ArrowLeft: (index) => Math.max(0, index - 1),
+  ArrowDown: (index) => Math.max(0, index - 1),
+  ArrowRight: (index, last) => Math.min(last, index + 1),
+  ArrowUp: (index, last) => Math.min(last, index + 1),
+  Home: () => 0,
+  End: (_, last) => last,
+  Escape: () => null,
+};
+
+/**
+ * Lets a pointer or the arrow keys choose one of a chart's places, from 0 to `last`. `placeAt` finds the one at a part of the
+ * width, from 0 to 1. Returns the chosen place, null for none, and the attributes of the element that is read.
+ */
+export const useReading = (last: number, placeAt: (part: number) => number) => {
+  const [chosen, setChosen] = useState<number | null>(null);
+  const leave = () => setChosen(null);
+  const attributes = {
+    role: 'slider',
+    tabindex: 0,
+    'aria-valuemin': 0,
+    'aria-valuemax': last,
+    'aria-valuenow': chosen ?? last,
+    onPointerMove({ clientX, currentTarget }: PointerEvent) {
+      if (!(currentTarget instanceof Element)) return;
+      const { left, width } = currentTarget.getBoundingClientRect();
+      setChosen(placeAt((clientX - left) / width));
+    },
+    onPointerLeave: leave,
+    onBlur: leave,
+    onKeyDown(event: KeyboardEvent) {
+      const move = MOVES[event.key];
+      if (!move) return;
+      event.preventDefault();
+      setChosen(move(chosen ?? last, last));
+    },
+  };
+  return { chosen, attributes };
 };
 
 const HEIGHT = 120;
 
 /** Bars over time, stacked by series, with axes. A pointer or the arrow keys choose a bar, which says what it holds. */
-export const TimeBars = ({ label, buckets, series, unit, onPick }: TimeBarsProps) => {
-  const [chosen, setChosen] = useState<number | null>(null);
+export const TimeBars = ({ label, buckets, series, unit }: TimeBarsProps) => {
   const count = buckets.length;
+  const last = Math.max(0, count - 1);
+  const { chosen, attributes } = useReading(last, (part) =>
+    Math.min(last, Math.max(0, Math.floor(part * count))),
+  );
   const present = chosen === null ? undefined : buckets[chosen];
   const ticks = valueTicks(buckets.map(sumOf));
   const top = ticks.at(-1) ?? 1;
-
-  const onPointerMove = ({ clientX, currentTarget }: PointerEvent) => {
-    if (!(currentTarget instanceof Element)) return;
-    const { left, width } = currentTarget.getBoundingClientRect();
-    setChosen(Math.min(count - 1, Math.max(0, Math.floor(((clientX - left) / width) * count))));
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') return setChosen(null);
-    const isPick = event.key === 'Enter' || event.key === ' ';
-    if (isPick && present && onPick) onPick(present);
-    else if (MOVES[event.key]) setChosen(MOVES[event.key]?.(chosen ?? count - 1, count) ?? null);
-    else return;
-    event.preventDefault();
-  };
 
   return html`<figure class="chart">
     <figcaption><span>${label}</span><${Legend} series=${series} unit=${unit} /></figcaption>
     <div class="plot">
       <ol class="values" aria-hidden="true">${ticks.toReversed().map((value) => html`<li key=${value}>${compact.format(value)}</li>`)}</ol>
-      <div
-        class=${onPick ? 'bars can-pick' : 'bars'}
-        role="slider"
-        tabindex="0"
-        aria-label=${label}
-        aria-valuemin="0"
-        aria-valuemax=${Math.max(0, count - 1)}
-        aria-valuenow=${chosen ?? Math.max(0, count - 1)}
-        aria-valuetext=${count === 0 ? 'empty' : textOf(present ?? buckets.at(-1), series, unit)}
-        onPointerMove=${onPointerMove}
-        onPointerLeave=${() => setChosen(null)}
-        onBlur=${() => setChosen(null)}
-        onClick=${() => present && onPick?.(present)}
-        onKeyDown=${onKeyDown}
-      >
+      <div class="bars" aria-label=${label} aria-valuetext=${count === 0 ? 'empty' : textOf(present ?? buckets.at(-1), series, unit)} ...${attributes}>
         <svg height=${HEIGHT} aria-hidden="true">
           ${ticks.map((value) => html`<line key=${value} class="grid" x1="0" x2="100%" y1=${heightOf(top - value, top)} y2=${heightOf(top - value, top)} />`)}
           ${buckets.map((bucket, index) => html`<${Bar} key=${bucket.start} bucket=${bucket} left=${(index / count) * 100} width=${100 / count} series=${series} top=${top} />`)}
@@ -83,15 +96,6 @@ export const TimeBars = ({ label, buckets, series, unit, onPick }: TimeBarsProps
       <${TimeAxis} buckets=${buckets} />
     </div>
   </figure>`;
-};
-
-const MOVES: Readonly<Record<string, (index: number, count: number) => number>> = {
-  ArrowLeft: (index) => Math.max(0, index - 1),
-  ArrowDown: (index) => Math.max(0, index - 1),
-  ArrowRight: (index, count) => Math.min(count - 1, index + 1),
-  ArrowUp: (index, count) => Math.min(count - 1, index + 1),
-  Home: () => 0,
-  End: (_, count) => count - 1,
 };
 
 const sumOf = ({ values }: Bucket): number => values.reduce((sum, value) => sum + value, 0);

@@ -170,6 +170,24 @@ export const Skeleton = ({ rows, kind = 'row' }: { rows: number; kind?: 'row' | 
     ${Array.from({ length: rows }, (_, index) => html`<span key=${index} />`)}
   </div>`;
 
+type PlaceholderProps = {
+  isLoading: boolean;
+  /** Why it could not be loaded. */
+  problem: Problem | null | undefined;
+  onRetry: () => void;
+  /** Of the skeleton. */
+  rows: number;
+  kind?: 'row' | 'card';
+  /** What is shown if nothing failed and there is nothing. */
+  children?: ComponentChildren;
+};
+
+/** Stands in place of what there is not: it is still loading, it failed, or there is none. */
+export const Placeholder = ({ isLoading, problem, onRetry, rows, kind, children }: PlaceholderProps) => {
+  if (isLoading) return html`<${Skeleton} rows=${rows} kind=${kind} />`;
+  return problem ? html`<${ProblemNotice} problem=${problem} onRetry=${onRetry} />` : children;
+};
+
 export type Tab<Id extends string> = {
   readonly id: Id;
   readonly title: string;

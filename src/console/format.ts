@@ -19,6 +19,9 @@ export const inWords = (name: string): string =>
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase();
 
+/** What a chain is called, in words; `chain 8453` for one that the gateway has not listed. */
+export type NameOfChain = (chainId: number | null) => string;
+
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
 const absolute = (timeZone?: string) =>
   new Intl.DateTimeFormat('en-GB', {
@@ -90,6 +93,10 @@ const dollars = (options: Intl.NumberFormatOptions) =>
   new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', ...options });
 
 const [withCents, withDigits] = [dollars({}), dollars({ maximumSignificantDigits: 3 })];
+const [inFractions, inDigits] = [
+  dollars({ maximumFractionDigits: 5 }),
+  dollars({ maximumSignificantDigits: 5 }),
+];
 
 /** Dollars with cents, or with three digits when it is less than a cent, from a decimal number of the gateway. */
 export const formatUsd = (value: string): string => {
@@ -97,6 +104,19 @@ export const formatUsd = (value: string): string => {
   // The formatter keeps the digits of a text.
   return (size < 0.01 && size !== 0 ? withDigits : withCents).format(value as Intl.StringNumericLiteral);
 };
+
+/** The price of one token in dollars: the smaller it is, the more decimals are shown. */
+export const formatPrice = (price: string): string => {
+  const size = Number(price);
+  const format = size >= 100 ? withCents : size >= 0.01 || size === 0 ? inFractions : inDigits;
+  return format.format(price as Intl.StringNumericLiteral);
+};
+
+/** Whether an allowance is one without a limit: no token has as many of its smallest unit. */
+export const isUnlimited = (amount: string): boolean => BigInt(amount) >= 2n ** 128n - 1n;
+
+/** Whether a whole number of the gateway, in digits, is zero. */
+export const isZero = (amount: string): boolean => /^0*$/.test(amount);
 
 export const formatCount = (count: number): string => grouped(String(count));
 
@@ -126,6 +146,7 @@ const changes = new Intl.NumberFormat('en', {
   style: 'percent',
   minimumFractionDigits: 2,
   maximumFractionDigits: 2,
+  // By the rounded number, so that nothing shows as minus zero.
   signDisplay: 'exceptZero',
 });
 

@@ -1,3 +1,4 @@
+import { shorten } from './format.ts';
 import { createStore, credentials, useStore } from './state.ts';
 
 export const VIEWS = ['home', 'wallet', 'token', 'live', 'webhooks', 'cost'] as const;
@@ -21,6 +22,16 @@ type Place = { readonly scrolled: number; readonly item: number; readonly top: n
 const ADDRESS = /^0x[\da-f]{40}$/i;
 
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
+
+/** What a text is that is no address, as the end of a sentence. `quoted` says any other text. */
+export const insteadOfAddress = (text: string, quoted = JSON.stringify(shorten(text, 50))): string => {
+  if (text === '') return 'nothing';
+  const digits = /^0x([\da-f]*)$/i.exec(text)?.[1];
+  return digits === undefined ? quoted : `0x and ${digits.length} hex digits`;
+};
+
+/** The most wallets that are shown side by side. */
+export const MOST_WALLETS = 4;
 
 const read = (place: Place | null): Route => {
   const [hash = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');

@@ -105,7 +105,7 @@ export const activityLookup: ListLookup<ActivityList, Activity> = listLookup({
   price: { perRequest: 3 },
   pageSizes: { newest: 100, older: 100 },
   maxItems: 1000,
-  watchedBy: 'ACTIVITIES',
+  watchedBy: ['ACTIVITIES'],
   supportedAs: 'ACTIVITY',
   itemsField: 'activity',
   table: ACTIVITY,

@@ -105,7 +105,12 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
     const connection = await connect({
       read: async (at) => {
         const page = await readPage(at);
-        isEmpty ||= at.offset === null && page.items.length === 0 && page.nextOffset === null;
+        // An empty page with a warning is what is known of a list that exists.
+        isEmpty ||=
+          at.offset === null &&
+          page.items.length === 0 &&
+          page.nextOffset === null &&
+          page.partialErrors === null;
         // What a page says about all of its items does not hold for a part of them.
         return filter === null ? page : { ...page, more: null };
       },

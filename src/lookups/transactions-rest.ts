@@ -82,7 +82,8 @@ export const transactionsLookup = listLookup({
   price: { perRequest: 1 },
   pageSizes: { newest: 100, older: 100 },
   maxItems: 1000,
-  watchedBy: 'TRANSACTIONS',
+  // Receipts of tokens are in the list, and activities alone tell them.
+  watchedBy: ['TRANSACTIONS', 'ACTIVITIES'],
   supportedAs: 'TRANSACTIONS',
   itemsField: 'transactions',
   table: TRANSACTION,

@@ -126,7 +126,7 @@ const reasonOf = (error: UpstreamError | null): string => {
 export const createCacheMetrics = ({ tallies, gauge }: Metrics, bytes: () => number) => {
   const pages = tallies.counter({
     name: 'gateway_page_cache_requests_total',
-    help: 'Pages that operations requested, by resource and result: fresh, watched (fresh because no delivery has named its wallet), stale (served while it is refreshed), stale_if_error (served because upstream failed), coalesced (another operation was fetching it), shared (another gateway has fetched it), miss (fetched).',
+    help: 'Pages that operations requested, by resource and result: fresh, watched (fresh because no delivery or change has named it), stale (served while it is refreshed), stale_if_error (served because upstream failed), coalesced (another operation was fetching it), shared (another gateway has fetched it), miss (fetched).',
     labelNames: ['resource', 'result'],
   });
   gauge({

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { PageCache } from './cache/page-cache.ts';
 import type { SharedPages } from './cache/single-flight.ts';
 import { type PageSource, shareFetch } from './cache/single-flight.ts';
+import type { ToldChanges } from './changes.ts';
 import { ReceivedBody } from './client/body.ts';
 import type { UpstreamClient } from './client/client.ts';
 import { UpstreamError } from './client/errors.ts';
@@ -78,8 +79,9 @@ type LoaderParts<Value> = {
   readonly freshness: Freshness;
   /** Null if no deliveries report changes. */
   readonly watched: WatchedLists | null;
-  /** The type of webhook whose deliveries report every change of the resource; null for none. */
-  readonly watchedBy: string | null;
+  /** The types of webhooks whose deliveries together report every change of the resource; null for none. */
+  readonly watchedBy: readonly string[] | null;
+  readonly told: ToldLists;
   readonly chainIdOf: ChainIdOf;
 };
 
@@ -87,11 +89,17 @@ type LoaderParts<Value> = {
 export type WatchedLists = {
   /**
    * The age in milliseconds up to which a newest page is fresh unless a delivery has invalidated it; 0 for a list whose
-   * changes webhooks of this type do not report.
+   * changes webhooks of these types do not all report.
    */
-  maxAgeMs(type: string, list: AnyList): number;
+  maxAgeMs(types: readonly string[], list: AnyList): number;
   /** Called with the newest page of a list. `listName` identifies the list among all. */
   onNewest(listName: string, list: AnyList, page: Page<unknown>): void;
+};
+
+/** The lists of which the service tells each change. */
+export type ToldLists = ToldChanges & {
+  /** The age in milliseconds up to which a page is fresh while all changes are told, unless one concerns it. */
+  readonly maxAgeMs: number;
 };
 
 /** Milliseconds that a list's newest page and its older ones are fresh, and that any page may be served instead of a failure. */
@@ -99,7 +107,7 @@ export type Freshness = { readonly headMs: number; readonly tailMs: number; read
 
 /** Identifies a list as plain JSON. The order of its properties is that in the names of cursors and cached pages. */
 export type AnyList = {
-  /** The subject of the list: an address in lower case, or another text. A delivery that names it invalidates the pages. */
+  /** The subject of the list: an address in lower case, or another text. */
   readonly address: string;
   /** Upstream's `chain_ids`: ids and tags, comma-separated; null for upstream's default. */
   readonly chains?: string | null;
@@ -117,6 +125,8 @@ export type ListResource<List extends AnyList, Value> = LoaderParts<Value> & {
   /** Compute units of one request by the contract. */
   readonly cost: (list: List) => number;
   readonly request: (list: List, page: PageParameters) => Pick<UpstreamRequest, 'path' | 'query'>;
+  /** What deliveries and changes that concern a list name. */
+  readonly subjectOf: (list: List) => string;
   readonly parser: PageParser<Value>;
   /** What stands for the body of a 404; null where a 404 is an error. */
   readonly bodyOfAbsent: string | null;
@@ -143,8 +153,8 @@ export const createListLoader = <List extends AnyList, Value>(
   resource: ListResource<List, Value>,
   { scope, onRead, cachePartition }: Reader<List, Value>,
 ): ListLoader<List, Value> => {
-  const { client, kernel, store, sharedPages, freshness, watched, watchedBy, chainIdOf } = resource;
-  const { name, pageSize, cost, parser, bodyOfAbsent, onBilled } = resource;
+  const { client, kernel, store, sharedPages, freshness, watched, watchedBy, told, chainIdOf } = resource;
+  const { name, subjectOf, pageSize, cost, parser, bodyOfAbsent, onBilled } = resource;
 
   const listed = ({ address, chains = null }: List): Listed => ({
     subject: address,
@@ -226,19 +236,20 @@ export const createListLoader = <List extends AnyList, Value>(
   const { headMs, tailMs, staleMs } = freshness;
   const requestOf = (list: List, listName: string, details: Details, at: PageRef): PageRequest => {
     const { offset, follows, freshness: kind } = at;
-    const { address } = list;
-    const isWatched = kind === 'head' && watched !== null && watchedBy !== null;
-    const watchedMs = isWatched ? watchedAgeOf(watched, watchedBy, list) : never;
+    const watchedBefore = kind === 'head' && watched !== null && watchedBy !== null;
+    const watchedMs = watchedBefore ? watchedAgeOf(told, watched, watchedBy, list) : toldAgeOf(told);
     return {
       cachePartition,
-      address,
+      address: subjectOf(list),
+      chains: list.chains ?? null,
       list: listName,
       offset,
       follows,
       limit: pageSize(offset),
       details,
       maxAgeMs: kind === 'bypass' ? 0 : kind === 'head' ? headMs : tailMs,
-      watchedMs,
+      watchedMs: kind === 'bypass' ? never : watchedMs,
+      isTold: told.isWhole,
       staleIfErrorMs: kind === 'bypass' ? 0 : staleMs,
     };
   };
@@ -312,9 +323,14 @@ export const NEWEST: PageRef = { offset: null, follows: null, freshness: 'head' 
 
 /** A request may outlive its operation: a function that is made here holds nothing of the operation. */
 const watchedAgeOf =
-  (watched: WatchedLists, type: string, list: AnyList): (() => number) =>
+  (told: ToldLists, watched: WatchedLists, types: readonly string[], list: AnyList): (() => number) =>
   () =>
-    watched.maxAgeMs(type, list);
+    told.isWhole() ? told.maxAgeMs : watched.maxAgeMs(types, list);
+
+const toldAgeOf =
+  (told: ToldLists): (() => number) =>
+  () =>
+    told.isWhole() ? told.maxAgeMs : 0;
 
 const pageKey = ({ list, offset, follows }: PageRequest): string => JSON.stringify([list, offset, follows]);
 

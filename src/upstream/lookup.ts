@@ -15,6 +15,7 @@ import {
   type ListResource,
   NEWEST,
   type ReadPage,
+  type ToldLists,
   type WatchedLists,
 } from './list-loader.ts';
 import { type Details, namesIn } from './page.ts';
@@ -51,8 +52,13 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
    * The name of the lookup whose freshness this one shares: its newest page stays fresh as long as that one's. Default: this one.
    */
   readonly freshAs?: string;
-  /** The type of webhook whose deliveries tell each change of the list. Default: none, and pages expire by age alone. */
-  readonly watchedBy?: 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
+  /**
+   * The types of webhooks whose deliveries together tell each change of the list. Default: none, and pages expire by age alone,
+   * unless the service itself tells of changes.
+   */
+  readonly watchedBy?: readonly ('TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES')[];
+  /** What changes of a list name. Default: its address. */
+  readonly subjectOf?: (list: List) => string;
   /** What the service calls it where it lists which chains it supports. Default: it supports all. */
   readonly supportedAs?: ChainLookup;
   /** Whether one answer holds all items, so that a filter never asks for more pages. Default: false. */
@@ -88,7 +94,7 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
 /** What requests the pages of a lookup. */
 type RequestDefinition<List extends AnyList> = Pick<
   ListDefinition<List, RecordTable, string>,
-  'name' | 'path' | 'query' | 'price' | 'pageSizes' | 'freshAs' | 'watchedBy' | 'bodyOfAbsent'
+  'name' | 'path' | 'query' | 'price' | 'pageSizes' | 'freshAs' | 'watchedBy' | 'subjectOf' | 'bodyOfAbsent'
 >;
 
 /** What is known of a lookup without its types. */
@@ -99,7 +105,7 @@ export type AnyLookup = IndexedList & {
   readonly pageSizes: { readonly newest: number; readonly older: number };
   readonly maxItems: number;
   readonly timesHead?: number;
-  readonly watchedBy?: string;
+  readonly watchedBy?: readonly string[];
   readonly supportedAs?: ChainLookup;
   readonly isWhole?: boolean;
   readonly parser: PageParser<object>;
@@ -128,6 +134,7 @@ export type LookupParts = {
   readonly sharedPages: SharedPages | null;
   /** Null where the gateway can't know what is delivered to it. */
   readonly watched: WatchedLists | null;
+  readonly told: ToldLists;
   readonly freshnessOf: (lookup: string) => Freshness;
   readonly chainIdOf: ChainIdOf;
   readonly observerOf: (lookup: string) => PageObserver;
@@ -204,6 +211,7 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
     price,
     freshAs = name,
     watchedBy = null,
+    subjectOf = ({ address }) => address,
     bodyOfAbsent = null,
   } = definition;
   const resources = new WeakMap<LookupParts, ListResource<List, Value>>();
@@ -224,6 +232,7 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
       store: createPageCache<Value>(cacheBudget, invalidation, observerOf(name), now, sharesPages),
       freshness: gateway.freshnessOf(freshAs),
       watchedBy: gateway.watched === null ? null : watchedBy,
+      subjectOf,
       pageSize: (offset) => (offset === null ? pageSizes.newest : pageSizes.older),
       cost: ({ chains = null }) => priceOfRequest(chains, pricing),
       request(list, { offset, limit, details }) {
@@ -274,7 +283,7 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
 /** What one lookup of the service is whose answer is one thing, such as what is known of a token. */
 type ItemDefinition<Key extends AnyList, Value> = Pick<
   ListDefinition<Key, RecordTable, string>,
-  'name' | 'path' | 'timesHead' | 'supportedAs'
+  'name' | 'path' | 'timesHead' | 'subjectOf' | 'supportedAs'
 > & {
   /** All parameters of the request. One that is undefined is not sent. */
   readonly query: (key: Key, details: ReadonlySet<string>) => Readonly<Record<string, string | undefined>>;

@@ -24,14 +24,33 @@ export type Page<Value> = {
 
 export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unknown };
 
-/** The warning that the service does not cover a chain, the same on every page of the list. */
-const LASTING_WARNING = 'UNSUPPORTED_CHAIN_IDS';
+/** The partial errors of some pages: those of a single page unchanged, and those of several without repetitions. */
+export const partialErrorsOf = (
+  pages: readonly Pick<Page<unknown>, 'partialErrors'>[],
+): PartialErrors | null => {
+  const [first, ...others] = pages.flatMap(({ partialErrors }) => partialErrors ?? []);
+  if (first === undefined || others.length === 0) return first ?? null;
+  const all = [first, ...others];
+  const errors = distinct(all.flatMap((page) => page.errors ?? []));
+  const warnings = distinct(all.flatMap((page) => page.warnings ?? []));
+  return {
+    ...(errors.length > 0 && { errors: errors.length === 1 ? errors[0] : errors }),
+    ...(warnings.length > 0 && { warnings }),
+  };
+};
+
+const distinct = (values: readonly unknown[]): unknown[] => [
+  ...new Map(values.map((value) => [JSON.stringify(value), value])).values(),
+];
+
+/** Warnings that the service does not cover a chain, or lacks its oldest blocks: the same at every request. */
+const LASTING_WARNINGS: readonly unknown[] = ['UNSUPPORTED_CHAIN_IDS', 'START_BLOCK'];
 
 /** Whether upstream could not read a part of a page, and may be able to a moment later. */
 export const hasFailures = ({ partialErrors }: Pick<Page<unknown>, 'partialErrors'>): boolean => {
   if (partialErrors === null) return false;
   const { errors, warnings = [] } = partialErrors;
-  const lasts = (warning: unknown) => isObject(warning) && warning.code === LASTING_WARNING;
+  const lasts = (warning: unknown) => isObject(warning) && LASTING_WARNINGS.includes(warning.code);
   return errors !== undefined || !Array.isArray(warnings) || !warnings.every(lasts);
 };
 
@@ -159,9 +178,11 @@ export type PageRequest = {
   /** The group of clients that share the page: see `LoaderParts`. */
   readonly cachePartition: string;
   /**
-   * The subject of the list: an address in lower case, or another text. A delivery that names the address invalidates the page.
+   * The subject of the list: an address in lower case, or another text. A delivery or a change that names it invalidates the page.
    */
   readonly address: string;
+  /** Upstream's `chain_ids`: ids and tags, comma-separated; null for upstream's default. */
+  readonly chains: string | null;
   /** Identifies the list: resource, `cachePartition`, address and filters. */
   readonly list: string;
   /** Null for the newest page. */
@@ -176,8 +197,10 @@ export type PageRequest = {
   readonly details: Details;
   /** A cached page up to this age, in milliseconds, is fresh; 0 asks for a page that is fetched from now on. */
   readonly maxAgeMs: number;
-  /** As `maxAgeMs`, at this moment, if deliveries report every change of the list; 0 if they don't. */
+  /** As `maxAgeMs`, at this moment, if every change of the list is reported here, by deliveries or by the service; else 0. */
   readonly watchedMs: () => number;
+  /** Whether the service tells this gateway of changes of the list. Another cache would not hear of them. */
+  readonly isTold: () => boolean;
   /** A cached page up to this age, in milliseconds, is served when upstream fails; 0 for none. */
   readonly staleIfErrorMs: number;
 };

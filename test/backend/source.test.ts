@@ -31,6 +31,7 @@ const HOLDING: Holding = {
 const sourceOf = (source: Partial<Source> = {}): Source => ({
   ...simulator,
   operations: [],
+  changes: null,
   protocols: [],
   transactions: () => later({ transactions: [], hasMore: false }),
   holdings: () => later({ items: [HOLDING], next: null }),
@@ -41,8 +42,10 @@ const sourceOf = (source: Partial<Source> = {}): Source => ({
   pool: () => null,
   supply: () => later(null),
   tokens: () => later([]),
+  overstated: () => later(new Set()),
   defiPositions: () => later([]),
   status: () => [],
+  beginning: () => null,
   onBlock() {},
   start: () => Promise.resolve(),
   stop: () => Promise.resolve(),

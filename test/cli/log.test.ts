@@ -1,11 +1,10 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR_MS, openLog, WEBHOOK } from '../deliveries/support/builders.ts';
 import { changeFile, openFile, storeMany } from '../deliveries/support/stored.ts';
 import { deliverUntilStored } from '../support/clients/deliver.ts';
-import { sleep } from '../support/clients/queries.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { folderOf } from '../support/folder.ts';
 import { runLogCommand, startLogCommand } from '../support/gateway/log-command.ts';
@@ -18,16 +17,20 @@ import {
   store,
 } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { DELIVERIES_ONLY } from '../support/kills.ts';
 import { launchCluster } from '../support/redis/cluster.ts';
 import { startForwarder } from '../support/redis/forwarder.ts';
-import { needRedis, startRedis } from '../support/redis/server.ts';
+import { needRedis, type RedisServer, startRedis } from '../support/redis/server.ts';
 
 /** `evm-graphql-gateway log …`, as its users run it. */
 
 const TENANTS = 12;
-/** A log that a copy takes long enough for, to be killed on its way. */
-const MANY = 3000;
-const FEW = 600;
+/** The deliveries of each tenant: more than are copied at a time. */
+const EACH = 600;
+/** A copy of all of them is about 1 MB on its way to Redis, and from there. */
+const EARLY = 100_000;
+const LATE = 600_000;
 
 const newFolder = async () => {
   const folder = await folderOf({});
@@ -36,11 +39,8 @@ const newFolder = async () => {
 };
 
 const startGatewayOn = async (place: Record<string, string>) => {
-  const gateway = await spawnGateway({
-    ...{ UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused', AUTH: 'open' },
-    ...place,
-  });
-  onTestFinished(() => void gateway.end('SIGKILL'));
+  const gateway = await startGateway({ UPSTREAM_URL: nowhere, AUTH: 'open', ...place });
+  onTestFinished(gateway.stop);
   return gateway;
 };
 
@@ -48,7 +48,7 @@ const startGatewayOn = async (place: Record<string, string>) => {
  * A log with what a copy could get wrong: trimmed deliveries, an epoch that is not made from the seed, a tenant whose deliveries
  * are all trimmed, two deliveries of one body, a delivery that was stored while the clocks of Redis and a gateway were apart.
  */
-const storeLog = async (dataDir: string, each = FEW): Promise<void> => {
+const storeLog = async (dataDir: string, each = EACH): Promise<void> => {
   const now = Date.now();
   await mkdir(dataDir);
   storeMany(dataDir, { tenants: TENANTS, each, receivedAt: now }).close();
@@ -90,17 +90,17 @@ const contentOf = (dataDir: string) => {
   };
 };
 
-/** Starts the command, and kills it once `isFar`. Resolves with whether it was still running. */
-const killOnce = async (args: readonly string[], isFar: () => Promise<boolean>): Promise<boolean> => {
-  const command = startLogCommand(args);
-  let isRunning = true;
-  void command.ended.then(() => {
-    isRunning = false;
-  });
-  while (isRunning && !(await isFar())) await sleep(2);
-  const wasRunning = isRunning;
+/** Copies between a folder and Redis, and kills the copy when about as many bytes have passed between it and Redis. */
+const killCopy = async (
+  { redis, folder, to }: { redis: RedisServer; folder: string; to: 'redis' | 'folder' },
+  bytes: number,
+): Promise<void> => {
+  const forwarder = await startForwarder(redis);
+  const held = forwarder.hold(bytes);
+  const places = [folder, forwarder.url];
+  const command = startLogCommand(['copy', ...(to === 'redis' ? places : places.toReversed())]);
+  await Promise.race([held, command.ended.then((ended) => expect.fail(JSON.stringify(ended)))]);
   await command.kill();
-  return wasRunning;
 };
 
 test('a copy that follows killed ones begins anew, both ways, and keeps all that the log has', async (context) => {
@@ -108,31 +108,32 @@ test('a copy that follows killed ones begins anew, both ways, and keeps all that
   const redis = await startRedis();
   const folder = await newFolder();
   const [first, second] = [folder.path('first'), folder.path('second')];
-  await storeLog(first, MANY);
+  await storeLog(first);
   const content = contentOf(first);
-  expect(content.deliveries.length).toBeGreaterThan(30_000);
+  expect(content.deliveries.length).toBeGreaterThan(5000);
 
-  const toRedis = ['copy', first, redis.url];
-  for (const keys of [1000, 20_000]) {
-    expect(await killOnce(toRedis, async () => Number(await redis.run('DBSIZE')) > keys)).toBe(true);
+  const counts: number[] = [];
+  for (const bytes of [EARLY, LATE]) {
+    await killCopy({ redis, folder: first, to: 'redis' }, bytes);
+    counts.push(Number(await redis.run('DBSIZE')));
     const refused = `this log is an unfinished copy of ${first}: finish it with "log copy"`;
-    await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow(refused.replaceAll('"', '\\"'));
+    await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow(refused);
     await expect(startGatewayOn({ DATA_DIR: first })).rejects.toThrow(`this log is being copied to`);
   }
+  const toRedis = ['copy', first, redis.url];
   const copied = await runLogCommand(toRedis);
   expect(copied).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Error') });
   expect(Number(/Copied (\d+)/.exec(copied.stdout)?.[1])).toBe(content.deliveries.length);
+  // Each was killed with a part of the copy made.
+  counts.push(Number(await redis.run('DBSIZE')));
+  expect(counts).toEqual(counts.toSorted((one, other) => one - other));
+  expect(new Set([0, ...counts]).size).toBe(4);
 
-  const toFolder = ['copy', redis.url, second];
-  const size = () =>
-    ['', '-wal'].reduce((sum, suffix) => {
-      const path = join(second, `deliveries.db${suffix}`);
-      return sum + (existsSync(path) ? statSync(path).size : 0);
-    }, 0);
-  expect(await killOnce(toFolder, async () => size() > 4_000_000)).toBe(true);
+  await killCopy({ redis, folder: second, to: 'folder' }, LATE);
+  expect(contentOf(second).deliveries.length).toBeGreaterThan(0);
   await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow(`this log is being copied to`);
   await expect(startGatewayOn({ DATA_DIR: second })).rejects.toThrow('this log is an unfinished copy of');
-  expect(await runLogCommand(toFolder)).toMatchObject({ code: 0 });
+  expect(await runLogCommand(['copy', redis.url, second])).toMatchObject({ code: 0 });
   expect(contentOf(second)).toEqual(content);
 });
 
@@ -142,11 +143,12 @@ test('a copy whose connection is cut says so, and a second one through a new con
   const forwarder = await startForwarder(redis);
   const folder = await newFolder();
   const [first, second] = [folder.path('first'), folder.path('second')];
-  await storeLog(first, MANY);
+  await storeLog(first);
   const content = contentOf(first);
 
+  const held = forwarder.hold(LATE);
   const cut = startLogCommand(['copy', first, forwarder.url]);
-  while (Number(await redis.run('DBSIZE')) < 5000) await sleep(2);
+  await held;
   forwarder.cut();
   expect(await cut.ended).toMatchObject({
     code: 1,
@@ -193,9 +195,9 @@ test('a place that is in use, or is not empty, is refused with a sentence, and n
   await refused(['copy', first, redis.url], 'the delivery log is in use by another process');
   const onRedis = await startGatewayOn({ REDIS_URL: redis.url });
   await store(onRedis.url, await deliveryPathOf(onRedis.url), 1);
-  await inFolder.end('SIGTERM');
+  await inFolder.stop();
   await refused(['copy', first, redis.url], `${redis.url}: expected no gateway on this Redis, found 1`);
-  await onRedis.end('SIGTERM');
+  await onRedis.stop();
 
   // A log that is not the copy of this one, and one that is.
   await refused(['copy', first, redis.url], `${redis.url}: expected an empty place for the copy`);
@@ -207,9 +209,9 @@ test('a place that is in use, or is not empty, is refused with a sentence, and n
   await refused(['reopen', other.url], 'gateways can use this log already');
 
   // Both refused places are as they were.
-  await (await startGatewayOn({ REDIS_URL: redis.url })).end('SIGTERM');
+  await (await startGatewayOn({ REDIS_URL: redis.url })).stop();
   expect(await runLogCommand(['reopen', first, '--force'])).toMatchObject({ code: 0 });
-  await (await startGatewayOn({ DATA_DIR: first })).end('SIGTERM');
+  await (await startGatewayOn({ DATA_DIR: first })).stop();
 });
 
 test('a copy that is given up leaves its source to gateways, and the unfinished copy to none', async (context) => {
@@ -217,9 +219,8 @@ test('a copy that is given up leaves its source to gateways, and the unfinished 
   const redis = await startRedis();
   const folder = await newFolder();
   const [first, second] = [folder.path('first'), folder.path('second')];
-  await storeLog(first, MANY);
-  const keys = async () => Number(await redis.run('DBSIZE'));
-  expect(await killOnce(['copy', first, redis.url], async () => (await keys()) > 1000)).toBe(true);
+  await storeLog(first);
+  await killCopy({ redis, folder: first, to: 'redis' }, EARLY);
   expect(await runLogCommand(['reopen', first])).toMatchObject({ code: 0 });
   await expect(startGatewayOn({ REDIS_URL: redis.url })).rejects.toThrow('this log is an unfinished copy of');
 
@@ -227,7 +228,7 @@ test('a copy that is given up leaves its source to gateways, and the unfinished 
   const gateway = await startGatewayOn({ DATA_DIR: first });
   const path = await deliveryPathOf(gateway.url);
   await store(gateway.url, path, 1);
-  await gateway.end('SIGTERM');
+  await gateway.stop();
   const content = contentOf(first);
   expect(await runLogCommand(['copy', first, redis.url])).toMatchObject({ code: 0 });
   expect(await runLogCommand(['copy', redis.url, second])).toMatchObject({ code: 0 });
@@ -256,14 +257,14 @@ test('a copy that broke when all was copied begins anew, and one of two copies o
   expect(await runLogCommand(['copy', first, redis.url])).toMatchObject({ code: 0 });
   expect(await redis.run('XLEN', 'gateway:{stray}:stream')).toBe(0);
   expect(await redis.run('HGET', 'gateway:{t1}:state', 'fenced')).toBeNull();
-  await (await startGatewayOn({ REDIS_URL: redis.url })).end('SIGTERM');
+  await (await startGatewayOn({ REDIS_URL: redis.url })).stop();
 
   const targets = ['one', 'other'].map((name) => folder.path(name));
   const both = await Promise.all(targets.map((target) => runLogCommand(['copy', redis.url, target])));
   expect(both.map(({ code }) => code).toSorted()).toEqual([0, 1]);
   const [broken] = both.filter(({ code }) => code === 1);
   expect(broken?.stderr).toMatch(/has changed this log meanwhile|this log was copied to/);
-  const opens = targets.map(async (target) => (await startGatewayOn({ DATA_DIR: target })).end('SIGTERM'));
+  const opens = targets.map(async (target) => (await startGatewayOn({ DATA_DIR: target })).stop());
   const statuses = (await Promise.allSettled(opens)).map(({ status }) => status);
   expect(statuses.toSorted()).toEqual(['fulfilled', 'rejected']);
 });
@@ -278,7 +279,7 @@ test('a log that is reopened by force keeps its deliveries, and every cursor fro
     const path = await deliveryPathOf(gateway.url);
     for (const number of [1, 2]) await store(gateway.url, path, number);
     const cursors = (await readLog(gateway.url, '')).map(({ cursor }) => cursor);
-    await gateway.end('SIGTERM');
+    await gateway.stop();
     expect(await runLogCommand(['reopen', variable], place)).toMatchObject({ code: 1 });
     expect(await runLogCommand(['reopen', variable, '--force'], place)).toMatchObject({ code: 0 });
     const again = await startGatewayOn(place);
@@ -289,7 +290,7 @@ test('a log that is reopened by force keeps its deliveries, and every cursor fro
     await using present = subscribe(again.url, { after: await headOf(again.url) });
     await store(again.url, path, 3);
     await eventually(() => present.edges.length === 1);
-    await again.end('SIGTERM');
+    await again.stop();
   }
 });
 
@@ -298,14 +299,14 @@ test('a target with another secret is refused as it is', async (context) => {
   const redis = await startRedis();
   const folder = await newFolder();
   const first = folder.path('first');
-  await (await startGatewayOn({ DATA_DIR: first })).end('SIGTERM');
-  await (await startGatewayOn({ REDIS_URL: redis.url })).end('SIGTERM');
+  await (await startGatewayOn({ DATA_DIR: first })).stop();
+  await (await startGatewayOn({ REDIS_URL: redis.url })).stop();
   expect(await runLogCommand(['copy', first, redis.url])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(`expected no delivery secret or that of ${first}, found another one`),
   });
-  await (await startGatewayOn({ REDIS_URL: redis.url })).end('SIGTERM');
-  await (await startGatewayOn({ DATA_DIR: first })).end('SIGTERM');
+  await (await startGatewayOn({ REDIS_URL: redis.url })).stop();
+  await (await startGatewayOn({ DATA_DIR: first })).stop();
   await redis.run('DEL', 'gateway:secret');
   expect(await runLogCommand(['copy', first, redis.url])).toMatchObject({ code: 0 });
   expect(await redis.run('GET', 'gateway:secret')).toBe(
@@ -339,7 +340,7 @@ test('a backup of a running gateway is restored with its secrets; a subscriber w
   const folder = await newFolder();
   const [data, file, elsewhere] = [folder.path('data'), folder.path('backup'), folder.path('elsewhere')];
   const env = { DATA_DIR: data };
-  const gateway = await startGatewayOn(env);
+  await using gateway = await spawnGateway({ ...DELIVERIES_ONLY, ...env });
   const path = await deliveryPathOf(gateway.url);
   const head = await headOf(gateway.url);
   let isSending = true;
@@ -482,7 +483,7 @@ test("one tenant's deliveries are exported as JSON lines while gateways run, and
         code: 1,
         stderr: expect.stringContaining('the delivery log is in use by another process'),
       });
-      await gateway.end('SIGTERM');
+      await gateway.stop();
     }
     expect(await runLogCommand(['delete', 'default'], place)).toMatchObject({
       code: 0,
@@ -498,7 +499,7 @@ test("one tenant's deliveries are exported as JSON lines while gateways run, and
     // What is delivered again is stored again, under a number of its own.
     await deliverUntilStored(after.url + path, { body: bodies[0] });
     expect((await runLogCommand(['export', 'default'], place)).stdout).toMatch(/^.*"sequence":3,.*\n$/);
-    await after.end('SIGTERM');
+    await after.stop();
   }
 });
 
@@ -514,7 +515,7 @@ test('the deletion of one tenant leaves all others as they are', async () => {
     before.tenants.filter(({ name }) => name !== 't5'),
   );
   const [deleted] = after.tenants.filter(({ name }) => name === 't5');
-  expect(deleted).toMatchObject({ head: FEW, floor: FEW });
+  expect(deleted).toMatchObject({ head: EACH, floor: EACH });
   // A tenant is written as in its delivery URL.
   const encoded = encodeURIComponent('a {b}:c/ä');
   expect(await runLogCommand(['export', encoded, data])).toMatchObject({ code: 0, stdout: '' });

@@ -227,6 +227,11 @@ test('--check says what each node of CHAINS can do, and names what keeps one fro
   expect(wrong.stderr).toMatch(
     /^ {2}CHAINS: expected at most block 0, the head of chain 31337, to begin with, got 9$/m,
   );
+  const partly = await check({ CHAINS: `31337=${anvil.url},2=http://127.0.0.1:1`, ABI_DIR: './nowhere' });
+  expect([partly.code, partly.stdout]).toEqual([1, '']);
+  expect(partly.stderr).toMatch(/^The node of chain 31337 is anvil/);
+  expect(partly.stderr).toMatch(/^ {2}CHAINS: expected an answer of the node of chain 2, got: /m);
+  expect(partly.stderr).toMatch(/^ {2}ABI_DIR: expected a folder, got ".\/nowhere", which is none$/m);
   expect([lacking, wrong].map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(SECRET);
 });
 

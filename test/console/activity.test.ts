@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { activity } from '../../src/lookups/activity.ts';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
-import { startGateway } from '../support/gateway/start.ts';
+import { type Gateway, startGateway } from '../support/gateway/start.ts';
 import { addressOf, freshAddress, hashOf, history, timeAt } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
@@ -14,6 +14,14 @@ const SWAPPER = '0x3754a763029f7ce2b064d90049d057d69ac794f6';
 
 /** No block comes while a test reads. */
 const STILL = { SANDBOX_BLOCK_MS: '3600000', CACHE_HEAD_MS: '600000' };
+
+let gateway: Gateway;
+
+beforeAll(async () => {
+  gateway = await startGateway(STILL);
+});
+
+afterAll(() => gateway[Symbol.asyncDispose]());
 
 const rowsOf = (page: Page) => page.locator('[data-activity]');
 const hashesOf = (page: Page): Promise<(string | null)[]> =>
@@ -42,7 +50,6 @@ const QUERY = `query ($address: Address!) { wallet(address: $address) { activity
 
 test('the biggest transfer of the loaded ones is on the page, and comes first when it is asked for', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway(STILL);
   const { data } = await gateway.query<Loaded>(QUERY, { address: WHALE });
   const transfers = (data?.wallet.activity.nodes ?? []).filter(
     ({ type, token, valueUsd }) =>
@@ -72,7 +79,6 @@ test('the biggest transfer of the loaded ones is on the page, and comes first wh
 
 test('a transaction says who gave what to whom for nothing, and its call and events for what the button says', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway(STILL);
   await using opened = await openPage(`${gateway.url}/#/wallet/${SWAPPER}?tab=activity`);
   const { page } = opened;
   const row = rowsOf(page)
@@ -97,7 +103,6 @@ test('a transaction says who gave what to whom for nothing, and its call and eve
 
 test('filters find by side, kind, token, amount, text and day, and the link keeps them', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway(STILL);
   const { data } = await gateway.query<Loaded>(QUERY, { address: WHALE });
   const nodes = data?.wallet.activity.nodes ?? [];
   const hashes = (passes: (node: (typeof nodes)[number]) => boolean): string[] => [

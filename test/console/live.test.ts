@@ -4,17 +4,36 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { needBrowser, openPage } from '../support/clients/browser.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { needBrowser, openPage, sharePage } from '../support/clients/browser.ts';
 import { activity, balanceChange, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
-import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
 import { byToken, tokenOf } from '../support/gateway/tokens.ts';
+import { freshAddress } from '../support/upstream/builders.ts';
 
 /** The view of live events, in a real browser. */
 
-const WALLET = '0x00000000000000000000000000000000000000aa';
 const METRONOME = '0x855edb1968ddbd5b29bc4df20dc38ae071149075';
+
+/** Of the tests that look at one wallet's events: each has another wallet, so their events do not mix. */
+let gateway: Gateway;
+let deliveryUrl: string;
+
+beforeAll(async () => {
+  gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  ({ deliveryUrl } = await deliveriesOf(gateway.url));
+});
+
+const shared = sharePage(() => gateway.url);
+
+afterAll(async () => {
+  await shared.close();
+  await gateway[Symbol.asyncDispose]();
+});
+
+const deliverActivity = async (number: number, address: string): Promise<void> =>
+  expect(await deliver(deliveryUrl, { type: 'activities', body: activity(number, address) })).toBe(200);
 
 /** The numbers of the activities on the page, newest first: each is its transaction's hash. */
 const numbersOn = (page: Page): Promise<number[]> =>
@@ -27,15 +46,14 @@ const isLive = (page: Page): Promise<void> => page.locator('[data-connection="li
 
 test('an event appears when it is delivered', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
-  await using opened = await openPage(`${gateway.url}/#/live`);
-  const { page } = opened;
+  const address = freshAddress();
+  const visit = await shared.visit(`#/live?address=${address}`);
+  const { page } = visit;
   await page.getByText('No event has arrived yet').waitFor();
   await isLive(page);
-  expect(await deliver(url, { type: 'activities', body: activity(1) })).toBe(200);
+  await deliverActivity(1, address);
   await expect.poll(() => numbersOn(page)).toEqual([1]);
-  expect(await deliver(url, { type: 'activities', body: activity(2) })).toBe(200);
+  await deliverActivity(2, address);
   await expect.poll(() => numbersOn(page)).toEqual([2, 1]);
   await page.getByText('2 arrived while this view is open').waitFor();
   // A screen reader is told in a sentence, some seconds later.
@@ -43,7 +61,7 @@ test('an event appears when it is delivered', async (context) => {
     .getByRole('status')
     .filter({ hasText: /2 new transactions|1 new transaction/ })
     .waitFor();
-  expect([opened.strange, opened.faults]).toEqual([[], []]);
+  expect([visit.strange, visit.faults]).toEqual([[], []]);
 });
 
 test('of a gateway that is killed and started again, the list is whole: each event once', async (context) => {
@@ -125,12 +143,9 @@ test('each transaction is one card: its events once, and those of the chosen wal
 
 test('the chart counts what the log has, also after another view was open', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
-  for (let number = 1; number <= 60; number += 1)
-    expect(await deliver(url, { type: 'activities', body: activity(number) })).toBe(200);
-  await using opened = await openPage(`${gateway.url}/#/live?span=7d`);
-  const { page } = opened;
+  const address = freshAddress();
+  for (let number = 1; number <= 60; number += 1) await deliverActivity(number, address);
+  const { page } = await shared.visit(`#/live?address=${address}&span=7d`);
   const chart = page.getByRole('slider', { name: 'Deliveries, a bar for each 3 hours' });
   // At the border of two bars the deliveries are in both.
   const sum = async (): Promise<number> => {
@@ -145,22 +160,18 @@ test('the chart counts what the log has, also after another view was open', asyn
   await page.getByRole('heading', { name: 'What this visit has cost' }).waitFor();
   await page.goBack();
   await expect.poll(sum).toBe(60);
-  expect(await deliver(url, { type: 'activities', body: activity(61) })).toBe(200);
+  await deliverActivity(61, address);
   await expect.poll(sum).toBe(61);
 });
 
 test('a paused list stays as it is, and older events follow as far as the log goes', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
-  for (let number = 1; number <= 120; number += 1)
-    expect(await deliver(url, { type: 'activities', body: activity(number) })).toBe(200);
-  await using opened = await openPage(`${gateway.url}/#/live`);
-  const { page } = opened;
+  const address = freshAddress();
+  for (let number = 1; number <= 120; number += 1) await deliverActivity(number, address);
+  const { page } = await shared.visit(`#/live?address=${address}`);
   await isLive(page);
   await page.getByRole('button', { name: 'Pause' }).click();
-  for (const number of [121, 122])
-    expect(await deliver(url, { type: 'activities', body: activity(number) })).toBe(200);
+  for (const number of [121, 122]) await deliverActivity(number, address);
   await page.getByRole('button', { name: '2 new' }).waitFor();
   expect((await numbersOn(page))[0]).toBe(120);
   await page.getByRole('button', { name: '2 new' }).click();
@@ -176,9 +187,7 @@ test('a paused list stays as it is, and older events follow as far as the log go
 
 test('a link that names what can’t exist says what is wrong', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-  await using opened = await openPage(`${gateway.url}/#/live?address=0x12`);
-  const { page } = opened;
+  const { page } = await shared.visit('#/live?address=0x12');
   await page.getByText('Expected an address, 0x and 40 hex digits, got 0x and 2 hex digits.').waitFor();
   await page.getByRole('link', { name: 'the events of all wallets' }).click();
   await isLive(page);
@@ -190,13 +199,10 @@ test('a link that names what can’t exist says what is wrong', async (context) 
 
 test('hundreds of events in a few seconds leave the page responsive', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
-  await using opened = await openPage(`${gateway.url}/#/live`);
-  const { page } = opened;
+  const address = freshAddress();
+  const { page } = await shared.visit(`#/live?address=${address}`);
   await isLive(page);
-  for (let number = 1; number <= 300; number += 1)
-    expect(await deliver(url, { type: 'activities', body: activity(number, WALLET) })).toBe(200);
+  for (let number = 1; number <= 300; number += 1) await deliverActivity(number, address);
   await page.getByText('300 arrived while this view is open').waitFor();
   const numbers = await numbersOn(page);
   expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 300 - index));
@@ -258,8 +264,7 @@ test('with trusted documents the console sends its own, as `npm run trust` write
 
 test('a subscription that ends says why, and begins again on a click', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
+  const address = freshAddress();
   await using opened = await openPage(`${gateway.url}/#/cost`);
   const { page } = opened;
   let refusing = true;
@@ -272,13 +277,13 @@ test('a subscription that ends says why, and begins again on a click', async (co
       socket.send(JSON.stringify({ id, type: 'error', payload }));
     });
   });
-  await page.getByRole('link', { name: 'Live' }).click();
+  await page.goto(`${gateway.url}/#/live?address=${address}`);
   await page.getByText('Too many at once.').waitFor();
   await page.locator('[data-connection="ended"]').waitFor();
   refusing = false;
   await page.getByRole('button', { name: 'Try again' }).click();
   await isLive(page);
-  expect(await deliver(url, { type: 'activities', body: activity(1) })).toBe(200);
+  await deliverActivity(1, address);
   await expect.poll(() => numbersOn(page)).toEqual([1]);
 });
 

@@ -1,11 +1,19 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
-import { startGateway } from '../support/gateway/start.ts';
+import { type Gateway, startGateway } from '../support/gateway/start.ts';
 
 /** What a wallet is worth, in a real browser. */
 
 const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
+
+let gateway: Gateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+});
+
+afterAll(() => gateway[Symbol.asyncDispose]());
 
 type Portfolio = {
   readonly totalUsd: string;
@@ -39,7 +47,6 @@ const sentBy = (page: Page): string[] => {
 
 test('the first tab says what a wallet is worth, of which tokens and chains, and what is left out and why', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
   await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?chains=1,8453`);
   const { page } = opened;
   await page.locator('.overview .total').waitFor();
@@ -76,7 +83,6 @@ test('the total of a watched wallet moves with an event, without a request', asy
 
 test('wallets side by side have their totals side by side', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
   const other = '0x0ac45263881f082a3b14f48ede96f5f9b2ec9b86';
   await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE},${other}?chains=1`);
   const { page } = opened;

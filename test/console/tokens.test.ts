@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
-import { startGateway } from '../support/gateway/start.ts';
+import { type Gateway, startGateway } from '../support/gateway/start.ts';
 
 /** What a wallet holds, as the console shows it, in a real browser. */
 
@@ -9,11 +9,16 @@ const UNPRICED = '0x1d4e25f4fe9abba6708219d06386c49b1169698e';
 const DUST = '0xee601adb0f90615c187dd0f07d55620f2743c97d';
 const DEFI = '0x1159de7cb44a331b4e0acf468f83527f210227f8';
 
-const STILL = { SANDBOX_BLOCK_MS: '3600000' };
+let gateway: Gateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' }, { readsChains: true });
+});
+
+afterAll(() => gateway[Symbol.asyncDispose]());
 
 test('tokens that are left out of the total are named, each with its reason', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway(STILL);
   const { data } = await gateway.query<{
     wallet: { portfolio: { totalUsd: string; countedBalances: number; excluded: { balances: number } } };
   }>(
@@ -38,7 +43,6 @@ test('tokens that are left out of the total are named, each with its reason', as
 
 test('tokens are searched and sorted over all that is loaded, and the link keeps both', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway(STILL);
   await using opened = await openPage(`${gateway.url}/#/wallet/${DUST}?tab=tokens`);
   const { page } = opened;
   const values = (): Promise<string[]> => page.locator('.is-value').allTextContents();
@@ -62,7 +66,6 @@ test('tokens are searched and sorted over all that is loaded, and the link keeps
 
 test('DeFi positions cost what their button says, and stand by protocol with the roles of their assets', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway(STILL, { readsChains: true });
   await using opened = await openPage(`${gateway.url}/#/wallet/${DEFI}?tab=defi`);
   const { page } = opened;
   const meter = page.locator('.cost-meter strong');

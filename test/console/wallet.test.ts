@@ -1,27 +1,44 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { needBrowser, openPage } from '../support/clients/browser.ts';
-import { startGateway } from '../support/gateway/start.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { needBrowser, openPage, sharePage } from '../support/clients/browser.ts';
+import { type Gateway, startGateway } from '../support/gateway/start.ts';
 import { collectible, freshAddress, history, numbered } from '../support/upstream/builders.ts';
 import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
-import { startFakeWallets } from '../support/upstream/wallets.ts';
+import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** The view of a wallet, in a real browser. */
+/** The view of a wallet, in a real browser: of the sandbox's wallets, while no block comes, and of some that a test makes. */
 
 const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 const COLLECTOR = '0x0ac45263881f082a3b14f48ede96f5f9b2ec9b86';
+
+let gateway: Gateway;
+let fake: FakeWallets;
+let overFake: Gateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  fake = await startFakeWallets();
+  overFake = await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0', CACHE_STALE_MS: '0' });
+});
+
+const ofSandbox = sharePage(() => gateway.url);
+const ofFake = sharePage(() => overFake.url);
+
+afterAll(async () => {
+  await ofSandbox.close();
+  await ofFake.close();
+  await gateway[Symbol.asyncDispose]();
+  await overFake[Symbol.asyncDispose]();
+  await fake[Symbol.asyncDispose]();
+});
+
+const PHONE = { width: 360, height: 800 };
 
 const hashesOn = (page: Page): Promise<(string | null)[]> =>
   page.locator('[data-hash]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-hash')));
 
 test('a wallet of 300 transactions is paged to its end, without a gap or a duplicate, while blocks grow', async (context) => {
   needBrowser(context);
-  await using fake = await startFakeWallets();
-  await using gateway = await startGateway({
-    UPSTREAM_URL: fake.url,
-    CACHE_HEAD_MS: '0',
-    CACHE_STALE_MS: '0',
-  });
   const address = freshAddress();
   const items = history(300, 3);
   const atStart = items.map(({ hash }) => hash);
@@ -30,8 +47,8 @@ test('a wallet of 300 transactions is paged to its end, without a gap or a dupli
     items.unshift(numbered(items.length + 1, 3));
     return answer;
   });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${address}?tab=transactions`);
-  const { page } = opened;
+  const visit = await ofFake.visit(`#/wallet/${address}?tab=transactions`);
+  const { page } = visit;
   await expect
     .poll(async () => {
       await page.mouse.wheel(0, 20_000);
@@ -41,14 +58,12 @@ test('a wallet of 300 transactions is paged to its end, without a gap or a dupli
   const hashes = await hashesOn(page);
   expect(new Set(hashes).size).toBe(hashes.length);
   expect(hashes.filter((hash) => atStart.includes(hash ?? ''))).toEqual(atStart);
-  expect([opened.strange, opened.faults]).toEqual([[], []]);
+  expect([visit.strange, visit.faults]).toEqual([[], []]);
 });
 
 test('details of a transaction come on demand, and cost nothing', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?tab=transactions`);
-  const { page } = opened;
+  const { page } = await ofSandbox.visit(`#/wallet/${WHALE}?tab=transactions`);
   const row = page.locator('[data-hash]').nth(3);
   await row.getByRole('button', { name: /details/i }).click();
   await row.getByText(/nonce/i).first().waitFor();
@@ -70,9 +85,7 @@ const spentOn = async (page: Page): Promise<number> =>
 
 test('details of a collectible cost nothing, and loading all of a list costs what its button says', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${COLLECTOR}?tab=collectibles`);
-  const { page } = opened;
+  const { page } = await ofSandbox.visit(`#/wallet/${COLLECTOR}?tab=collectibles`);
   await page
     .getByRole('button', { name: /^details/i })
     .nth(3)
@@ -106,9 +119,8 @@ test('details of a collectible cost nothing, and loading all of a list costs wha
 
 test('a chain is chosen by a click on its name, and the link shows the same tab, chains, spam and opened item elsewhere', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${COLLECTOR}?tab=transactions`);
-  const { page } = opened;
+  const visit = await ofSandbox.visit(`#/wallet/${COLLECTOR}?tab=transactions`);
+  const { page } = visit;
   await page.locator('[data-hash]').first().waitFor();
   await page.locator('summary', { hasText: 'Main chains' }).click();
   const menu = page.locator('.menu .options');
@@ -132,14 +144,12 @@ test('a chain is chosen by a click on its name, and the link shows the same tab,
   expect(await another.page.getByRole('checkbox', { name: /spam/i }).isChecked()).toBe(true);
   await another.page.locator('summary', { hasText: 'ethereum, base' }).waitFor();
   expect(await another.page.title()).toContain('collector');
-  expect([opened.faults, another.faults]).toEqual([[], []]);
+  expect([visit.faults, another.faults]).toEqual([[], []]);
 });
 
 test('Back shows a list as it was left, without a request, and the navigation leads to the last wallet', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?tab=transactions&chains=1,8453`);
-  const { page } = opened;
+  const { page } = await ofSandbox.visit(`#/wallet/${WHALE}?tab=transactions&chains=1,8453`);
   const rows = page.locator('[data-hash]');
   const shownAt = (index: number) =>
     rows
@@ -178,11 +188,8 @@ test('Back shows a list as it was left, without a request, and the navigation le
 
 test('what is focused or jumped to stays below the header, and no ring frames the page', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
   for (const width of [360, 1100]) {
-    await using opened = await openPage(`${gateway.url}/#/cost`, { viewport: { width, height: 700 } });
-    const { page } = opened;
-    await page.goto(`${gateway.url}/#/wallet/${WHALE}?tab=transactions`);
+    const { page } = await ofSandbox.visit(`#/wallet/${WHALE}?tab=transactions`, { width, height: 700 });
     await page.locator('[data-hash]').nth(20).waitFor();
     await page.getByRole('link', { name: 'Live', exact: true }).focus();
     await page.keyboard.press('Enter');
@@ -205,9 +212,7 @@ test('what is focused or jumped to stays below the header, and no ring frames th
 
 test('a second wallet stands beside the first, under the same tab and chains, each with its whole address', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
-  await using opened = await openPage(gateway.url, { viewport: { width: 360, height: 740 } });
-  const { page } = opened;
+  const { page } = await ofSandbox.visit('#/', PHONE);
   await page
     .getByRole('combobox', { name: /address/i })
     .first()
@@ -233,7 +238,6 @@ test('a second wallet stands beside the first, under the same tab and chains, ea
 
 test('a wrong address is refused in words, and asks nothing', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway();
   await using opened = await openPage(gateway.url);
   const { page } = opened;
   const field = page.getByRole('combobox').first();
@@ -246,26 +250,22 @@ test('a wrong address is refused in words, and asks nothing', async (context) =>
 
 test('collectibles are pictures, with spam only when it is asked for', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway();
-  await using opened = await openPage(`${gateway.url}/#/wallet/${COLLECTOR}?tab=collectibles`);
-  const { page } = opened;
+  const visit = await ofSandbox.visit(`#/wallet/${COLLECTOR}?tab=collectibles`);
+  const { page } = visit;
   const picture = page.locator('img').first();
   await picture.waitFor();
   await picture.scrollIntoViewIfNeeded();
   await expect
     .poll(() => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
     .toBeGreaterThan(0);
-  expect(opened.faults).toEqual([]);
+  expect(visit.faults).toEqual([]);
 });
 
 test('a service that fails is said, and tried again', async (context) => {
   needBrowser(context);
-  await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
   fake.transactions.set(address, () => ({ status: 503, text: 'down' }));
-  await using opened = await openPage(`${gateway.url}/#/wallet/${address}?tab=transactions`);
-  const { page } = opened;
+  const { page } = await ofFake.visit(`#/wallet/${address}?tab=transactions`);
   await page.getByText('The service can’t be reached').waitFor();
   fake.transactions.set(address, servingTransactions(history(2)));
   await page.getByRole('button', { name: 'Try again' }).click();
@@ -274,8 +274,6 @@ test('a service that fails is said, and tried again', async (context) => {
 
 test('what a contract or a token is called stays text', async (context) => {
   needBrowser(context);
-  await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
   const payload = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>${'x'.repeat(10_000)}`;
   const [item] = history(1);
@@ -289,10 +287,8 @@ test('what a contract or a token is called stays text', async (context) => {
       },
     ] as never),
   );
-  await using opened = await openPage(`${gateway.url}/#/wallet/${address}?tab=transactions`, {
-    viewport: { width: 360, height: 800 },
-  });
-  const { page } = opened;
+  const visit = await ofFake.visit(`#/wallet/${address}?tab=transactions`, PHONE);
+  const { page } = visit;
   await page.locator('[data-hash]').first().waitFor();
   await page
     .locator('[data-hash]')
@@ -306,17 +302,15 @@ test('what a contract or a token is called stays text', async (context) => {
     '[document.documentElement.scrollWidth, window.innerWidth]',
   )) as [number, number];
   expect(width).toBeLessThanOrEqual(shown);
-  expect(opened.faults).toEqual([]);
+  expect(visit.faults).toEqual([]);
 });
 
 test('GraphiQL is one click away, with the operation that the page has just sent', async (context) => {
   needBrowser(context);
-  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?tab=transactions`);
-  const { page } = opened;
+  const { page } = await ofSandbox.visit(`#/wallet/${WHALE}?tab=transactions`);
   await page.locator('[data-hash]').first().waitFor();
   await page.getByRole('link', { name: 'Cost' }).click();
-  const row = page.getByRole('row', { name: /WalletTransactions/ });
+  const row = page.getByRole('row', { name: /WalletTransactions/ }).first();
   const [graphiql] = await Promise.all([
     page.context().waitForEvent('page'),
     row.getByRole('button', { name: /GraphiQL/ }).click(),
@@ -329,8 +323,6 @@ test('GraphiQL is one click away, with the operation that the page has just sent
 
 test('a picture that does not load is drawn, and names of tokens stay text', async (context) => {
   needBrowser(context);
-  await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
   const payload = `<img src=x onerror="document.title='taken'">${'x'.repeat(10_000)}`;
   const pictures = [
@@ -343,10 +335,8 @@ test('a picture that does not load is drawn, and names of tokens stay text', asy
     collectible({ token_id: String(number), name: payload, symbol: payload, image_url }),
   );
   fake.collectibles.set(address, servingCollectibles(items));
-  await using opened = await openPage(`${gateway.url}/#/wallet/${address}?tab=transactions`, {
-    viewport: { width: 360, height: 800 },
-  });
-  const { page } = opened;
+  const visit = await ofFake.visit(`#/wallet/${address}?tab=transactions`, PHONE);
+  const { page } = visit;
   await page.getByRole('tab', { name: /collectibles/i }).click();
   await expect.poll(() => page.locator('[data-collectible] .picture > svg').count()).toBe(pictures.length);
   await page
@@ -363,22 +353,19 @@ test('a picture that does not load is drawn, and names of tokens stay text', asy
     '[document.documentElement.scrollWidth, window.innerWidth]',
   )) as [number, number];
   expect(width).toBeLessThanOrEqual(shown);
-  expect(opened.strange).toEqual(['https://pictures.invalid/a.png']);
-  expect(opened.faults).toEqual([]);
+  expect(visit.strange).toEqual(['https://pictures.invalid/a.png']);
+  expect(visit.faults).toEqual([]);
 });
 
 test('a service that is slow is said to be', async (context) => {
   needBrowser(context);
-  await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
   const answer = Promise.withResolvers<void>();
   fake.transactions.set(address, async (request) => {
     await answer.promise;
     return servingTransactions(history(2))(request);
   });
-  await using opened = await openPage(`${gateway.url}/#/wallet/${address}?tab=transactions`);
-  const { page } = opened;
+  const { page } = await ofFake.visit(`#/wallet/${address}?tab=transactions`);
   await page.getByText('This takes longer than usual.').first().waitFor();
   answer.resolve();
   await expect.poll(() => hashesOn(page)).toHaveLength(2);

@@ -1,105 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { sleep } from '../support/clients/queries.ts';
-import { eventually, subscribe } from '../support/clients/subscribe.ts';
-import { findProgram, REDIS } from '../support/debian-program.ts';
+import { eventually } from '../support/clients/subscribe.ts';
 import { freePort } from '../support/free-port.ts';
-import {
-  deliveryPathOf,
-  everythingStored,
-  headOf,
-  numberOf,
-  post,
-  store,
-} from '../support/gateway/on-redis.ts';
-import { nowhere, startGateway } from '../support/gateway/start.ts';
-import { root } from '../support/pages.ts';
+import { failOver, findRedisCli, startFailover } from '../support/redis/failover-script.ts';
 import { NAME, startSentinels, startWatchedRedis } from '../support/redis/sentinel.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 
 /** The script deploy/redis/failover as it is, with real Sentinels. */
-
-const findRedisCli = async () => {
-  const program = await findProgram(REDIS);
-  if (typeof program === 'string') throw new Error(program);
-  return { path: program.path.replace('redis-server', 'redis-cli'), env: program.env };
-};
-
-const startFailover = async (args: readonly string[], env: Record<string, string> = {}) => {
-  const client = await findRedisCli();
-  const child = spawn(join(root, 'deploy/redis/failover'), args, {
-    env: { ...client.env, REDIS_CLI: client.path, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (some: string) => {
-    said += some;
-  });
-  const ended = once(child, 'close').then(([code]) => ({ said, code }));
-  return { ended, hasSaid: (text: string) => said.includes(text), stop: () => child.kill('SIGTERM') };
-};
-
-const failOver = async (...given: Parameters<typeof startFailover>) => (await startFailover(...given)).ended;
-
-test.for(['0', '1'])(
-  'with REDIS_MIN_REPLICAS=%s, no acknowledged delivery is lost and no cursor expires',
-  async (minReplicas, context) => {
-    await needRedis(context);
-    const { primary, replica, sentinels } = await startWatchedRedis({ count: 3 });
-    const env = {
-      ...{ UPSTREAM_URL: nowhere, AUTH: 'open' },
-      ...{ REDIS_URL: sentinels.url, REDIS_MIN_REPLICAS: minReplicas },
-    };
-    await using first = await startGateway(env);
-    await using second = await startGateway(env);
-    const urls = [first.url, second.url];
-    const path = await deliveryPathOf(first.url);
-    await store(first.url, path, 0);
-    const after = await headOf(second.url);
-    await using one = subscribe(first.url, { after });
-    await using other = subscribe(second.url, { after });
-    await Promise.all([one.opened, other.opened]);
-
-    const acknowledged: number[] = [0];
-    let isSending = true;
-    let next = 1;
-    const senders = Array.from({ length: 8 }, async (_, index) => {
-      while (isSending) {
-        const number = next;
-        next += 1;
-        if ((await post(urls[index % 2] ?? '', path, number)) === 200) acknowledged.push(number);
-        await sleep(10);
-      }
-    });
-    const more = (count: number) => {
-      const enough = acknowledged.length + count;
-      return eventually(() => acknowledged.length >= enough);
-    };
-    await more(200);
-    const { said, code } = await failOver([sentinels.hosts, NAME]);
-    expect([said, code]).toEqual([expect.stringMatching(/^failover: done: /m), 0]);
-    expect(await sentinels.primaryPort()).toBe(replica.port);
-    await more(200);
-    isSending = false;
-    await Promise.all(senders);
-
-    const stored = await everythingStored(second.url);
-    expect(acknowledged.filter((number) => !stored.includes(number))).toEqual([]);
-    expect(new Set(stored).size).toBe(stored.length);
-    for (const dashboard of [one, other]) {
-      await eventually(() => dashboard.faults.length > 0 || dashboard.edges.length >= stored.length - 1);
-      expect(dashboard.faults).toEqual([]);
-      expect(dashboard.edges.map(numberOf)).toEqual(stored.slice(1));
-    }
-    const replication = String(await primary.run('INFO', 'replication'));
-    expect(replication).toContain('role:slave');
-    expect(replication).toContain(`master_port:${replica.port}`);
-  },
-);
 
 /** A redis-cli that runs `then` in a shell once it has run a command that has `words`, before its answer is seen. */
 const clientThat = async (words: string, then: (client: string) => string): Promise<string> => {

@@ -5,57 +5,11 @@ import { expect, test } from 'vitest';
 import { DEMO_SUBSCRIBERS } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
 import { startSandbox } from '../../src/backend/sandbox/sandbox.ts';
 import type { Hex } from '../../src/backend/types.ts';
-import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { deliveriesOf } from '../support/clients/deliver.ts';
 import { type Edge, eventually, subscribe } from '../support/clients/subscribe.ts';
-import { everythingStored, numberOf } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
-import { runs } from '../support/runs.ts';
 
-/** The shipped process is killed while deliveries arrive. */
-
-const ENV = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
-
-test('a client that resumes after kill -9 gets every delivery that was answered 2xx, once and in order', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-crash-'));
-  const answered = new Set<number>();
-  const seen: number[] = [];
-  let cursor = '';
-  let next = 0;
-  try {
-    for (let round = 0; round < runs(5, 2); round += 1) {
-      await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
-      const { deliveryUrl, head } = await deliveriesOf(gateway.url);
-      if (round === 0) cursor = head;
-      await using dashboard = subscribe(gateway.url, { after: cursor });
-      let posting = true;
-      const senders = Array.from({ length: 8 }, async () => {
-        while (posting) {
-          const number = next;
-          next += 1;
-          if ((await deliver(deliveryUrl, { body: activity(number) })) === 200) answered.add(number);
-          else break;
-        }
-      });
-      const enough = answered.size + 50 + 20 * round;
-      await eventually(() => answered.size >= enough);
-      await gateway.end('SIGKILL');
-      posting = false;
-      await Promise.all(senders);
-      seen.push(...dashboard.edges.map(numberOf));
-      cursor = dashboard.edges.at(-1)?.cursor ?? cursor;
-    }
-    await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
-    await using dashboard = subscribe(gateway.url, { after: cursor });
-    const stored = await everythingStored(gateway.url);
-    await eventually(() => seen.length + dashboard.edges.length >= stored.length);
-    seen.push(...dashboard.edges.map(numberOf));
-    expect(seen).toEqual(stored);
-    expect(new Set(stored).size).toBe(stored.length);
-    expect([...answered].filter((number) => !stored.includes(number))).toEqual([]);
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
-});
+/** The shipped process is killed while a service delivers, which repeats what it has not answered. */
 
 test('after kill -9 during deliveries of the sandbox and a restart, a resuming client gets each block once', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-crash-'));

@@ -1,48 +1,27 @@
-import { expect, test, vi } from 'vitest';
-import { sleep } from '../support/clients/queries.ts';
-import { type Edge, eventually, subscribe } from '../support/clients/subscribe.ts';
-import { deliveryPathOf, everythingStored, headOf, numberOf, store } from '../support/gateway/on-redis.ts';
-import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
+import { expect } from 'vitest';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { anyRunning, type KillCase, testKills } from '../support/kills.ts';
+import { failOver } from '../support/redis/failover-script.ts';
 import { startForwarder } from '../support/redis/forwarder.ts';
+import { NAME, startWatchedRedis } from '../support/redis/sentinel.ts';
 import { needRedis, type RedisServer, startRedis } from '../support/redis/server.ts';
-import { runs } from '../support/runs.ts';
+import { isFull, runs } from '../support/runs.ts';
 
-/** Three gateways over a primary of Redis, which is killed, and its replica, which is promoted, while deliveries arrive. */
+/** A primary of Redis that is replaced by its replica while deliveries arrive, in each way in which that happens. */
 
-const GATEWAYS = 3;
-const READERS = 3;
-const SENDERS = 6;
-const ROUNDS = runs(2);
-
-const anyOf = (gateways: readonly Gateway[]): string =>
-  gateways[Math.floor(Math.random() * gateways.length)]?.url ?? '';
-
-/** A dashboard that resumes at any gateway. */
-const startReader = (gateways: readonly Gateway[], head: string) => {
-  const edges: Edge[] = [];
-  let shown: readonly Edge[] = [];
-  let isReading = true;
-  const reader = {
-    faults: [] as ReturnType<typeof subscribe>['faults'],
-    numbers: () => [...edges, ...shown].map(numberOf),
-    async stop(): Promise<void> {
-      isReading = false;
-      await reading;
-    },
-  };
-  const read = async () => {
-    for (; isReading; await sleep(20)) {
-      await using dashboard = subscribe(anyOf(gateways), { after: edges.at(-1)?.cursor ?? head });
-      shown = dashboard.edges;
-      await Promise.race([dashboard.ended, sleep(300 + 700 * Math.random())]);
-      shown = [];
-      edges.push(...dashboard.edges);
-      reader.faults.push(...dashboard.faults);
-    }
-  };
-  const reading = read();
-  return reader;
+/** Gateways in this process, over Redis alone. */
+const startGateways = async (
+  count: number,
+  env: Record<'REDIS_URL' | 'REDIS_MIN_REPLICAS', string>,
+  started: AsyncDisposableStack,
+) => {
+  const start = async () => started.use(await startGateway({ UPSTREAM_URL: nowhere, AUTH: 'open', ...env }));
+  const gateways = await Promise.all(Array.from({ length: count }, start));
+  return () => anyRunning(gateways);
 };
+
+/** Of the case with a replica that lacks deliveries: each waits for the acknowledgement of one. */
+const SENDERS = 6;
 
 /** How many deliveries the primary has that no replica is known to have. */
 const unreplicatedIn = async (redis: RedisServer): Promise<number> => {
@@ -51,67 +30,87 @@ const unreplicatedIn = async (redis: RedisServer): Promise<number> => {
   return (head ?? 0) - (replicated ?? 0);
 };
 
-test('a replica that is promoted has all that was acknowledged and shown: no reader misses a delivery, gets one twice or expires', async (context) => {
-  await needRedis(context);
-  let [primary, replica] = [await startRedis(), await startRedis()];
-  const name = await startForwarder(primary);
-  const replication = await startForwarder(primary);
-  await replica.run('REPLICAOF', '127.0.0.1', String(replication.port));
-  await using started = new AsyncDisposableStack();
-  const env = { UPSTREAM_URL: nowhere, AUTH: 'open', REDIS_URL: name.url, REDIS_MIN_REPLICAS: '1' };
-  const gateways = await Promise.all(
-    Array.from({ length: GATEWAYS }, async () => started.use(await startGateway(env))),
-  );
-  const path = await deliveryPathOf(anyOf(gateways));
-  const head = await headOf(anyOf(gateways));
-  const readers = Array.from({ length: READERS }, () => startReader(gateways, head));
-
-  const acknowledged: number[] = [];
-  let next = 0;
-  const sendOne = async () => {
-    const number = next;
-    next += 1;
-    await store(anyOf(gateways), path, number);
-    acknowledged.push(number);
-  };
-  let isSending = true;
-  const senders = Array.from({ length: SENDERS }, async () => {
-    for (; isSending; await sleep(5)) await sendOne();
-  });
-
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const enough = acknowledged.length + 50;
-    await eventually(() => acknowledged.length >= enough);
-    // What follows is stored by the primary alone: it is neither acknowledged nor shown.
-    replication.cut();
-    const lost = next;
-    senders.push(sendOne());
-    await vi.waitFor(
-      async () => expect(await unreplicatedIn(primary)).toBeGreaterThanOrEqual(SENDERS),
-      60_000,
-    );
-    expect(acknowledged).not.toContain(lost);
-    await primary.crash();
-    await replica.run('REPLICAOF', 'NO', 'ONE');
-    name.lead(replica);
-    await primary.restart();
-    replication.lead(replica);
-    await primary.run('REPLICAOF', '127.0.0.1', String(replication.port));
-    [primary, replica] = [replica, primary];
-  }
-  isSending = false;
-  await Promise.all(senders);
-  const stored = await everythingStored(anyOf(gateways));
-  await eventually(
-    () => readers.every((reader) => reader.numbers().at(-1) === stored.at(-1)),
-    () => readers.map((reader) => [reader.faults.slice(-2), reader.numbers().slice(-5)]),
-  );
-  await Promise.all(readers.map(({ stop }) => stop()));
-
-  expect(new Set(stored).size).toBe(stored.length);
-  expect(acknowledged.toSorted((one, other) => one - other)).toEqual(
-    stored.toSorted((one, other) => one - other),
-  );
-  for (const reader of readers) expect(reader.numbers()).toEqual(stored);
-  expect(readers.flatMap(({ faults }) => faults)).toEqual([]);
+/** The script that the documentation tells to run before a primary is taken away. */
+const byScript = (minReplicas: string): KillCase => ({
+  name: `deploy/redis/failover, with REDIS_MIN_REPLICAS=${minReplicas}`,
+  ...{ kills: 1, between: 200, senders: 8, readers: 2 },
+  async start(context, started) {
+    await needRedis(context);
+    const { primary, replica, sentinels } = await startWatchedRedis({ count: 3 });
+    const env = { REDIS_URL: sentinels.url, REDIS_MIN_REPLICAS: minReplicas };
+    return {
+      anyUrl: await startGateways(2, env, started),
+      victims: {
+        async primary() {
+          const { said, code } = await failOver([sentinels.hosts, NAME]);
+          expect([said, code]).toEqual([expect.stringMatching(/^failover: done: /m), 0]);
+          expect(await sentinels.primaryPort()).toBe(replica.port);
+        },
+      },
+      async finish() {
+        const replication = String(await primary.run('INFO', 'replication'));
+        expect(replication).toContain('role:slave');
+        expect(replication).toContain(`master_port:${replica.port}`);
+      },
+    };
+  },
 });
+
+testKills([
+  {
+    name: 'kill -9 of a primary whose replica lacks what was not acknowledged',
+    ...{ kills: 2, between: 50, senders: SENDERS, readers: 3 },
+    async start(context, started) {
+      await needRedis(context);
+      let [primary, replica] = [await startRedis(), await startRedis()];
+      const [name, replication] = [await startForwarder(primary), await startForwarder(primary)];
+      await replica.run('REPLICAOF', '127.0.0.1', String(replication.port));
+      return {
+        anyUrl: await startGateways(3, { REDIS_URL: name.url, REDIS_MIN_REPLICAS: '1' }, started),
+        victims: {
+          async primary(traffic) {
+            // What follows is stored by the primary alone: it is neither acknowledged nor shown.
+            replication.cut();
+            const lost = traffic.another();
+            await expect.poll(() => unreplicatedIn(primary)).toBeGreaterThanOrEqual(SENDERS);
+            expect(traffic.acknowledged()).not.toContain(lost);
+            await primary.crash();
+            await replica.run('REPLICAOF', 'NO', 'ONE');
+            name.lead(replica);
+            await primary.restart();
+            replication.lead(replica);
+            await primary.run('REPLICAOF', '127.0.0.1', String(replication.port));
+            [primary, replica] = [replica, primary];
+          },
+        },
+      };
+    },
+  },
+  {
+    name: 'kill -9 of a primary whose replica three Sentinels promote',
+    ...{ kills: runs(4, 1), between: 50, senders: 4, readers: 2 },
+    async start(context, started) {
+      await needRedis(context);
+      const { sentinels, ...servers } = await startWatchedRedis({ count: 3 });
+      let { primary, replica } = servers;
+      let failovers = 0;
+      return {
+        anyUrl: await startGateways(2, { REDIS_URL: sentinels.url, REDIS_MIN_REPLICAS: '1' }, started),
+        victims: {
+          async primary() {
+            await sentinels.ready(replica);
+            // Every other time they are asked for it.
+            if (failovers++ % 2 === 0) await primary.crash();
+            else await sentinels.run('SENTINEL', 'FAILOVER', NAME);
+            await expect.poll(() => sentinels.primaryPort()).toBe(replica.port);
+            await primary.crash();
+            // Until it has a replica of its own, it acknowledges nothing.
+            primary = replica;
+            replica = await startRedis({ of: primary });
+          },
+        },
+      };
+    },
+  },
+  ...(isFull ? ['0', '1'] : ['0']).map(byScript),
+]);

@@ -1,18 +1,11 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest';
 import { sleep } from '../support/clients/queries.ts';
-import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { freePort } from '../support/free-port.ts';
 import { needHaproxy, startHaproxy } from '../support/gateway/haproxy.ts';
-import {
-  deliveryPathOf,
-  everythingStored,
-  headOf,
-  numberOf,
-  post,
-  store,
-} from '../support/gateway/on-redis.ts';
+import { deliveryPathOf, everythingStored, post, store } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
+import { testKills } from '../support/kills.ts';
 import { root } from '../support/pages.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
@@ -55,65 +48,42 @@ const lookUp = async (url: string): Promise<number | string> => {
     .catch(({ cause }: Error) => String(cause));
 };
 
-test('one gateway after another is restarted under load: no request fails, and no event is lost', async (context) => {
-  const { gateways, ports, spawn, proxy, url } = await startDeployment(context);
-  const path = await deliveryPathOf(url);
-  const head = await headOf(url);
-  const seen: number[] = [];
-  let isReading = true;
-  const read = async () => {
-    for (let after = head; isReading; await sleep(20)) {
-      await using dashboard = subscribe(url, { after });
-      await Promise.race([dashboard.ended, eventually(() => !isReading)]);
-      after = dashboard.edges.at(-1)?.cursor ?? after;
-      seen.push(...dashboard.edges.map(numberOf));
-      expect(dashboard.faults).toEqual([]);
-    }
-  };
-  const reader = read();
-
-  const lookups = new Set<number | string>();
-  const deliveries = new Set<number | null>();
-  const acknowledged: number[] = [];
-  let underLoad = true;
-  let next = 0;
-  const senders = Array.from({ length: 4 }, async () => {
-    while (underLoad) {
-      const number = next;
-      next += 1;
-      const status = await post(url, path, number);
-      if (status === 200) acknowledged.push(number);
-      deliveries.add(status);
-      await sleep(20);
-    }
-  });
-  const clients = Array.from({ length: 4 }, async () => {
-    while (underLoad) {
-      lookups.add(await lookUp(url));
-      await sleep(20);
-    }
-  });
-
-  for (const [index, gateway] of gateways.entries()) {
-    await sleep(500);
-    expect(await gateway.end('SIGTERM')).toBe(0);
-    await spawn(ports[index] ?? 0);
-    await proxy.isReady(index + 1);
-  }
-  underLoad = false;
-  await Promise.all([...senders, ...clients]);
-  expect([...lookups]).toEqual([200]);
-  // On a busy disk Redis may take longer than a gateway waits; then the service repeats the delivery.
-  expect([...deliveries].filter((status) => status !== 200 && status !== 503)).toEqual([]);
-  const stored = await everythingStored(url);
-  expect(acknowledged.length).toBeGreaterThan(100);
-  expect(acknowledged.filter((number) => !stored.includes(number))).toEqual([]);
-  expect(new Set(stored).size).toBe(stored.length);
-  await store(url, path, next);
-  isReading = false;
-  await reader;
-  expect(seen.slice(0, stored.length)).toEqual(stored);
-});
+testKills([
+  {
+    name: 'one gateway after another is restarted behind HAProxy, and no request fails',
+    ...{ kills: 2, between: 100, senders: 4, readers: 2 },
+    async start(context, started) {
+      const { gateways, ports, spawn, proxy, url } = await startDeployment(context);
+      const lookups = new Set<number | string>();
+      let underLoad = true;
+      const clients = Array.from({ length: 4 }, async () => {
+        for (; underLoad; await sleep(20)) lookups.add(await lookUp(url));
+      });
+      started.defer(() => {
+        underLoad = false;
+      });
+      const left = gateways.entries();
+      return {
+        anyUrl: async () => url,
+        victims: {
+          async gateway() {
+            const [index, gateway] = left.next().value ?? expect.fail('both have been restarted');
+            expect(await gateway.end('SIGTERM')).toBe(0);
+            await spawn(ports[index] ?? 0);
+            await proxy.isReady(index + 1);
+          },
+        },
+        async finish(traffic) {
+          underLoad = false;
+          await Promise.all(clients);
+          expect([...lookups]).toEqual([200]);
+          // On a busy disk Redis may take longer than a gateway waits; then the service repeats the delivery.
+          expect([...traffic.statuses()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+        },
+      };
+    },
+  },
+]);
 
 test('while Redis is lost the proxy sends lookups on; it never shows metrics or health', async (context) => {
   const { log, url } = await startDeployment(context);

@@ -17,13 +17,14 @@ const requestFor = (details: Details): PageRequest => ({
   ...{
     cachePartition: 'all',
     address: '0xa',
+    chains: null,
     list: 'the list',
     offset: null,
     follows: null,
     limit: 10,
     details,
   },
-  ...{ maxAgeMs: 60_000, watchedMs: () => 0, staleIfErrorMs: 60_000 },
+  ...{ maxAgeMs: 60_000, watchedMs: () => 0, isTold: () => false, staleIfErrorMs: 60_000 },
 });
 
 /** What is asked for in turn, and the details of the page that is fetched for it; null where the page before serves. */

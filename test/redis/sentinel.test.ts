@@ -1,20 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectRedis } from '../../src/redis/connection.ts';
-import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { freePort } from '../support/free-port.ts';
-import {
-  deliveryPathOf,
-  everythingStored,
-  headOf,
-  numberOf,
-  post,
-  store,
-} from '../support/gateway/on-redis.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { PATIENT_TIMES } from '../support/redis/patience.ts';
 import { NAME, startSentinels, startWatchedRedis } from '../support/redis/sentinel.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
-import { runs } from '../support/runs.ts';
 
 /** Gateways whose Redis is found by Sentinels, real ones, which promote a replica. */
 
@@ -64,54 +54,6 @@ test('a primary that hangs is left as soon as its replica is promoted', async (c
   await vi.waitFor(async () => expect(await redis.send('key', ['SET', 'key', '1'])).toBe('OK'), 120_000);
   expect(String(await replica.run('GET', 'key'))).toBe('1');
   expect(lost).toEqual([expect.stringMatching(/: the Sentinels have named another primary$/)]);
-});
-
-test('when the primary is killed, three Sentinels promote its replica, nothing acknowledged is lost, and no cursor expires', async (context) => {
-  await needRedis(context);
-  const { sentinels, ...servers } = await startWatchedRedis({ count: 3 });
-  let { primary, replica } = servers;
-  const env = { ...ENV, REDIS_URL: sentinels.url, REDIS_MIN_REPLICAS: '1' };
-  await using first = await startGateway(env);
-  await using second = await startGateway(env);
-  const path = await deliveryPathOf(first.url);
-  await store(first.url, path, 0);
-  await using dashboard = subscribe(second.url, { after: await headOf(second.url) });
-  await dashboard.opened;
-
-  const acknowledged: number[] = [0];
-  const urls = [first.url, second.url];
-  let isSending = true;
-  let next = 1;
-  const senders = Array.from({ length: 4 }, async (_, index) => {
-    while (isSending) {
-      const number = next;
-      next += 1;
-      if ((await post(urls[index % 2] ?? '', path, number)) === 200) acknowledged.push(number);
-    }
-  });
-  for (let round = 0; round < runs(1); round += 1) {
-    await sentinels.ready(replica);
-    const before = acknowledged.length + 50;
-    await eventually(() => acknowledged.length > before);
-    if (round % 2 === 0) await primary.crash();
-    else await sentinels.run('SENTINEL', 'FAILOVER', NAME);
-    await vi.waitFor(async () => expect(await sentinels.primaryPort()).toBe(replica.port), 120_000);
-    await primary.crash();
-    // Until it has a replica of its own, it acknowledges nothing.
-    primary = replica;
-    replica = await startRedis({ of: primary });
-  }
-  const enough = acknowledged.length + 50;
-  await eventually(() => acknowledged.length > enough);
-  isSending = false;
-  await Promise.all(senders);
-
-  const stored = await everythingStored(second.url);
-  expect(acknowledged.filter((number) => !stored.includes(number))).toEqual([]);
-  expect(new Set(stored).size).toBe(stored.length);
-  await eventually(() => dashboard.faults.length > 0 || dashboard.edges.length >= stored.length - 1);
-  expect(dashboard.faults).toEqual([]);
-  expect(dashboard.edges.map(numberOf)).toEqual(stored.slice(1));
 });
 
 test('a Sentinel that has missed a failover is outvoted', async (context) => {

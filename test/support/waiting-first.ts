@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that wait most of the time: for retries, leases and timers that are as long as they are for users. */
-const WAITING = /\/(kills|looks|wrong-clock|failover|no-event-lost-failover)\.test\.ts$/;
+const WAITING = /\/(kills|looks|wrong-clock|failover|no-event-lost-(failover|kills))\.test\.ts$/;
 
 /** The workers that files which wait take when a run begins. The others have files that compute. */
 const WAITING_WORKERS = 2;

@@ -15,7 +15,7 @@ import { BLOCKS } from './support/block-fixtures.ts';
 import { change, createdId } from './support/documents.ts';
 import { startManaged } from './support/managed.ts';
 
-/** A page of a wallet whose transactions are delivered here is fetched when a delivery names it, and not by its age. */
+/** A page of a wallet whose events are delivered here is fetched when a delivery names it, and not by its age. */
 
 const env = { CACHE_HEAD_MS: '0', CACHE_STALE_MS: '0' };
 
@@ -37,6 +37,12 @@ const FETCHED: Usage = { requests: 1, computeUnits: 1, cached: 0 };
 const untilWatched = async (gateway: Gateway, address: string = ALICE): Promise<void> => {
   await expect.poll(() => cost(gateway, address)).toEqual(WATCHED);
 };
+
+/** The types that together tell each change of a list of transactions. Resolves with the webhook of each. */
+const createBoth = async (gateway: Gateway, input: Record<string, unknown>): Promise<readonly string[]> => [
+  await createdId(gateway, { ...input, type: 'TRANSACTIONS' }),
+  await createdId(gateway, { ...input, type: 'ACTIVITIES' }),
+];
 
 const WATCH = 'mutation ($address: Address!) { watchWallet(input: { address: $address }) { __typename } }';
 
@@ -63,7 +69,7 @@ test('a watched wallet costs nothing until a delivery names it, and then one req
 test('a webhook that is turned off, filtered, narrowed or deleted makes its wallet cost again at once', async () => {
   await using managed = await startManaged(env);
   const { gateway } = managed;
-  const webhookId = await createdId(gateway, { addresses: [ALICE, BOB] });
+  const [webhookId, other] = await createBoth(gateway, { addresses: [ALICE, BOB] });
   const changes: (() => Promise<unknown>)[] = [
     () => change(gateway, 'updateWebhook', { webhookId, active: false }),
     () => change(gateway, 'updateWebhook', { webhookId, counterparty: BOB }),
@@ -83,8 +89,20 @@ test('a webhook that is turned off, filtered, narrowed or deleted makes its wall
     await change(gateway, 'replaceWebhookAddresses', { webhookId, addresses: [ALICE, BOB] });
   }
   await untilWatched(gateway, BOB);
-  await change(gateway, 'deleteWebhook', { webhookId });
+  await change(gateway, 'deleteWebhook', { webhookId: other });
   expect(await cost(gateway, BOB)).toEqual(FETCHED);
+});
+
+test('webhooks of transactions alone do not tell of tokens that come, so their list is not watched', async () => {
+  await using managed = await startManaged(env);
+  const { gateway } = managed;
+  await gateway.data(
+    'mutation ($address: Address!) { watchWallet(input: { address: $address, types: [TRANSACTIONS] }) { __typename } }',
+    { address: ALICE },
+  );
+  for (let times = 0; times < 3; times += 1) expect(await cost(gateway)).toEqual(FETCHED);
+  await watch(gateway);
+  await untilWatched(gateway);
 });
 
 test('a page with failures is fetched each time, and what is back on the next one is not news', async () => {
@@ -115,7 +133,7 @@ test('a page with failures is fetched each time, and what is back on the next on
 test('chains that the webhook does not deliver are not watched', async () => {
   await using managed = await startManaged(env);
   const { gateway } = managed;
-  await createdId(gateway, { addresses: [ALICE], chainIds: [1] });
+  await createBoth(gateway, { addresses: [ALICE], chainIds: [1] });
   const ofChain = () => cost(gateway, ALICE, ', chainIds: [1]');
   await expect.poll(ofChain).toEqual(WATCHED);
   expect(await cost(gateway)).toEqual(FETCHED);

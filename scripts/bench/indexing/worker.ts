@@ -36,6 +36,7 @@ const METADATA = {
   token: (_: number, address: Hex) =>
     ({ chain: CHAIN, address, standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 }) as const,
   tokens: () => [],
+  meet: async () => {},
 };
 const NODE = { balances: async () => [1n], calls: () => [] };
 
@@ -50,6 +51,7 @@ const data = new IndexedData({
   chains: [CHAIN],
   nodes: new Map([[CHAIN_ID, NODE]]),
   metadata: METADATA,
+  differing: { has: () => false, behind: () => [], new: () => [], agrees() {}, note() {} },
 });
 
 let node: ReturnType<typeof createNode> | undefined;

@@ -2,7 +2,16 @@ import { address, asset, bareFlag, chainChoice, hoursAgo, limit, oneChain, words
 import type { AssetBalance } from '../source.ts';
 import type { Chain, ChainLookup, Hex } from '../types.ts';
 import { isoNanoseconds, type KnownAsset, knownAsset, worth } from './assets.ts';
-import { type Answer, type Asked, type Lookup, paged, type Service, scopeOf, warnings } from './lookup.ts';
+import {
+  type Answer,
+  type Asked,
+  beginnings,
+  type Lookup,
+  paged,
+  type Service,
+  scopeOf,
+  warnings,
+} from './lookup.ts';
 
 const MAX_LIMIT = 1_000;
 const HOUR_MS = 3_600_000;
@@ -116,6 +125,9 @@ const failures = (chains: readonly Chain[], failing: ReadonlySet<number>): objec
   return { errors: { error_message: 'Some balances could not be read', token_errors } };
 };
 
+/** What is missing of a chain without its oldest blocks. A single balance is asked of the token itself. */
+const UNSEEN = 'balances of tokens that have not moved since are missing';
+
 const listOf = async (asked: Asked, stablecoins: boolean): Promise<Answer> => {
   const { data, now, path, query, fault } = asked;
   const requestedAt = now();
@@ -152,7 +164,7 @@ const listOf = async (asked: Asked, stablecoins: boolean): Promise<Answer> => {
     balances: page.map((balance) => balanceItem(asked, balance, details)),
     ...next,
     ...failures(chains, failed),
-    ...warnings('Balances', unsupported, asked),
+    ...warnings('Balances', unsupported, asked, beginnings(asked, chains, UNSEEN)),
   };
   return { body, chains: chains.length };
 };

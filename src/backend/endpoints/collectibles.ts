@@ -1,7 +1,10 @@
 import { address, chainChoice, flag, isBehind, limit, Refused } from '../http/query.ts';
 import type { Holding, NftMetadata } from '../source.ts';
-import { isoTime, type Lookup, paged, scopeOf } from './lookup.ts';
+import { beginnings, isoTime, type Lookup, paged, scopeOf, warnings } from './lookup.ts';
 import { type Classification, classifyAll } from './spam.ts';
+
+/** What is missing of a chain without its oldest blocks. */
+const UNSEEN = 'collectibles that came before are missing';
 
 const DEFAULT_LIMIT = 250;
 const MAX_LIMIT = 2_500;
@@ -41,6 +44,7 @@ export const collectibles: Lookup = {
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
       ...next,
+      ...warnings('Collectibles', [], asked, beginnings(asked, chains, UNSEEN)),
     };
     return { body, chains: chains.length };
   },

@@ -2,9 +2,11 @@ import { address, chainChoice, flag, isBehind, limit, list, single, words } from
 import type { ChainReader, PageStart, Place, TransactionPage } from '../source.ts';
 import { ACTIVITY_TYPES, ASSET_TYPES, type Hex, type LogEntry, type Transaction } from '../types.ts';
 import { type Activity, activitiesOf } from './activity-items.ts';
-import { type Asked, isoTime, type Lookup, scopeOf, warnings } from './lookup.ts';
+import { type Asked, beginnings, isoTime, type Lookup, scopeOf, warnings } from './lookup.ts';
 
 const MAX_LIMIT = 100;
+/** What a list of a chain without its oldest blocks lacks at its end. */
+const OLDER = 'what was before is missing';
 
 /** A wallet's transactions, newest first. */
 export const transactions: Lookup = {
@@ -26,7 +28,7 @@ export const transactions: Lookup = {
     const body = {
       wallet_address: wallet,
       transactions: transactions.map(({ transaction }) => transactionItem(data, wallet, transaction, decode)),
-      ...warnings('Transactions', unsupported, asked),
+      ...warnings('Transactions', unsupported, asked, hasMore ? [] : beginnings(asked, chains, OLDER)),
       ...(hasMore && last !== undefined && { next_offset: cursors.issue(scope, last.place) }),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
@@ -169,7 +171,7 @@ export const activity: Lookup = {
     const body = {
       activity: page.map((placed) => placed.activity.item()),
       ...(next !== null && { next_offset: cursors.issue(scope, next) }),
-      ...warnings('Activities', unsupported, asked),
+      ...warnings('Activities', unsupported, asked, next === null ? beginnings(asked, chains, OLDER) : []),
     };
     return { body, chains: chains.length };
   },

@@ -2,8 +2,8 @@ import type { FaultRule } from '../http/http.ts';
 import { json, type Operation, type ServiceResponse, text } from '../http/http.ts';
 import { type Cursors, MalformedQuery, pageOf, Refused, type Scope, single } from '../http/query.ts';
 import { sizeOfJson } from '../json-size.ts';
-import type { ChainData, Part, Place, Wanted } from '../source.ts';
-import type { Awaitable } from '../types.ts';
+import type { Beginning, ChainData, Part, Place, Wanted } from '../source.ts';
+import type { Awaitable, Chain } from '../types.ts';
 
 /** What all lookups share. */
 export type Service = {
@@ -171,20 +171,51 @@ export const paged = async <Raw, Item>(
   return { page, next: end === null ? {} : { next_offset: cursors.issue(scope, end) } };
 };
 
-/** The `warnings` of an answer: requested chains that the lookup does not cover. */
-export const warnings = (subject: string, chainIds: readonly number[], { baseUrl }: Service): object =>
-  chainIds.length === 0
-    ? {}
-    : {
-        warnings: [
-          {
-            code: 'UNSUPPORTED_CHAIN_IDS',
-            message: `Some requested chain_ids are not supported. ${subject} are returned only for supported chains.`,
-            chain_ids: chainIds,
-            docs_url: `${baseUrl()}/v1/evm/supported-chains`,
-          },
-        ],
-      };
+/** A warning about chains: what is missing of them in an answer. */
+type Warning = {
+  readonly code: string;
+  readonly message: string;
+  readonly chain_ids: readonly number[];
+  readonly docs_url?: string;
+};
+
+/** The `warnings` of an answer: requested chains that the lookup does not cover, and others. */
+export const warnings = (
+  subject: string,
+  chainIds: readonly number[],
+  { baseUrl }: Service,
+  others: readonly Warning[] = [],
+): object => {
+  const unsupported = {
+    code: 'UNSUPPORTED_CHAIN_IDS',
+    message: `Some requested chain_ids are not supported. ${subject} are returned only for supported chains.`,
+    chain_ids: chainIds,
+    docs_url: `${baseUrl()}/v1/evm/supported-chains`,
+  };
+  const all = [...(chainIds.length === 0 ? [] : [unsupported]), ...others];
+  return all.length === 0 ? {} : { warnings: all };
+};
+
+/** What the lists of a chain lack, in words. */
+export const lacking = ({ name }: Chain, { block, isLate }: Beginning): string => {
+  if (block === null) return `No block of ${name} is indexed yet`;
+  return isLate
+    ? `The index of ${name} begins with block ${block} (START_BLOCK)`
+    : `The blocks of ${name} before ${block} are not indexed yet`;
+};
+
+/** Warnings of chains of which a list lacks the oldest blocks: where it ends, there may be more. */
+export const beginnings = (
+  { data }: Service,
+  chains: readonly Chain[],
+  missing: string,
+): readonly Warning[] =>
+  chains.flatMap((chain) => {
+    const beginning = data.beginning(chain.id);
+    if (beginning === null) return [];
+    const code = beginning.isLate ? 'START_BLOCK' : 'INDEXING';
+    return [{ code, message: `${lacking(chain, beginning)}: ${missing}`, chain_ids: [chain.id] }];
+  });
 
 /** Chains as the part of a list's scope, in one order. */
 export const scopeOf = (chains: readonly { readonly id: number }[]): readonly number[] =>

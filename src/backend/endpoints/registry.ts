@@ -1,13 +1,14 @@
+import { CHANGES_PATH } from '../changes.ts';
 import type { Operation } from '../http/http.ts';
-import type { ChainStatus } from '../source.ts';
-import { CHAIN_LOOKUPS } from '../types.ts';
+import type { ChainData, ChainStatus } from '../source.ts';
+import { CHAIN_LOOKUPS, type Chain } from '../types.ts';
 import { isoSeconds } from './assets.ts';
 import { balance, balances, stablecoins } from './balances.ts';
 import { collectibles } from './collectibles.ts';
 import { defiPositions, supportedProtocols } from './defi.ts';
 import { activity, transactions } from './history.ts';
 import { type Lookup, operationOf, type Service } from './lookup.ts';
-import { searchTokens, tokenHolders, tokenInfo } from './tokens.ts';
+import { searchTokens, tokenHolders, tokenInfo, unknownHolders } from './tokens.ts';
 
 /** The progress of an index on a chain; nothing for simulated chains. */
 export const indexOf = (status: ChainStatus | undefined): object => {
@@ -21,7 +22,17 @@ export const indexOf = (status: ChainStatus | undefined): object => {
   };
 };
 
-/** The chains and what each supports. The list needs no key and costs nothing. */
+/** Says why a late start leaves token holders unsupported. */
+const lateHolders = (data: ChainData, chain: Chain): object => {
+  const beginning = data.beginning(chain.id);
+  if (beginning === null || !chain.unsupported.includes('token_holders')) return {};
+  return { token_holders: { supported: false, reason: unknownHolders(chain, beginning) } };
+};
+
+/**
+ * The chains and what each supports. The list needs no key and costs nothing. Where nothing costs anything, it says so, and where
+ * changes are told.
+ */
 const supportedChains: Lookup = {
   path: '/v1/evm/supported-chains',
   needsKey: false,
@@ -29,16 +40,20 @@ const supportedChains: Lookup = {
   computeUnits: () => 0,
   answer({ data }) {
     const statuses = new Map(data.status().map((status) => [status.chainId, status]));
-    const chains = data.chains.map(({ id, name, tags, unsupported }) => ({
-      name,
-      chain_id: id,
-      tags,
+    const chains = data.chains.map((chain) => ({
+      name: chain.name,
+      chain_id: chain.id,
+      tags: chain.tags,
       ...Object.fromEntries(
-        CHAIN_LOOKUPS.map((lookup) => [lookup, { supported: !unsupported.includes(lookup) }]),
+        CHAIN_LOOKUPS.map((lookup) => [lookup, { supported: !chain.unsupported.includes(lookup) }]),
       ),
-      ...indexOf(statuses.get(id)),
+      ...lateHolders(data, chain),
+      ...indexOf(statuses.get(chain.id)),
     }));
-    return { body: { chains }, chains: 0 };
+    return {
+      body: { chains, ...(data.changes !== null && { free: true, changes: CHANGES_PATH }) },
+      chains: 0,
+    };
   },
 };
 

@@ -1,10 +1,11 @@
 import { checksum } from 'ox/Address';
 import { address, asset, chainChoice, hoursAgo, limit, oneChain, Refused, single } from '../http/query.ts';
 
+import type { Beginning } from '../source.ts';
 import type { Chain, Hex } from '../types.ts';
 import { isoSeconds, knownAsset } from './assets.ts';
 import { priceHistory } from './balances.ts';
-import { type Lookup, paged, type Service, warnings } from './lookup.ts';
+import { type Lookup, lacking, paged, type Service, warnings } from './lookup.ts';
 
 /** A token in the format of token info. Amounts and values of the supply are those of ERC-20s alone. */
 const tokenItem = async (
@@ -14,9 +15,11 @@ const tokenItem = async (
   hours: readonly number[] | null,
 ) => {
   const { data, now } = service;
-  const known = knownAsset(data, chain, token, now());
+  // A token that the source has not met is known once it is asked.
   const supply = token === null ? null : await data.supply(chain.id, token);
-  if (known === null || (token !== null && supply === null)) throw new Refused(404, 'Token not found');
+  const known = knownAsset(data, chain, token, now());
+  if (known === null || (token !== null && known.standard !== 'erc20'))
+    throw new Refused(404, 'Token not found');
   const { symbol, name, decimals, logo, priceUsd, poolSizeUsd } = known;
   const value = priceUsd === null || supply === null ? null : (Number(supply) / 10 ** decimals) * priceUsd;
   return {
@@ -60,6 +63,10 @@ const MAX_HOLDERS = 500;
 /** The service writes some addresses in the mixed case of EIP-55, and others in lower case. */
 const mixedCase = (account: Hex): string => (/[02468ace]$/.test(account) ? checksum(account) : account);
 
+/** Why the holders of a chain's tokens are not known. */
+export const unknownHolders = (chain: Chain, beginning: Beginning): string =>
+  `${lacking(chain, beginning)}: the holders of tokens are not known`;
+
 /** The holders of one ERC-20, the greatest first. An offset is the last balance, so that pages shift with balances. */
 export const tokenHolders: Lookup = {
   path: '/v1/evm/token-holders/{chain_id}/{address}',
@@ -68,33 +75,52 @@ export const tokenHolders: Lookup = {
   async answer(asked) {
     const { data, path, query } = asked;
     const chain = data.chains.find(({ id }) => String(id) === path.chain_id);
+    const beginning = chain === undefined ? null : data.beginning(chain.id);
+    if (chain !== undefined && beginning !== null)
+      throw new Refused(beginning.isLate ? 400 : 503, unknownHolders(chain, beginning));
     if (chain === undefined || chain.unsupported.includes('token_holders'))
       throw new Refused(400, `Unsupported chain id: ${path.chain_id}`);
     const token = address(path.address, 'Invalid token address');
     const count = limit(query, MAX_HOLDERS, MAX_HOLDERS);
+    let isWhole = true;
     const { page, next } = await paged(asked, ['holders', chain.id, token], {
       limit: count,
       async ask(wanted) {
         const holders = await data.holders(chain.id, token, wanted);
         if (holders === null) throw new Refused(404, 'Token not found');
+        if (!holders.isWhole) isWhole = false;
         return holders;
       },
       choose: (holders) => holders,
-      placeOf: ({ amount, account }) => [amount.toString(), account],
-      isAfter: ({ amount, account }, [balance = 0, last = '']) =>
-        amount < BigInt(balance) || (amount === BigInt(balance) && account > String(last)),
+      placeOf: ({ place }) => place,
+      isAfter: ({ place: [amount = 0, account = ''] }, [balance = 0, last = '']) =>
+        BigInt(amount) < BigInt(balance) || (BigInt(amount) === BigInt(balance) && account > last),
     });
-    const items = page.map(({ account, amount, acquiredAt, hasSent }) => ({
+    const ordered = isWhole ? page : page.toSorted((one, other) => (one.amount > other.amount ? -1 : 1));
+    const items = ordered.map(({ account, amount, acquiredAt, hasSent }) => ({
       wallet_address: mixedCase(account),
       balance: amount.toString(),
       first_acquired: isoSeconds(acquiredAt),
       has_initiated_transfer: hasSent,
     }));
-    return { body: { token_address: token, chain_id: chain.id, holders: items, ...next }, chains: 1 };
+    const body = {
+      ...{ token_address: token, chain_id: chain.id, holders: items },
+      ...next,
+      ...warnings('Holders', [], asked, isWhole ? [] : [unverified(chain)]),
+    };
+    return { body, chains: 1 };
   },
 };
 
-const SEARCH = { default: 10, most: 50, shortest: 3, likeness: 0.3 };
+/** What a list of holders is where balances change without events. */
+const unverified = ({ id }: Chain) => ({
+  code: 'UNVERIFIED_HOLDERS',
+  message:
+    'Balances of this token change without events. Those listed are what its contract says, but holders may be missing, and the order is that of its events.',
+  chain_ids: [id],
+});
+
+const SEARCH = { default: 10, most: 50, shortest: 3, likeness: 0.3, verified: 200 };
 
 const trigrams = (text: string): ReadonlySet<string> => {
   const padded = `  ${text.toLowerCase()} `;
@@ -122,7 +148,7 @@ const searchLimit = (query: URLSearchParams): number => {
   return Math.min(Math.max(Number(value), 1), SEARCH.most);
 };
 
-/** ERC-20s by their symbols and names. The answer is a bare list, the best match first. */
+/** ERC-20s by their symbols and names. The answer is a bare list, the best match first. Those whose events lie come last. */
 export const searchTokens: Lookup = {
   path: '/v1/evm/search/tokens',
   errors: 'coded',
@@ -147,7 +173,10 @@ export const searchTokens: Lookup = {
           one.token.chain.id - other.token.chain.id ||
           (one.token.address < other.token.address ? -1 : 1),
       );
-    const body = found.slice(0, count).map(({ token }) => ({
+    const best = found.map(({ token }) => token);
+    const overstated = await data.overstated(best.slice(0, SEARCH.verified));
+    const ranked = [...best.filter((token) => !overstated.has(token)), ...overstated];
+    const body = ranked.slice(0, count).map((token) => ({
       chain_id: token.chain.id,
       address: token.address,
       token_type: 'ERC20',

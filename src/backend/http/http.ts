@@ -30,8 +30,13 @@ const readBody = async (incoming: IncomingMessage): Promise<string | null> => {
 
 /** Sends an answer. With `cut`, sends only the first half of its body and then breaks the connection. */
 export const send = (outgoing: ServerResponse, answer: ServiceResponse, cut = false): void => {
+  const { computeUnits = 0, stream } = answer;
+  if (stream !== undefined) {
+    outgoing.writeHead(answer.status, { ...answer.headers, 'x-compute-units-cost': computeUnits });
+    stream(outgoing);
+    return;
+  }
   const body = Buffer.from(answer.body ?? '');
-  const { computeUnits = 0 } = answer;
   outgoing.writeHead(answer.status, {
     ...answer.headers,
     ...(answer.status !== 204 && { 'content-length': body.length }),
@@ -69,6 +74,8 @@ export type ServiceResponse = {
   readonly headers?: Readonly<Record<string, string>>;
   /** The text of the body; see `json` and `text`. */
   readonly body?: string;
+  /** Writes the body in place of `body`, for as long as the client listens. */
+  readonly stream?: (outgoing: ServerResponse) => void;
   /** The cost of the request, sent as `X-Compute-Units-Cost`. */
   readonly computeUnits?: number;
 };

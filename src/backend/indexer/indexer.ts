@@ -52,7 +52,10 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
       const deliveries = { ...store.deliveries.pending(), ended };
       return { health: healthOf(chains), chains, deliveries, bytes: bytesIn(config.directory) };
     };
-    const operations = expose === undefined ? [] : [metricsOf(async () => expose(figures()))];
+    const operations =
+      expose === undefined
+        ? source.operations
+        : [...source.operations, metricsOf(async () => expose(figures()))];
     const { host, port, apiKey, keyHeader } = config;
     const service = await startService(
       { ...source, operations },

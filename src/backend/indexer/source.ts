@@ -1,11 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { Changes } from '../changes.ts';
 import { CHAINS } from '../sandbox/chains.ts';
 import type { BlockListener, Collection, Source } from '../source.ts';
 import type { Chain, ChainLookup, Hex } from '../types.ts';
-import type { ParsedBlock } from './blocks/parse.ts';
+import { concernedBy } from './blocks/concerned.ts';
+import { mayMoveInside, type ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
 import { Collectibles } from './contracts/collectibles.ts';
 import { createDecoder } from './contracts/decode.ts';
+import { Differing } from './contracts/differing.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
 import { Index } from './database/store.ts';
@@ -35,9 +38,14 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   const { database, watches, log } = options;
   const counts = new Map(options.chains.map(({ id }) => [id, new NodeCounts()]));
   const nodes = new Map(options.chains.map(({ id, url }) => [id, openNode(id, url, counts.get(id))]));
-  const chains = options.chains.map(({ id }) => describeChain(id, () => (index.range(id)?.from ?? 0) === 0));
+  const chains = options.chains.map(({ id, startBlock }) =>
+    describeChain(id, () => (index.range(id)?.from ?? startBlock) === 0),
+  );
+  const changes = new Changes();
   const metadata = new Metadata({
     ...{ database, chains, nodes },
+    // Who has something to do with a contract is not known.
+    onAnswer: (chainId) => changes.tell(chainId, null),
     report(chainId, problem) {
       for (const { follower } of followed)
         if (follower.chainId === chainId) follower.reportContracts(problem);
@@ -53,18 +61,46 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     readings: (chainId, contract) => metadata.readings(chainId, contract),
     onRebuild: (format) => log('index made anew', { problem: `its format was ${format}, an older one` }),
   });
-  const data = new IndexedData({ database, index, chains, nodes, metadata });
-  const decoder = await createDecoder({ directory: options.abiDirectory, log });
-  const prices = options.prices === null ? null : await openPrices({ source: options.prices, log });
+  const differing = new Differing({
+    ...{ database, index, nodes },
+    onChange: (chainId) => changes.tell(chainId, null),
+  });
+  const data = new IndexedData({ database, index, chains, nodes, metadata, differing });
+  const tellAll = () => {
+    for (const { id } of chains) changes.tell(id, null);
+  };
+  const decoder = await createDecoder({ directory: options.abiDirectory, log, onChange: tellAll });
+  const prices =
+    options.prices === null
+      ? null
+      : await openPrices({ source: options.prices, chains, log, onChange: tellAll });
   const collectibles =
     options.metadata && new Collectibles({ database, nodes, ipfsGateway: options.metadata.ipfsGateway });
+
+  /** The chains of which new tokens are looked at soon. */
+  const looking = new Set<number>();
+  const lookAtNew = (chainId: number): void => {
+    if (looking.has(chainId)) return;
+    looking.add(chainId);
+    const look = async () => {
+      looking.delete(chainId);
+      // A node that fails is asked again at the next block, and its chain's follower says so.
+      await data.lookAtNew(chainId).catch(() => {});
+    };
+    setTimeout(look, NEW_TOKENS_MS).unref();
+  };
 
   const listeners: BlockListener[] = [];
   const followed: readonly { readonly follower: Follower; readonly tracer: Tracer }[] =
     options.chains.flatMap(({ id, startBlock }) => {
       const node = nodes.get(id);
       if (node === undefined) return [];
-      const readBalances = createBalanceReader({ node, watches, log });
+      const readBalances = createBalanceReader({
+        ...{ node, watches, log },
+        differs: (token) => differing.has(id, token),
+        onDifference: (token, call, sum, block) =>
+          differing.note({ chainId: id, token, call, sum, block, isOverstated: false }),
+      });
       const balances = (block: ParsedBlock) =>
         readBalances(block, index.range(id)?.lowest.number === 0, (contract) =>
           metadata.readings(id, contract),
@@ -73,6 +109,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
         added(block) {
           for (const each of listeners) each.added(block);
           tracer.wake();
+          lookAtNew(id);
         },
         traced(block, before) {
           for (const each of listeners) each.traced(block, before);
@@ -84,9 +121,19 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
           for (const each of listeners) each.removed(chainId, fromNumber);
         },
       };
-      const tracer: Tracer = new Tracer({ node, index, balances, listener, log });
+      const isToken = (contract: Hex) => metadata.contract(id, contract) !== null;
+      const tellAdded = (blocks: readonly ParsedBlock[] | null) => {
+        const concerned = blocks === null ? null : concernedBy(blocks, isToken);
+        changes.tell(id, concerned);
+      };
+      const tracer: Tracer = new Tracer({ node, index, balances, listener, changed: tellAdded, log });
       const follower = new Follower({
         ...{ node, index, startBlock, listener, log },
+        changed(blocks) {
+          // Whom native currency reaches inside of calls is known once the node traces again.
+          const isUntraced = blocks?.some(({ transactions }) => transactions.some(mayMoveInside));
+          tellAdded(isUntraced && tracer.status().problem !== null ? null : blocks);
+        },
         async prepare(block, isNew) {
           // Which balances a block changes is known once its contracts are.
           await metadata.learn(block, isNew);
@@ -99,6 +146,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
 
   return {
     chains,
+    changes,
     seesCallValues: true,
     operations: [],
     protocols: data.protocols,
@@ -118,8 +166,14 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     pool: () => data.pool(),
     supply: (...args) => data.supply(...args),
     tokens: (chainIds) => data.tokens(chainIds),
+    overstated: (tokens) => data.overstated(tokens),
     defiPositions: () => data.defiPositions(),
     status: () => followed.map(({ follower }) => follower.status()),
+    beginning(chainId) {
+      const { startBlock = null } = options.chains.find(({ id }) => id === chainId) ?? {};
+      const isBeforeFirst = index.range(chainId) === null && startBlock !== null && startBlock > 0;
+      return isBeforeFirst ? { block: startBlock, isLate: true } : data.beginning(chainId);
+    },
     chainFigures: () =>
       followed.map(({ follower }) => {
         const status = follower.status();
@@ -137,7 +191,13 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     async stop() {
       await Promise.all(followed.map(({ follower }) => follower.stop()));
       await Promise.all(followed.map(({ tracer }) => tracer.stop()));
-      await Promise.all([metadata.stop(), collectibles?.stop(), prices?.close()]);
+      await Promise.all([
+        metadata.stop(),
+        differing.stop(),
+        collectibles?.stop(),
+        prices?.close(),
+        decoder.close(),
+      ]);
     },
   };
 };
@@ -155,6 +215,9 @@ const openNode = (chainId: number, url: string, counts = new NodeCounts()): EvmN
     },
   };
 };
+
+/** Milliseconds after a block until its new tokens are looked at, with those of the blocks until then. */
+const NEW_TOKENS_MS = 1_000;
 
 const NOTHING_WATCHED = { watches: () => false, after: () => null };
 

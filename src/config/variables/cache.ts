@@ -91,7 +91,7 @@ export const CACHE = {
   CACHE_WATCHED_MS: variable(
     milliseconds(),
     30_000,
-    "How long a wallet's newest page of transactions (or of activity) stays fresh while its transactions (or activities) are [delivered here](caching-and-cost.md#watched-wallets), unless a delivery names it. 0 turns it off.",
+    "How long a wallet's newest page of transactions or of activity stays fresh while its events are [delivered here](caching-and-cost.md#watched-wallets), unless a delivery names it; and any page of a service that [tells of its changes](caching-and-cost.md#a-service-that-tells-of-its-changes), unless one concerns it. 0 turns it off.",
   ),
   CACHE_MAX_MB: variable(integer(0, 1_000_000, 'MB'), 256, 'Approximate memory of the page cache.'),
   ...OLD_NAMES,

@@ -29,7 +29,7 @@ export const INDEX = {
   CHAINS: variable(
     indexedChains,
     null,
-    'Chains to index from nodes of your own: `31337=http://127.0.0.1:8545`, comma-separated, by `http`, `https`, `ws` or `wss`. See [Your own chain](your-own-chain.md). The node must answer for that chain id. `1@19000000=url` begins with that block; by default the first block is 0 for a chain of fewer than 10,000 blocks, and else about its head. Not with UPSTREAM_URL, nor with REDIS_URL: many gateways share one service.',
+    'Chains to index from nodes of your own: `31337=http://127.0.0.1:8545`, comma-separated, by `http`, `https`, `ws` or `wss`. See [Your own chain](your-own-chain.md). The node must answer for that chain id. `1@19000000=url` begins with that block; by default the first block is 0 for a chain of fewer than 10,000 blocks, and else about its head, or the first that the node has. Not with UPSTREAM_URL, nor with REDIS_URL: many gateways share one service.',
     { isCommon: true, isSecret: true, example: '1@24000000=wss://node.example.com' },
   ),
   ABI_DIR: variable(

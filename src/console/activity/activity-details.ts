@@ -4,7 +4,7 @@ import {
   type TransactionDetailsQuery,
   TransactionPlaces,
 } from '../__generated__/operations.ts';
-import { type Problem, send } from '../api/client.ts';
+import { type Problem, problemHere, send } from '../api/client.ts';
 import { useChains } from '../chain-filter.ts';
 import { Empty, Facts, Hash, html, ProblemNotice, Skeleton } from '../components.ts';
 import { formatCount, formatUnits, inWords } from '../format.ts';
@@ -45,10 +45,7 @@ const findPlace = async (
     const { data, problems } = await send(TransactionPlaces, variables, signal);
     const list = data?.wallet.transactions;
     const [problem] = problems;
-    if (!list)
-      return (
-        problem ?? { code: 'NOT_JSON', message: 'The answer has no list.', path: [], retryAfterMs: null }
-      );
+    if (!list) return problem ?? problemHere('NOT_JSON', 'The answer has no list.');
     let before = after;
     for (const edge of list.edges) {
       if (edge?.node?.hash === hash) return { before };

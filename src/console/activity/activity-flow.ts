@@ -3,7 +3,7 @@ import { Avatar } from '../avatar.ts';
 import { Address, html } from '../components.ts';
 import { inWords, shorten } from '../format.ts';
 import { type ActivityItem, functionOf, movesOf, symbolOf } from './activity-model.ts';
-import { AssetName, allowanceOf } from './activity-words.ts';
+import { AssetName, allowanceOf, isNobody } from './activity-words.ts';
 
 /** Who gave what to whom in a transaction, as a picture: the wallet on the left, the others on the right. */
 
@@ -19,7 +19,7 @@ const NOBODY = 'nobody';
 const UNKNOWN = 'unknown';
 
 const partyOf = (address: string | null, type: ActivityItem['type']): string => {
-  if ((type === 'MINT' || type === 'BURN') && (address === null || /^0x0*$/.test(address))) return NOBODY;
+  if ((type === 'MINT' || type === 'BURN') && isNobody(address)) return NOBODY;
   return address ?? UNKNOWN;
 };
 

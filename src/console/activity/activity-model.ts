@@ -1,5 +1,5 @@
 import type { ActivityItemFragment, MovedTokenFragment } from '../__generated__/operations.ts';
-import { compareDecimals, NATIVE_DECIMALS, nativeSymbol, shortHex, sumOf } from '../format.ts';
+import { compareDecimals, isZero, NATIVE_DECIMALS, nativeSymbol, shortHex, sumOf } from '../format.ts';
 
 /** What a wallet's activities say: what moved, on which day, in which transaction, and which of them a filter finds. */
 
@@ -37,7 +37,7 @@ export const movesOf = (item: ActivityItem): readonly Move[] => {
       ];
     case 'CALL':
       // A call that came in names its caller.
-      return value === null || /^0*$/.test(value) ? [] : [{ ...move(from === null ? 'out' : 'in') }];
+      return value === null || isZero(value) ? [] : [{ ...move(from === null ? 'out' : 'in') }];
     default:
       return [];
   }
@@ -76,13 +76,7 @@ export const dayOf = (time: Date): string =>
 
 /** Groups activities by their transactions. The order of first items stays. */
 export const happeningsOf = (items: readonly ActivityItem[]): readonly Happening[] => {
-  const groups = new Map<string, ActivityItem[]>();
-  for (const item of items) {
-    const key = `${item.chainId}:${item.transactionHash}`;
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
+  const groups = Map.groupBy(items, ({ chainId, transactionHash }) => `${chainId}:${transactionHash}`);
   return [...groups].flatMap(([key, group]) => {
     const [{ transactionHash: hash, chainId, blockTime: time } = {}] = group;
     // A lookup states all three for each activity.

@@ -1,16 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { useChains } from '../chain-filter.ts';
+import { useChainNames } from '../chain-filter.ts';
 import { Hash, html } from '../components.ts';
-import {
-  formatClock,
-  formatDay,
-  formatUsd,
-  formatUsdBriefly,
-  formatUtc,
-  inWords,
-  shortHex,
-} from '../format.ts';
+import { formatClock, formatDay, formatUsd, formatUsdBriefly, formatUtc, shortHex } from '../format.ts';
 import { ActivityDetails } from './activity-details.ts';
 import {
   type ActivityItem,
@@ -78,7 +70,7 @@ type Props = {
 export const HappeningRow = ({ happening, address, thin, isOpen, onToggle, newer, withDay }: Props) => {
   const { key, hash, chainId, time, day, items } = happening;
   const row = useRef<HTMLLIElement>(null);
-  const chain = useChains().find((known) => known.chainId === chainId);
+  const nameOf = useChainNames();
   const details = `activity-${address}-${key}`;
   const others = items.length - SHOWN;
   // A link leads to the row that it opens.
@@ -89,7 +81,7 @@ export const HappeningRow = ({ happening, address, thin, isOpen, onToggle, newer
   const foot = html`${!isOpen && others > 0 && html`<p class="quiet">and ${others} more in this transaction</p>`}
     <div class="bar quiet act-foot">
       <time datetime=${time} title=${formatUtc(time)}>${withDay && `${formatDay(day)}, `}${formatClock(time)}</time>
-      <span class="tag">${chain ? inWords(chain.name) : `chain ${chainId}`}</span>
+      <span class="tag">${nameOf(chainId)}</span>
       <${Hash} value=${hash} label="transaction hash" />
       <button type="button" class="more" aria-expanded=${isOpen} aria-controls=${isOpen ? details : undefined} onClick=${() => onToggle(hash, isOpen)}>${isOpen ? 'Close' : 'What happened'}<span class="visually-hidden"> in ${shortHex(hash)}</span></button>
     </div>`;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Address, html } from '../components.ts';
-import { formatUnits, inWords, shorten } from '../format.ts';
+import { formatUnits, inWords, isUnlimited, isZero, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import {
   type ActivityItem,
@@ -14,9 +14,6 @@ import {
 /** An activity as a sentence about its wallet. */
 
 const LONGEST_SYMBOL = 24;
-/** An allowance of this much is one without a limit: no token has as many of its smallest unit. */
-const UNLIMITED = 2n ** 128n - 1n;
-
 const ALL_DIGITS = 255;
 
 /** An amount in whole tokens, to six decimal places; `exact` has all. A token whose decimals are unknown is counted in its smallest unit. */
@@ -58,17 +55,19 @@ export const AssetName = (asset: Asset) => {
   return html`<span class="asset" title=${[exact, token?.name, token?.address].filter(Boolean).join(' · ')}><${TokenLogo} token=${drawn} size=${18} /><strong>${assetText(asset)}</strong></span>`;
 };
 
-const party = (word: string, address: string | null): ComponentChildren =>
+/** The other side, behind a word; nothing where none is named. */
+export const party = (word: string, address: string | null): ComponentChildren =>
   address !== null && html` ${word} <${Address} value=${address} />`;
 
-const isNobody = (address: string | null): boolean => address === null || /^0x0*$/.test(address);
+/** Minted from, or burned to. */
+export const isNobody = (address: string | null): boolean => address === null || /^0x0*$/.test(address);
 
 /** What an approval allows; null where it ends one. */
 export const allowanceOf = (item: ActivityItem): ComponentChildren => {
   const { value, token, tokenId, chainId } = item;
   if (tokenId !== null) return html`<${AssetName} ...${item} />`;
-  if (value !== null && /^0*$/.test(value)) return null;
-  return value !== null && BigInt(value) >= UNLIMITED
+  if (value !== null && isZero(value)) return null;
+  return value !== null && isUnlimited(value)
     ? html`<strong>any amount of ${symbolIn({ token, chainId, tokenId, value })}</strong>`
     : html`up to <${AssetName} ...${item} />`;
 };

@@ -2,12 +2,11 @@ import type { VNode } from 'preact';
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { WalletActivity } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import type { PagedState } from '../api/use-connection.ts';
-import { html, useNow, useReached } from '../components.ts';
+import { Empty, html, useReached } from '../components.ts';
 import { counted, formatCount, formatDay, formatUsd } from '../format.ts';
-import { createMemory, setParams, useParam } from '../route.ts';
+import { setParams, useParam } from '../route.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from '../wallet/list.ts';
-import { type LoadWalletPage, useWalletList } from '../wallet/use-wallet-list.ts';
+import { type PanelProps, useWalletList, walletList } from '../wallet/use-wallet-list.ts';
 import { ActivityFilter, type Chosen, clearChosen, setFilter, useChosen } from './activity-filter.ts';
 import {
   type ActivityItem,
@@ -35,25 +34,16 @@ const estimate = (shown: number, wanted: number): Estimate => {
 /** Rows that are drawn at once: more of the loaded ones follow as they come near the window. */
 const STEP = 60;
 
-type Props = { address: string; chainIds: readonly number[] };
-
-const memory = createMemory<PagedState<ActivityItem>>();
+const ACTIVITY = walletList({
+  pageSize: ITEMS_OF_A_REQUEST,
+  read: (asked: PanelProps, range, signal) => send(WalletActivity, { ...asked, ...range }, signal),
+  pageIn: ({ wallet }) => wallet.activity,
+});
 
 /** What happened to a wallet, in words: by transaction and by day, newest first, unless another order is chosen. */
-export const Activity = ({ address, chainIds }: Props) => {
-  const load = useCallback<LoadWalletPage<ActivityItem>>(
-    async (first, after, signal) => {
-      const { data, problems } = await send(WalletActivity, { address, first, after, chainIds }, signal);
-      return { connection: data?.wallet.activity ?? null, problems };
-    },
-    [address, chainIds],
-  );
-  const activity = useWalletList(ITEMS_OF_A_REQUEST, load, {
-    memory,
-    name: `activity ${address} ${chainIds}`,
-  });
-  const { list } = activity;
-  const items = useMemo(() => list.items.map(({ node }) => node), [list.items]);
+export const Activity = ({ address, chainIds }: PanelProps) => {
+  const activity = useWalletList(ACTIVITY, { address, chainIds });
+  const { list, nodes: items } = activity;
   const happenings = useMemo(() => happeningsOf(items), [items]);
   const thin = useMemo(() => thinTokensOf(items), [items]);
   const chosen = useChosen();
@@ -63,7 +53,6 @@ export const Activity = ({ address, chainIds }: Props) => {
     const found = filtered(happenings, filter, thin);
     return sort === 'biggest' ? byWorth(found, thin) : sort === 'oldest' ? found.toReversed() : found;
   }, [happenings, thin, key, sort]);
-  const now = useNow();
   const [open] = useParam('open');
   const [limit, setLimit] = useState(STEP);
   const visible = Math.max(limit, shown.findIndex(({ hash }) => hash === open) + 1);
@@ -72,7 +61,7 @@ export const Activity = ({ address, chainIds }: Props) => {
   const end = useReached(isCut, showMore);
   const pick = (day: string) => setFilter({ from: day, to: day });
   return html`<div class="stack activity">
-    <${ListHead} list=${activity} now=${now}>
+    <${ListHead} list=${activity}>
       <${LoadAll} list=${activity} what="activities" estimate=${estimate} />
     <//>
     ${
@@ -83,7 +72,7 @@ export const Activity = ({ address, chainIds }: Props) => {
         </div>
         <${ActivityFilter} items=${items} chosen=${chosen} />`
     }
-    <${ListBody} list=${list} what="activities" kind="row" empty="No activity on these chains: a call that failed leaves none" price=${UNITS_OF_A_REQUEST} isPaused=${chosen.isActive || isCut}>
+    <${ListBody} list=${activity} what="activities" kind="row" empty="No activity on these chains: a call that failed leaves none" price=${UNITS_OF_A_REQUEST} isPaused=${chosen.isActive || isCut}>
       <${Rows} shown=${isCut ? shown.slice(0, visible) : shown} happenings=${happenings} thin=${thin} address=${address} isByDay=${sort !== 'biggest'} />
       ${isCut && html`<div class="list-end" ref=${end}><button type="button" onClick=${showMore}>Show more of the ${transactions(shown.length)}</button></div>`}
     <//>
@@ -135,18 +124,6 @@ type RowsProps = {
   isByDay: boolean;
 };
 
-const byDay = (
-  shown: readonly Happening[],
-): readonly (readonly [day: string, group: readonly Happening[]])[] => {
-  const days = new Map<string, Happening[]>();
-  for (const happening of shown) {
-    const group = days.get(happening.day);
-    if (group) group.push(happening);
-    else days.set(happening.day, [happening]);
-  }
-  return [...days];
-};
-
 /** How many loaded transactions of its chain are newer than each one. */
 const newerOnChain = (happenings: readonly Happening[]): ReadonlyMap<string, number> => {
   const counts = new Map<number, number>();
@@ -176,12 +153,12 @@ const Rows = ({ shown, happenings, thin, address, isByDay }: RowsProps) => {
     return row;
   };
   const rows = isByDay
-    ? byDay(shown).map(
+    ? [...Map.groupBy(shown, ({ day }) => day)].map(
         ([day, group]) =>
           html`<section key=${day} class="day"><h3>${formatDay(day)} <span class="quiet">${transactions(group.length)}</span></h3><ol class="rows">${group.map(rowOf)}</ol></section>`,
       )
     : html`<ol class="rows">${shown.map(rowOf)}</ol>`;
   const isMissing = open !== '' && happenings.length > 0 && !happenings.some(({ hash }) => hash === open);
   return html`${isMissing && html`<p class="notes">The transaction that the link opens, <code>${open.slice(0, 70)}</code>, is not among the loaded ones: load older ones.</p>`}
-    ${shown.length === 0 ? html`<p class="notice is-empty"><strong>None of the loaded activities match.</strong> Clear the filter, or load more.</p>` : rows}`;
+    ${shown.length === 0 ? html`<${Empty} title="None of the loaded activities match.">Clear the filter, or load more.<//>` : rows}`;
 };

@@ -33,15 +33,14 @@ const post = async (body: string, signal: AbortSignal | undefined): Promise<Body
     if (isBody(answer)) return answer;
   } catch (error) {
     if (signal?.aborted) throw error;
-    if (status === 0) return offline();
+    if (status === 0) return OFFLINE;
   }
-  const message = `Expected the gateway’s JSON, got something else with status ${status}.`;
-  return { code: 'NOT_JSON', message, path: [], retryAfterMs: null };
+  return problemHere('NOT_JSON', `Expected the gateway’s JSON, got something else with status ${status}.`);
 };
 
 /**
- * Sends an operation to the gateway, and records what it cost, unless it is one of many that cost nothing. Failures are problems of the answer: it rejects only when
- * `signal` aborts it.
+ * Sends an operation to the gateway, and records what it cost, unless it is one of many that cost nothing. Failures are
+ * problems of the answer: it rejects only when `signal` aborts it.
  */
 export const send = async <Data, Variables>(
   { name, hash, text }: Operation<Data, Variables>,
@@ -76,6 +75,14 @@ export type Problem = {
   readonly path: readonly (string | number)[];
   readonly retryAfterMs: number | null;
 };
+
+/** A problem that this page has found itself. */
+export const problemHere = (code: string, message: string): Problem => ({
+  code,
+  message,
+  path: [],
+  retryAfterMs: null,
+});
 
 const TITLES: Readonly<Record<string, string>> = {
   OFFLINE: 'The gateway does not answer',
@@ -112,12 +119,10 @@ export const isTransient = ({ code }: Problem): boolean =>
     'LOG_UNAVAILABLE',
   ].includes(code);
 
-const offline = (): Problem => ({
-  code: 'OFFLINE',
-  message: 'It is not running, or the network is down. What is on this page stays.',
-  path: [],
-  retryAfterMs: null,
-});
+const OFFLINE = problemHere(
+  'OFFLINE',
+  'It is not running, or the network is down. What is on this page stays.',
+);
 
 /** Why a connection was not reopened: its close event, or an error. */
 export const closed = (reason: unknown): Problem => {
@@ -125,7 +130,7 @@ export const closed = (reason: unknown): Problem => {
     reason instanceof CloseEvent
       ? `With ${reason.code}: ${reason.reason || 'no reason is given'}.`
       : String(reason);
-  return { code: 'CLOSED', message, path: [], retryAfterMs: null };
+  return problemHere('CLOSED', message);
 };
 
 type WireError = {

@@ -2,7 +2,7 @@ import { openInGraphiQL } from '../api/graphiql.ts';
 import { useChains } from '../chain-filter.ts';
 import { type Bucket, type Series, TimeBars, TONES } from '../charts.ts';
 import { Empty, html, Time } from '../components.ts';
-import { formatCount } from '../format.ts';
+import { counted, formatCount } from '../format.ts';
 import { hrefOf } from '../route.ts';
 import { settings } from '../settings.ts';
 import { type LedgerEntry, ledger, useStore } from '../state.ts';
@@ -14,7 +14,7 @@ export const CostMeter = () => {
   const last = entries[0];
   return html`<a class="cost-meter" href=${hrefOf('cost')} title="What this visit has cost">
     <strong>${formatCount(computeUnits)} CU</strong>
-    <span>${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'}${last && `, last +${last.cost.computeUnits}`}</span>
+    <span>${counted(requests, 'request', 'requests')}${last && `, last +${last.cost.computeUnits}`}</span>
   </a>`;
 };
 

@@ -1,6 +1,15 @@
 import type { ComponentChildren } from 'preact';
+import { party } from '../activity/activity-words.ts';
 import { Address, html } from '../components.ts';
-import { formatUnits, formatUsd, inWords, NATIVE_DECIMALS, nativeSymbol, shorten } from '../format.ts';
+import {
+  formatUnits,
+  formatUsd,
+  inWords,
+  isUnlimited,
+  NATIVE_DECIMALS,
+  nativeSymbol,
+  shorten,
+} from '../format.ts';
 import type { DeliveredEvent } from './cards.ts';
 
 type Of<Kind extends DeliveredEvent['__typename']> = Extract<DeliveredEvent, { __typename: Kind }>;
@@ -25,17 +34,11 @@ const Asset = ({ event, chainId }: { event: Activity; chainId: number | null }) 
   return html`<${Amount} value=${value} decimals=${token?.decimals ?? 0} symbol=${symbolOf(token)} />`;
 };
 
-const party = (word: string, address: string | null): ComponentChildren =>
-  address && html` ${word} <${Address} value=${address} />`;
-
 const SwapText = ({ swap }: { swap: Activity['swap'] }) => {
   const side = (part: NonNullable<Activity['swap']>['from']) =>
     html`<${Amount} value=${part?.value ?? null} decimals=${part?.token?.decimals ?? 0} symbol=${symbolOf(part?.token ?? null)} />`;
   return html`swapped ${side(swap?.from ?? null)} for ${side(swap?.to ?? null)}`;
 };
-
-/** What wallets approve who set no limit: all bits, or nearly so. */
-const isUnlimited = (value: string | null): boolean => value !== null && BigInt(value) >= 2n ** 128n;
 
 const activityText = (event: Activity, chainId: number | null): ComponentChildren => {
   const asset = html`<${Asset} event=${event} chainId=${chainId} />`;
@@ -51,7 +54,7 @@ const activityText = (event: Activity, chainId: number | null): ComponentChildre
     case 'SWAP':
       return html`<${SwapText} swap=${event.swap} />`;
     case 'APPROVE':
-      return html`allowed${party('', event.spender)} to spend ${isUnlimited(event.value) ? html`any amount of <span class="amount">${shorten(symbolOf(event.token), 20)}</span>` : asset}`;
+      return html`allowed${party('', event.spender)} to spend ${event.value !== null && isUnlimited(event.value) ? html`any amount of <span class="amount">${shorten(symbolOf(event.token), 20)}</span>` : asset}`;
     case 'CALL':
       return html`called${party('', event.to)}`;
     default:

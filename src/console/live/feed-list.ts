@@ -1,8 +1,8 @@
 import { Fragment } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useChains } from '../chain-filter.ts';
-import { Empty, Hash, html, ProblemNotice, Time } from '../components.ts';
-import { formatCount, inWords, shorten } from '../format.ts';
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { useChainNames } from '../chain-filter.ts';
+import { Empty, Hash, html, ProblemNotice, Time, useReached } from '../components.ts';
+import { formatCount, inWords, type NameOfChain, shorten } from '../format.ts';
 import { hrefOf } from '../route.ts';
 import { useStore } from '../state.ts';
 import type { Card, DeliveredEvent, Row } from './cards.ts';
@@ -11,18 +11,14 @@ import type { Feed } from './feed.ts';
 
 /** The newest transaction first, with a line where the log could not be continued, and older ones page by page. */
 export const FeedList = ({ feed, rows }: { feed: Feed; rows: readonly Row[] }) => {
-  const chains = useChains();
-  const names = useMemo(() => new Map(chains.map(({ chainId, name }) => [chainId, inWords(name)])), [chains]);
+  const nameOf = useChainNames();
   if (rows.length === 0)
     return html`<${Empty} title="No event has arrived yet">Events come from webhooks that point here. <a href=${hrefOf('wallet')}>Watch a wallet</a>, or <a href=${hrefOf('webhooks')}>point a webhook here</a>.<//>`;
   return html`<ol class="rows feed">
-      ${chunksOf(rows).map((chunk) => html`<${Chunk} key=${chunk.key} rows=${chunk.rows} names=${names} />`)}
+      ${chunksOf(rows).map((chunk) => html`<${Chunk} key=${chunk.key} rows=${chunk.rows} nameOf=${nameOf} />`)}
     </ol>
     <${Older} feed=${feed} />`;
 };
-
-const nameOf = (chainId: number | null, names: ReadonlyMap<number, string>): string | null =>
-  chainId === null ? null : (names.get(chainId) ?? `chain ${chainId}`);
 
 /**
  * Parts of the list of about sixteen rows. A part ends at a row that its own key tells, so that what arrives above or is cut
@@ -42,13 +38,13 @@ const chunksOf = (
   return [...chunks, { key: 'end', rows: open }];
 };
 
-type ChunkProps = { rows: readonly Row[]; names: ReadonlyMap<number, string> };
+type ChunkProps = { rows: readonly Row[]; nameOf: NameOfChain };
 
 const isSame = (some: readonly Row[], others: readonly Row[]): boolean =>
   some.length === others.length && some.every((row, index) => row === others[index]);
 
 /** The same elements as before as long as its rows are the same: what did not change takes no time. */
-const Chunk = ({ rows, names }: ChunkProps) => {
+const Chunk = ({ rows, nameOf }: ChunkProps) => {
   const before = useRef(rows);
   if (!isSame(rows, before.current)) before.current = rows;
   const { current } = before;
@@ -57,10 +53,10 @@ const Chunk = ({ rows, names }: ChunkProps) => {
       ${current.map((row) =>
         row.kind === 'gap'
           ? html`<li key=${row.key} class="gap" role="note">${row.message}</li>`
-          : html`<${CardRow} key=${row.key} card=${row} chain=${nameOf(row.chainId, names)} />`,
+          : html`<${CardRow} key=${row.key} card=${row} chain=${row.chainId === null ? null : nameOf(row.chainId)} />`,
       )}
     <//>`,
-    [current, names],
+    [current, nameOf],
   );
 };
 
@@ -101,23 +97,11 @@ const CardRow = ({ card, chain }: Props) => {
   </li>`;
 };
 
-/** How far below the window the next page is asked for. */
-const AHEAD = '600px';
-
 /** The end of the list: reads the next page when it comes near the window, or on a click. */
 const Older = ({ feed }: { feed: Feed }) => {
   const { hasOlder, isLoadingOlder, olderProblem, items } = useStore(feed.state);
-  const end = useRef<HTMLDivElement>(null);
   const follows = hasOlder && !isLoadingOlder && olderProblem === null;
-  useEffect(() => {
-    if (!follows || end.current === null) return;
-    const observer = new IntersectionObserver(
-      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && feed.loadOlder(),
-      { rootMargin: AHEAD },
-    );
-    observer.observe(end.current);
-    return () => observer.disconnect();
-  }, [follows, feed]);
+  const end = useReached(follows, feed.loadOlder);
   const isTrimmed = olderProblem?.code === 'CURSOR_EXPIRED';
   return html`<div class="list-end" ref=${end}>
     ${isTrimmed && html`<span>Older ones are no longer in the log.</span>`}

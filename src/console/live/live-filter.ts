@@ -4,7 +4,7 @@ import { send } from '../api/client.ts';
 import type { Asked } from '../api/live-feed.ts';
 import { html } from '../components.ts';
 import { inWords, shorten } from '../format.ts';
-import { isAddress, setParams, useParam } from '../route.ts';
+import { insteadOfAddress, isAddress, setParams, useParam } from '../route.ts';
 import { settings } from '../settings.ts';
 
 const TYPES: readonly WebhookType[] = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'];
@@ -28,12 +28,8 @@ export const askedOf = (params: URLSearchParams): Asked => {
   return { filter, address };
 };
 
-const wrongAddress = (text: string): string | null => {
-  if (isAddress(text)) return null;
-  const digits = /^0x([\da-f]*)$/i.exec(text)?.[1];
-  const got = digits === undefined ? JSON.stringify(shorten(text, 50)) : `0x and ${digits.length} hex digits`;
-  return `Expected an address, 0x and 40 hex digits, got ${got}.`;
-};
+const wrongAddress = (text: string): string | null =>
+  isAddress(text) ? null : `Expected an address, 0x and 40 hex digits, got ${insteadOfAddress(text)}.`;
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { titleOf } from '../api/client.ts';
 import { Dialog, html } from '../components.ts';
 import { shorten } from '../format.ts';
-import { navigate } from '../route.ts';
+import { insteadOfAddress, navigate } from '../route.ts';
 import {
   SEARCH_CU,
   SHORTEST_NAME,
@@ -15,19 +15,14 @@ import {
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
-const got = (text: string): string => {
-  if (text === '') return 'nothing';
-  const digits = /^0x([\da-f]*)$/i.exec(text)?.[1];
-  if (digits !== undefined) return `0x and ${digits.length} hex digits`;
-  return `“${shorten(text, 50)}”`;
-};
-
 const HASH = /^0x[\da-f]{64}$/i;
 
-const refusal = (typed: string): string =>
-  HASH.test(typed.trim())
+const refusal = (typed: string): string => {
+  const text = typed.trim();
+  return HASH.test(text)
     ? 'The service finds no transaction by its hash alone. Open a wallet that took part, and search its Activity for the hash.'
-    : `Expected an address of 0x and 40 hex digits, a label, or ${SHORTEST_NAME} letters of a token’s name, got ${got(typed.trim())}.`;
+    : `Expected an address of 0x and 40 hex digits, a label, or ${SHORTEST_NAME} letters of a token’s name, got ${insteadOfAddress(text, `“${shorten(text, 50)}”`)}.`;
+};
 
 /** What the token search does at present, in words. */
 const statusOf = ({ isFollowing, isLoading, text, tokens, problem }: TokenSearch, typed: string): string => {

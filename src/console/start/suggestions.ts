@@ -3,12 +3,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { SearchTokens, type SearchTokensQuery } from '../__generated__/operations.ts';
 import { type Problem, send } from '../api/client.ts';
 import { Avatar } from '../avatar.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChainNames, useChains } from '../chain-filter.ts';
 import { html } from '../components.ts';
-import { inWords, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { nativeSymbol, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabels } from '../labels.ts';
 import { TokenLogo } from '../picture.ts';
-import { hrefOf, isAddress, VIEWS } from '../route.ts';
+import { hrefOf, isAddress, MOST_WALLETS, VIEWS } from '../route.ts';
 import { settings } from '../settings.ts';
 import { useStore } from '../state.ts';
 import { recentWallets } from './recent.ts';
@@ -90,10 +90,8 @@ export type Suggestion = {
   readonly action: string | (() => void);
 };
 
-const MOST_WALLETS = 6;
+const MOST_SUGGESTED = 6;
 const MOST_NATIVE = 3;
-/** The most wallets side by side. */
-const MOST_COMPARED = 4;
 /** The chain that an address is looked up on as a token, until the person chooses another. */
 const firstOf = (chains: ReturnType<typeof useChains>): number => {
   const main = chains.filter(({ tags }) => tags.includes('default'));
@@ -121,7 +119,7 @@ const tokenSuggestion = (token: FoundToken, chainName: string): Suggestion => ({
 });
 
 const compared = (addresses: readonly string[]): Suggestion => {
-  const shown = addresses.slice(0, MOST_COMPARED);
+  const shown = addresses.slice(0, MOST_WALLETS);
   return {
     id: 'compare',
     group: 'Wallets',
@@ -161,7 +159,7 @@ const useWallets = (wanted: string): readonly Suggestion[] => {
   const found = isHex
     ? known.filter((address) => address.startsWith(wanted))
     : matching(known, (address) => labelOf(address) ?? '', wanted);
-  return (wanted === '' ? recent : found).slice(0, MOST_WALLETS).map(walletSuggestion);
+  return (wanted === '' ? recent : found).slice(0, MOST_SUGGESTED).map(walletSuggestion);
 };
 
 const VIEW_NAMES: Readonly<Partial<Record<(typeof VIEWS)[number], readonly [string, string]>>> = {
@@ -180,27 +178,24 @@ const viewSuggestions = (wanted: string): readonly Suggestion[] =>
 
 const useTokens = (text: string, search: TokenSearch): readonly Suggestion[] => {
   const chains = useChains();
-  const nameOf = (chainId: number): string => {
-    const chain = chains.find((each) => each.chainId === chainId);
-    return chain ? inWords(chain.name) : `chain ${chainId}`;
-  };
+  const nameOf = useChainNames();
   if (text.startsWith('0x') || text.length < 2) return [];
   const natives = chains.filter(
     ({ chainId, tags }) => nativeSymbol(chainId) !== 'native' && tags.includes('default'),
   );
   const native = matching(
     natives,
-    ({ chainId, name }) => `${nativeSymbol(chainId)} ${inWords(name)}`,
+    ({ chainId }) => `${nativeSymbol(chainId)} ${nameOf(chainId)}`,
     text.toLowerCase(),
   )
     .slice(0, MOST_NATIVE)
     .map(
-      ({ chainId, name }): Suggestion => ({
+      ({ chainId }): Suggestion => ({
         id: `native-${chainId}`,
         group: 'Tokens',
         picture: html`<${TokenLogo} token=${{ symbol: nativeSymbol(chainId) }} size=${28} />`,
         title: nativeSymbol(chainId),
-        detail: `${inWords(name)}’s own currency`,
+        detail: `${nameOf(chainId)}’s own currency`,
         action: hrefOf('token', [`${chainId}:native`]),
       }),
     );

@@ -4,8 +4,8 @@ import { send } from '../api/client.ts';
 import { type LoadPage, useConnection } from '../api/use-connection.ts';
 import { Avatar } from '../avatar.ts';
 import { Meter } from '../charts.ts';
-import { Address, Empty, html, ProblemNotice, Skeleton } from '../components.ts';
-import { formatCount, formatUnits, formatUtc } from '../format.ts';
+import { Address, Empty, html, Placeholder, ProblemNotice } from '../components.ts';
+import { counted, formatCount, formatUnits, formatUtc } from '../format.ts';
 
 /** The service's page. */
 const PAGE = 500;
@@ -41,10 +41,10 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
   const list = useConnection(load);
   const [shown, setShown] = useState(ROWS);
   const { items, isLoading, problem, hasMore, retry, loadMore } = list;
-  if (items.length === 0 && isLoading) return html`<${Skeleton} rows=${4} />`;
-  if (items.length === 0 && problem) return html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`;
   if (items.length === 0)
-    return html`<${Empty} title="The service lists no holder">It may not know the token, or not list holders on this chain: choose another chain above.<//>`;
+    return html`<${Placeholder} rows=${4} isLoading=${isLoading} problem=${problem} onRetry=${retry}>
+      <${Empty} title="The service lists no holder">It may not know the token, or not list holders on this chain: choose another chain above.<//>
+    <//>`;
   const holders = items.map(({ node }) => node);
   const amountOf = ({ balance }: Holder): string =>
     decimals === null ? balance : `${formatUnits(balance, decimals)} ${symbol}`;
@@ -67,7 +67,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
     <div class="bar">
       ${shown < holders.length && html`<button type="button" onClick=${() => setShown(shown + 100)}>Show more of the ${formatCount(holders.length)}</button>`}
       ${hasMore && html`<button type="button" disabled=${isLoading} onClick=${loadMore}>${isLoading ? 'Loading…' : `Load the next ${PAGE}`}<span class="price">${CU} CU</span></button>`}
-      ${!hasMore && shown >= holders.length && html`<span class="quiet">${formatCount(holders.length)} ${holders.length === 1 ? 'holder' : 'holders'}: all of them.</span>`}
+      ${!hasMore && shown >= holders.length && html`<span class="quiet">${counted(holders.length, 'holder', 'holders')}: all of them.</span>`}
     </div>`;
 };
 

@@ -1,8 +1,10 @@
-import { useCallback, useState } from 'preact/hooks';
+import { useCallback } from 'preact/hooks';
 import { type TokenInput, TokenPrices } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
-import { Empty, html, ProblemNotice, Skeleton } from '../components.ts';
+import { useReading } from '../charts.ts';
+import { Empty, html, Placeholder } from '../components.ts';
+import { formatChange, formatPrice } from '../format.ts';
 import { setParams, useParam } from '../route.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,36 +20,11 @@ const SPANS = [
   { id: 'month', title: '30 days', every: 60 },
 ] as const;
 
-const inPrice = (options: Intl.NumberFormatOptions) =>
-  new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', ...options });
-
-const [inCents, inFractions, inDigits] = [
-  inPrice({}),
-  inPrice({ maximumFractionDigits: 5 }),
-  inPrice({ maximumSignificantDigits: 5 }),
-];
-
-/** The price of one token in dollars: the smaller it is, the more decimals are shown. */
-export const formatPrice = (price: string): string => {
-  const size = Number(price);
-  const format = size >= 100 ? inCents : size >= 0.01 || size === 0 ? inFractions : inDigits;
-  // The formatter keeps the digits of a text.
-  return format.format(price as Intl.StringNumericLiteral);
-};
-
 const spanOf = (hours: number): string => (hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`);
-
-const percent = new Intl.NumberFormat('en-US', {
-  style: 'percent',
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 2,
-  // By the rounded number, so that nothing shows as minus zero.
-  signDisplay: 'exceptZero',
-});
 
 /** How a price has changed since that many hours ago, from a ratio of the gateway. */
 export const ChangeOf = ({ hoursAgo, ratio }: { hoursAgo: number; ratio: string | null }) => {
-  const text = ratio === null ? '—' : percent.format(Number(ratio)).replace('-', '−');
+  const text = ratio === null ? '—' : formatChange(ratio);
   const tone = text.startsWith('+') ? 'good' : text.startsWith('−') ? 'bad' : 'quiet';
   return html`<span class="quiet">${spanOf(hoursAgo)}</span> <strong class=${tone}>${text}</strong>`;
 };
@@ -82,10 +59,9 @@ const Prices = ({ token, every, title }: PricesProps) => {
     [token, every],
   );
   const { data, problems, isLoading, retry } = useAnswer(load);
-  const [problem] = problems;
   const market = data?.token?.market;
-  if (isLoading) return html`<${Skeleton} rows=${2} />`;
-  if (!market) return problem ? html`<${ProblemNotice} problem=${problem} onRetry=${retry} />` : null;
+  if (!market)
+    return html`<${Placeholder} rows=${2} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry} />`;
   const now = Date.now();
   const points: PricePoint[] = [{ hoursAgo: 0, priceUsd: market.priceUsd }, ...market.priceHistory]
     .flatMap(({ hoursAgo, priceUsd }) =>
@@ -116,19 +92,15 @@ const local = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
 });
 
-const MOVES: Readonly<Record<string, (index: number, last: number) => number>> = {
-  ArrowLeft: (index) => Math.max(0, index - 1),
-  ArrowRight: (index, last) => Math.min(last, index + 1),
-  Home: () => 0,
-  End: (_, last) => last,
-};
-
 const whenOf = (at: number): string => local.format(new Date(at));
 
 /** A line of prices over time, the oldest first, at equal distances. A pointer or the arrow keys read single ones. */
 const PriceChart = ({ label, points }: { label: string; points: readonly PricePoint[] }) => {
   const last = points.length - 1;
-  const [chosen, setChosen] = useState<number | null>(null);
+  const { chosen, attributes } = useReading(last, (part) => {
+    const distances = points.map((point) => Math.abs(xOf(point) - part * 100));
+    return distances.indexOf(Math.min(...distances));
+  });
   const read = points[chosen ?? last];
   // Only the drawing is rounded: texts are formatted from the gateway's decimals.
   const values = points.map(({ priceUsd }) => Number(priceUsd));
@@ -141,23 +113,10 @@ const PriceChart = ({ label, points }: { label: string; points: readonly PricePo
   const line = points.map((point, index) => `${xOf(point)},${yOf(values[index] ?? 0)}`).join(' ');
   const [lowest, highest] = [points[values.indexOf(least)], points[values.indexOf(most)]];
 
-  const onPointerMove = ({ clientX, currentTarget }: PointerEvent) => {
-    if (!(currentTarget instanceof Element)) return;
-    const { left, width } = currentTarget.getBoundingClientRect();
-    const x = ((clientX - left) / width) * 100;
-    const distances = points.map((point) => Math.abs(xOf(point) - x));
-    setChosen(distances.indexOf(Math.min(...distances)));
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const move = MOVES[event.key];
-    if (!move) return;
-    event.preventDefault();
-    setChosen(move(chosen ?? last, last));
-  };
   if (!read || !lowest || !highest) return null;
   return html`<figure class="price-chart">
     <figcaption><strong>${formatPrice(read.priceUsd)}</strong> <span class="quiet"><time datetime=${new Date(read.at).toISOString()} title=${new Date(read.at).toUTCString()}>${whenOf(read.at)}</time></span></figcaption>
-    <div class="price-plot" role="slider" tabindex="0" aria-label=${label} aria-valuemin="0" aria-valuemax=${last} aria-valuenow=${chosen ?? last} aria-valuetext=${`${formatPrice(read.priceUsd)}, ${whenOf(read.at)}`} onPointerMove=${onPointerMove} onPointerLeave=${() => setChosen(null)} onBlur=${() => setChosen(null)} onKeyDown=${onKeyDown}>
+    <div class="price-plot" aria-label=${label} aria-valuetext=${`${formatPrice(read.priceUsd)}, ${whenOf(read.at)}`} ...${attributes}>
       <svg height=${HEIGHT} viewBox=${`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
         <polygon points=${`0,${HEIGHT} ${line} 100,${HEIGHT}`} />
         <polyline points=${line} />

@@ -3,15 +3,16 @@ import { useCallback, useEffect, useMemo } from 'preact/hooks';
 import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
-import { useChains } from '../chain-filter.ts';
-import { CopyButton, Empty, html, ProblemNotice, Skeleton } from '../components.ts';
-import { formatUnits, formatUsd, inWords, nativeSymbol, shorten } from '../format.ts';
+import { useChainNames, useChains } from '../chain-filter.ts';
+import { CopyButton, Empty, html, Placeholder } from '../components.ts';
+import { formatPrice, formatUnits, formatUsd, nativeSymbol, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, navigate, route } from '../route.ts';
 import { Search } from '../start/search.ts';
 import { useStore } from '../state.ts';
+import { isThin } from '../wallet/thin-pools.ts';
 import { Holders } from './holders.ts';
-import { ChangeOf, formatPrice, PriceHistory } from './price-history.ts';
+import { ChangeOf, PriceHistory } from './price-history.ts';
 
 /** A token as the address bar names it: `8453:0x…`, or `8453:native` for the chain's own currency. */
 type TokenPlace = {
@@ -54,19 +55,17 @@ const TokenPage = ({ place }: { place: TokenPlace }) => {
   const token = useMemo(() => inputOf(place), [place]);
   const load = useCallback((signal: AbortSignal) => send(Operation, { token }, signal), [token]);
   const { data, problems, isLoading, retry } = useAnswer(load);
-  const [problem] = problems;
   const market = data?.token?.market ?? null;
   const symbol = market?.symbol;
   useEffect(() => {
     if (symbol) document.title = `${shorten(symbol, 40)} · EVM gateway`;
   }, [symbol]);
-  if (isLoading) return html`<${Head} place=${place} market=${null} /><${Skeleton} rows=${3} />`;
-  if (market === null && problem)
-    return html`<${Head} place=${place} market=${null} /><${ProblemNotice} problem=${problem} onRetry=${retry} />`;
   if (market === null)
     return html`<${Head} place=${place} market=${null} />
-      <${Empty} title="The service does not know this token on this chain">Choose another chain above, or search for the token by its name.<//>
-      <${LookUp} />`;
+      <${Placeholder} rows=${3} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry}>
+        <${Empty} title="The service does not know this token on this chain">Choose another chain above, or search for the token by its name.<//>
+        <${LookUp} />
+      <//>`;
   return html`<${Head} place=${place} market=${market} />
     <${Price} market=${market} />
     <${PriceHistory} token=${token} />
@@ -80,6 +79,7 @@ type HeadProps = { place: TokenPlace; market: Market | null };
 const Head = ({ place, market }: HeadProps) => {
   const { chainId, address } = place;
   const chains = useChains();
+  const nameOf = useChainNames();
   const symbol = market?.symbol ?? (address === null ? nativeSymbol(chainId) : 'Token');
   const known = chains.some((chain) => chain.chainId === chainId);
   const onChain = (event: Event) => {
@@ -94,28 +94,26 @@ const Head = ({ place, market }: HeadProps) => {
     </div>
     <label class="token-chain">Chain, 2 CU each
       <select value=${chainId} onChange=${onChain}>
-        ${!known && html`<option value=${chainId}>chain ${chainId}</option>`}
-        ${chains.map((chain) => html`<option key=${chain.chainId} value=${chain.chainId}>${inWords(chain.name)}</option>`)}
+        ${!known && html`<option value=${chainId}>${nameOf(chainId)}</option>`}
+        ${chains.map((chain) => html`<option key=${chain.chainId} value=${chain.chainId}>${nameOf(chain.chainId)}</option>`)}
       </select>
     </label>
     ${address !== null && html`<p class="token-address"><span class="hex">${address}<${CopyButton} text=${address} label="address of the token" /></span> <a href=${hrefOf('wallet', [address])}>Open as a wallet</a></p>`}
   </header>`;
 };
 
-/** Below this, in US dollars, the gateway leaves a price out of totals. */
-const SMALL_POOL_USD = 10_000;
-
 /** What the service says of the token besides its price. */
 const figuresOf = (market: Market): readonly (readonly [name: string, value: ComponentChildren])[] => {
   const { decimals, totalSupply, marketCapUsd, fullyDilutedValueUsd, poolSizeUsd } = market;
   const supply = totalSupply === null || decimals === null ? totalSupply : formatUnits(totalSupply, decimals);
-  const isThin = poolSizeUsd !== null && Number(poolSizeUsd) < SMALL_POOL_USD;
-  const thin = html`<span class="tag is-warn" title="The price says little, and totals leave the token out">thin, not in totals</span>`;
+  const thin =
+    isThin({ isNative: false, poolSizeUsd, lowLiquidity: null }) &&
+    html`<span class="tag is-warn" title="The price says little, and totals leave the token out">thin, not in totals</span>`;
   const figures = [
     ['Market capitalization', marketCapUsd && formatUsd(marketCapUsd)],
     ['Value of the whole supply', fullyDilutedValueUsd && formatUsd(fullyDilutedValueUsd)],
     ['Supply', supply && (decimals === null ? `${supply} of the smallest unit` : supply)],
-    ['Pools behind the price', poolSizeUsd && html`${formatUsd(poolSizeUsd)} ${isThin && thin}`],
+    ['Pools behind the price', poolSizeUsd && html`${formatUsd(poolSizeUsd)} ${thin}`],
   ] as const;
   return figures.filter(([, value]) => value !== null);
 };

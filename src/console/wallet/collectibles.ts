@@ -1,74 +1,53 @@
-import { useCallback } from 'preact/hooks';
 import { type CollectibleCardFragment, WalletCollectibles } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import type { PagedState } from '../api/use-connection.ts';
 import { useChainCount } from '../chain-filter.ts';
-import { Address, html, useNow } from '../components.ts';
+import { Address, html } from '../components.ts';
 import { counted, formatUnits, inWords, shorten, shortHex } from '../format.ts';
-import { createMemory, useParam } from '../route.ts';
+import { useParam } from '../route.ts';
 import { CollectibleDetails, CollectiblePicture, collectibleTitle } from './collectible-details.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
-import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
+import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
-const PAGE_SIZE = 24;
 /** The size of the first page that the gateway requests; later ones have up to 2,500. Each request costs one CU per chain. */
 const ITEMS_OF_FIRST_REQUEST = 250;
 
-type Props = { address: string; chainIds: readonly number[] };
-
-const memory = createMemory<PagedState<CollectibleCardFragment>>();
+const COLLECTIBLES = walletList({
+  pageSize: 24,
+  read: (asked: PanelProps & { readonly includeSpam: boolean }, range, signal) =>
+    send(WalletCollectibles, { ...asked, ...range }, signal),
+  pageIn: ({ wallet }) => wallet.collectibles,
+});
 
 /** The wallet's collectibles, with their pictures. */
-export const Collectibles = ({ address, chainIds }: Props) => {
+export const Collectibles = ({ address, chainIds }: PanelProps) => {
   const [spam, setSpam] = useParam('spam');
   const includeSpam = spam === 'shown';
   const [open, setOpen] = useParam('open');
   const chains = useChainCount(chainIds);
-  const load = useCallback<LoadWalletPage<CollectibleCardFragment>>(
-    async (first, after, signal) => {
-      const variables = { address, first, after, chainIds, includeSpam };
-      const { data, problems } = await send(WalletCollectibles, variables, signal);
-      return { connection: data?.wallet.collectibles ?? null, problems };
-    },
-    [address, chainIds, includeSpam],
-  );
-  const name = `collectibles ${address} ${chainIds} ${includeSpam}`;
-  const collectibles = useWalletList(PAGE_SIZE, load, { memory, name });
-  const { list } = collectibles;
-  const opened = list.items.find(({ node }) => node.id === open);
-  const now = useNow();
+  const collectibles = useWalletList(COLLECTIBLES, { address, chainIds, includeSpam });
+  const { nodes } = collectibles;
+  const opened = nodes.find(({ id }) => id === open);
 
   const estimate = (shown: number): Estimate => {
     const requests = shown <= ITEMS_OF_FIRST_REQUEST ? 1 : 0;
     return { requests, computeUnits: requests * chains };
   };
   return html`<div class="stack">
-    <${ListHead} list=${collectibles} now=${now}>
+    <${ListHead} list=${collectibles}>
       <${LoadAll} list=${collectibles} what="collectibles" estimate=${estimate} />
       <label class="choice"><input type="checkbox" checked=${includeSpam} onChange=${() => setSpam(includeSpam ? '' : 'shown')} /> Show spam too</label>
     <//>
-    <${ListBody} list=${list} what="collectibles" kind="card" empty="No collectible on these chains">
-      ${collectionsOf(list.items.map(({ node }) => node)).map((cards) => html`<${Collection} key=${keyOf(cards[0])} cards=${cards} onOpen=${setOpen} />`)}
+    <${ListBody} list=${collectibles} what="collectibles" kind="card" empty="No collectible on these chains">
+      ${[...Map.groupBy(nodes, collectionOf)].map(([key, cards]) => html`<${Collection} key=${key} cards=${cards} onOpen=${setOpen} />`)}
     <//>
-    ${opened && html`<${CollectibleDetails} card=${opened.node} onClose=${() => setOpen('')} />`}
+    ${opened && html`<${CollectibleDetails} card=${opened} onClose=${() => setOpen('')} />`}
   </div>`;
 };
 
 type Card = CollectibleCardFragment;
-type Cards = readonly [Card, ...Card[]];
 
-const keyOf = ({ chainId, contractAddress }: Card): string => `${chainId}:${contractAddress}`;
-
-/** The loaded items by their contracts, in the order in which the list first has each. */
-const collectionsOf = (cards: readonly Card[]): readonly Cards[] => {
-  const collections = new Map<string, [Card, ...Card[]]>();
-  for (const card of cards) {
-    const known = collections.get(keyOf(card));
-    if (known) known.push(card);
-    else collections.set(keyOf(card), [card]);
-  }
-  return [...collections.values()];
-};
+/** Items are shown by their contracts, in the order in which the list first has each. */
+const collectionOf = ({ chainId, contractAddress }: Card): string => `${chainId}:${contractAddress}`;
 
 /** The service sends no names of collections: it is what precedes the number in an item's name. */
 const collectionTitle = ({ name, symbol, contractAddress }: Card): string =>
@@ -76,8 +55,9 @@ const collectionTitle = ({ name, symbol, contractAddress }: Card): string =>
   shorten(symbol?.trim() ?? '', 30) ||
   shortHex(contractAddress);
 
-const Collection = ({ cards, onOpen }: { cards: Cards; onOpen: (id: string) => void }) => {
+const Collection = ({ cards, onOpen }: { cards: readonly Card[]; onOpen: (id: string) => void }) => {
   const [first] = cards;
+  if (!first) return null;
   const { chain, contractAddress, tokenStandardName, symbol } = first;
   // Some items have no name.
   const title = collectionTitle(cards.find(({ name }) => name) ?? first);

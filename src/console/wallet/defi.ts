@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import {
   type DefiAssetRole,
   type DefiPositionType,
@@ -7,9 +7,8 @@ import {
   WalletPositions,
 } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import type { PagedState } from '../api/use-connection.ts';
-import { useChains } from '../chain-filter.ts';
-import { Address, Empty, Facts, html, Time, useNow } from '../components.ts';
+import { useChainNames } from '../chain-filter.ts';
+import { Address, Empty, Facts, html, Time } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
 import {
   compareDecimals,
@@ -17,30 +16,27 @@ import {
   formatDecimal,
   formatUsd,
   formatUsdBriefly,
-  inWords,
   shorten,
   shortHex,
   sumOf,
 } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
-import { createMemory } from '../route.ts';
 import { ListBody, ListHead } from './list.ts';
 import { RawJson } from './transaction-details.ts';
-import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
-
-/** All positions come in one request, whatever is asked for. */
-const PAGE_SIZE = 1000;
+import { isKept, type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
 type Position = PositionRowFragment;
-type Props = { address: string; chainIds: readonly number[] };
 
-const memory = createMemory<PagedState<Position>>();
-const nameOfList = (address: string, chainIds: readonly number[]): string =>
-  `positions ${address} ${chainIds}`;
+const POSITIONS = walletList({
+  // All positions come in one request, whatever is asked for.
+  pageSize: 1000,
+  read: (asked: PanelProps, range, signal) => send(WalletPositions, { ...asked, ...range }, signal),
+  pageIn: ({ wallet }) => wallet.defiPositions,
+});
 
 /** The wallet's positions in protocols. They are the dearest list, so they are read when they are asked for. */
-export const DefiPositions = ({ address, chainIds }: Props) => {
-  const [asked, setAsked] = useState(() => (memory.recall(nameOfList(address, chainIds)) ? chainIds : null));
+export const DefiPositions = ({ address, chainIds }: PanelProps) => {
+  const [asked, setAsked] = useState(() => (isKept(POSITIONS, { address, chainIds }) ? chainIds : null));
   if (asked === chainIds) return html`<${Positions} address=${address} chainIds=${chainIds} />`;
   return html`<${Empty} title="Positions in protocols cost 4 CU for each chain">
     ${chainIds.length === 0 ? 'Choose chains above to pay for those alone, or read all main ones.' : 'The chosen chains are read together.'}
@@ -71,31 +67,18 @@ const groupsOf = (positions: readonly Position[]): readonly Group[] =>
     }))
     .toSorted((one, other) => compareDecimals(other.total, one.total));
 
-const Positions = ({ address, chainIds }: Props) => {
-  const [total, setTotal] = useState<string | null>(null);
-  const load = useCallback<LoadWalletPage<Position>>(
-    async (first, after, signal) => {
-      const { data, problems } = await send(WalletPositions, { address, first, after, chainIds }, signal);
-      const connection = data?.wallet.defiPositions ?? null;
-      if (connection) setTotal(connection.totalValueUsd);
-      return { connection, problems };
-    },
-    [address, chainIds],
+const Positions = ({ address, chainIds }: PanelProps) => {
+  const positions = useWalletList(POSITIONS, { address, chainIds });
+  const { nodes } = positions;
+  const total = positions.newest?.totalValueUsd ?? null;
+  const { groups, symbols } = useMemo(
+    () => ({ groups: groupsOf(nodes), symbols: symbolsIn(nodes) }),
+    [nodes],
   );
-  const positions = useWalletList(PAGE_SIZE, load, {
-    memory,
-    name: nameOfList(address, chainIds),
-  });
-  const { list } = positions;
-  const { groups, symbols } = useMemo(() => {
-    const loaded = list.items.map(({ node }) => node);
-    return { groups: groupsOf(loaded), symbols: symbolsIn(loaded) };
-  }, [list.items]);
-  const now = useNow();
   return html`<div class="stack defi">
-    <${ListHead} list=${positions} now=${now} />
-    <${ListBody} list=${list} what="positions" kind="row" empty="No position in a protocol on these chains" isPaused=${true}>
-      <p><strong class="total">${total === null ? '—' : formatUsdBriefly(total)}</strong> <span class="quiet">in ${formatCount(list.items.length)} positions, net of debts, as the service says. Receipt tokens are among the tokens, too: do not add the two.</span></p>
+    <${ListHead} list=${positions} />
+    <${ListBody} list=${positions} what="positions" kind="row" empty="No position in a protocol on these chains" isPaused=${true}>
+      <p><strong class="total">${total === null ? '—' : formatUsdBriefly(total)}</strong> <span class="quiet">in ${formatCount(nodes.length)} positions, net of debts, as the service says. Receipt tokens are among the tokens, too: do not add the two.</span></p>
       <div class="protocols">${groups.map(
         ({
           protocol,
@@ -147,9 +130,9 @@ type Symbols = ReadonlyMap<string, string>;
 const PositionCard = ({ position, symbols }: { position: Position; symbols: Symbols }) => {
   const { type, typeName, chainId, contract, positionId, valueUsd, lockedUntil, assets, ranges, details } =
     position;
-  const chain = useChains().find((known) => known.chainId === chainId);
+  const nameOf = useChainNames();
   return html`<li class="position" data-position=${position.id}>
-    <div class="bar"><strong>${TYPES[type]}</strong><span class="tag">${chain ? inWords(chain.name) : `chain ${chainId}`}</span><span class="push">${valueUsd === null ? 'no value stated' : formatUsdBriefly(valueUsd)}</span></div>
+    <div class="bar"><strong>${TYPES[type]}</strong><span class="tag">${nameOf(chainId)}</span><span class="push">${valueUsd === null ? 'no value stated' : formatUsdBriefly(valueUsd)}</span></div>
     ${assets.length > 0 ? html`<ul class="position-assets">${assets.map((asset, index) => html`<${AssetLine} key=${index} asset=${asset} symbols=${symbols} />`)}</ul>` : html`<p class="quiet">The service sends it in a form that this gateway does not know: see the JSON.</p>`}
     <details>
       <summary>More</summary>

@@ -1,27 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { titleOf } from '../api/client.ts';
-import type { Paged } from '../api/use-connection.ts';
-import { Dialog, Empty, html, LoadMore, ProblemNotice, Skeleton, Time } from '../components.ts';
+import { Dialog, Empty, html, LoadMore, Placeholder, Time, useNow } from '../components.ts';
 import { counted, formatCount, shorten } from '../format.ts';
-import type { Details, WalletList } from './use-wallet-list.ts';
-
-type Props = {
-  details: Exclude<Details<unknown>, { state: 'loaded' }>;
-  onRetry: () => void;
-  onReload: () => void;
-};
-
-/** Shown in place of missing details. */
-export const DetailsState = ({ details, onRetry, onReload }: Props) => {
-  if (details.state === 'loading') return html`<${Skeleton} rows=${2} />`;
-  if (details.state === 'failed')
-    return html`<${ProblemNotice} problem=${details.problem} onRetry=${onRetry} />`;
-  return html`<${Empty} title="The list has changed meanwhile">Another item is in this place now. <button type="button" onClick=${onReload}>Reload the list</button><//>`;
-};
+import type { WalletList } from './use-wallet-list.ts';
 
 type ListBodyProps = {
-  list: Paged<unknown>;
+  list: WalletList<unknown>;
   what: string;
   kind: 'row' | 'card';
   /** What an empty list says. */
@@ -36,18 +21,20 @@ type ListBodyProps = {
 const SKELETON_ROWS = 6;
 
 /** A list in any state: its items, or what is shown instead. */
-export const ListBody = ({ list, what, kind, empty, price, isPaused, children }: ListBodyProps) => {
+export const ListBody = ({ list: { list }, what, kind, empty, price, isPaused, children }: ListBodyProps) => {
   const { items, isLoading, problem, hasMore, retry, loadMore } = list;
   if (items.length > 0)
     return html`${children}<${LoadMore} list=${list} what=${what} price=${price} isPaused=${isPaused} />`;
-  if (isLoading) return html`<${Skeleton} rows=${SKELETON_ROWS} kind=${kind} />`;
-  if (problem) return html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`;
-  if (hasMore)
-    return html`<${Empty} title="Nothing on this page can be shown"><button type="button" onClick=${loadMore}>Load the next page</button><//>`;
-  return html`<${Empty} title=${empty}>Other chains may have some: choose them above.<//>`;
+  return html`<${Placeholder} rows=${SKELETON_ROWS} kind=${kind} isLoading=${isLoading} problem=${problem} onRetry=${retry}>
+    ${
+      hasMore
+        ? html`<${Empty} title="Nothing on this page can be shown"><button type="button" onClick=${loadMore}>Load the next page</button><//>`
+        : html`<${Empty} title=${empty}>Other chains may have some: choose them above.<//>`
+    }
+  <//>`;
 };
 
-type ListHeadProps = { list: WalletList<unknown>; now: number; children?: ComponentChildren };
+type ListHeadProps = { list: WalletList<unknown>; children?: ComponentChildren };
 
 const notesOf = ({ partialErrors, reloadProblem, list }: WalletList<unknown>): string[] => [
   ...(reloadProblem && list.items.length > 0
@@ -64,8 +51,9 @@ const notesOf = ({ partialErrors, reloadProblem, list }: WalletList<unknown>): s
 ];
 
 /** The head of a list: its age, its buttons, and its problems. */
-export const ListHead = ({ list, now, children }: ListHeadProps) => {
-  const { requestTime } = list;
+export const ListHead = ({ list, children }: ListHeadProps) => {
+  const now = useNow();
+  const requestTime = list.newest?.requestTime;
   const { isLoading, reload } = list.list;
   const notes = notesOf(list);
   return html`<div class="bar">

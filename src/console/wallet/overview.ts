@@ -3,29 +3,21 @@ import { WalletOverview, type WalletOverviewQuery } from '../__generated__/opera
 import { send } from '../api/client.ts';
 import { type Delivery, followDeliveries } from '../api/live-feed.ts';
 import { useAnswer } from '../api/use-answer.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChainNames, useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
-import { Empty, html, ProblemNotice, Skeleton, Time, useNow } from '../components.ts';
+import { Empty, html, Placeholder, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import {
-  compareDecimals,
-  counted,
-  formatChange,
-  formatUsdBriefly,
-  inWords,
-  shorten,
-  sumOf,
-} from '../format.ts';
+import { counted, formatChange, formatUsdBriefly, shorten, sumOf } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
-import { MIN_POOL_SIZE_USD } from './tokens.ts';
+import { isThin } from './thin-pools.ts';
+import type { PanelProps } from './use-wallet-list.ts';
 import { useIsWatched } from './watched.ts';
 
 type Portfolio = NonNullable<NonNullable<WalletOverviewQuery['wallet']>['portfolio']>;
-type Props = { address: string; chainIds: readonly number[] };
 
 /** What a wallet is worth, what makes up the total, and what the total leaves out. */
-export const Overview = ({ address, chainIds }: Props) => {
+export const Overview = ({ address, chainIds }: PanelProps) => {
   const load = useCallback(
     (signal: AbortSignal) =>
       send(WalletOverview, { address, chainIds: chainIds.length > 0 ? chainIds : null }, signal),
@@ -33,23 +25,21 @@ export const Overview = ({ address, chainIds }: Props) => {
   );
   const { data, problems, isLoading, retry } = useAnswer(load);
   const portfolio = data?.wallet?.portfolio;
-  if (isLoading) return html`<${Skeleton} rows=${4} />`;
   if (!portfolio)
-    return problems[0] === undefined
-      ? html`<${Empty} title="The service has nothing on this wallet">Choose other chains above, or look at another wallet.<//>`
-      : html`<${ProblemNotice} problem=${problems[0]} onRetry=${retry} />`;
+    return html`<${Placeholder} rows=${4} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry}>
+      <${Empty} title="The service has nothing on this wallet">Choose other chains above, or look at another wallet.<//>
+    <//>`;
   return html`<${Worth} key=${portfolio.asOf} address=${address} chainIds=${chainIds} portfolio=${portfolio} onRefresh=${retry} />`;
 };
 
-type WorthProps = Props & { portfolio: Portfolio; onRefresh: () => void };
+type WorthProps = PanelProps & { portfolio: Portfolio; onRefresh: () => void };
 
 const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   const live = useLiveTotal({ address, chainIds }, portfolio);
   const now = useNow();
   const { asOf, isComplete, top } = portfolio;
   const chains = useChains();
-  const nameOf = (chainId: number | null): string =>
-    inWords(chains.find((chain) => chain.chainId === chainId)?.name ?? `chain ${chainId}`);
+  const nameOf = useChainNames();
   // One token on several chains is one part.
   const tokens = [...Map.groupBy(top, ({ token }) => token?.symbol ?? token?.name ?? 'unknown')].map(
     ([symbol, balances]) => {
@@ -148,9 +138,7 @@ const movedBy = (
     if (event.__typename !== 'BalanceChange') return [];
     const { balance, lowLiquidity, poolSizeUsd, tokenAddress } = event;
     if (!balance?.valueUsd) return [];
-    const isReliable =
-      tokenAddress === null ||
-      (poolSizeUsd === null ? lowLiquidity !== true : compareDecimals(poolSizeUsd, MIN_POOL_SIZE_USD) >= 0);
+    const isReliable = !isThin({ isNative: tokenAddress === null, poolSizeUsd, lowLiquidity });
     return counts(balance.id) || isReliable ? [[balance.id, balance.valueUsd]] : [];
   });
 };
@@ -162,7 +150,7 @@ type LiveTotal = {
 };
 
 /** The total, moved by the balances that come with the events of a watched wallet, without a request. */
-const useLiveTotal = ({ address, chainIds }: Props, portfolio: Portfolio): LiveTotal => {
+const useLiveTotal = ({ address, chainIds }: PanelProps, portfolio: Portfolio): LiveTotal => {
   const isWatched = useIsWatched(address);
   const before = useMemo(
     () => new Map(portfolio.top.map(({ id, valueUsd }) => [id, valueUsd ?? '0'])),

@@ -1,47 +1,36 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
 import { symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
-import type { PagedState } from '../api/use-connection.ts';
-import { useChains } from '../chain-filter.ts';
-import { CopyButton, html, useNow } from '../components.ts';
+import { useChainNames } from '../chain-filter.ts';
+import { CopyButton, Empty, html } from '../components.ts';
 import {
   compareDecimals,
   formatChange,
   formatCount,
   formatUsd,
   formatUsdBriefly,
-  inWords,
   shorten,
   shortHex,
   sumOf,
 } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
-import { createMemory, useParam } from '../route.ts';
+import { useParam } from '../route.ts';
 import { ListBody, ListHead } from './list.ts';
-import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
-
-/** The service's largest page: the whole wallet, but for a few. */
-const PAGE_SIZE = 1000;
-/** Prices from smaller pools are not believed: what `Wallet.portfolio` leaves out unless it is told otherwise. */
-export const MIN_POOL_SIZE_USD = '10000';
+import { isThin, MIN_POOL_SIZE_USD } from './thin-pools.ts';
+import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
 type Balance = BalanceRowFragment;
 
 /** Why a balance is not in the total; null for one that is. */
 const reasonOf = ({ valueUsd, token, lowLiquidity }: Balance): string | null => {
   if (valueUsd === null) return 'The service states no price.';
-  if (token.isNative) return null;
-  const { poolSizeUsd } = token;
-  if (poolSizeUsd === null)
-    return lowLiquidity === true
-      ? 'The service says that little liquidity is behind its price, and names no pool.'
-      : null;
-  return compareDecimals(poolSizeUsd, MIN_POOL_SIZE_USD) < 0
-    ? `Its price comes from a pool of ${formatUsd(poolSizeUsd)}, below ${formatUsd(MIN_POOL_SIZE_USD)}.`
-    : null;
+  if (!isThin({ ...token, lowLiquidity })) return null;
+  return token.poolSizeUsd === null
+    ? 'The service says that little liquidity is behind its price, and names no pool.'
+    : `Its price comes from a pool of ${formatUsd(token.poolSizeUsd)}, below ${formatUsd(MIN_POOL_SIZE_USD)}.`;
 };
 
 type Row = {
@@ -98,17 +87,18 @@ const sorted = (rows: readonly Row[], by: string): readonly Row[] => {
 };
 
 const useRows = (balances: readonly Balance[]): readonly Row[] => {
-  const chains = useChains();
-  return useMemo(() => {
-    const names = new Map(chains.map(({ chainId, name }) => [chainId, inWords(name)]));
-    return balances.map((balance) => ({
-      balance,
-      symbol: symbolOf(balance.token, balance.chainId),
-      chain: names.get(balance.chainId) ?? `chain ${balance.chainId}`,
-      change: balance.priceHistory?.find(({ hoursAgo }) => hoursAgo === 24)?.changeRatio ?? null,
-      reason: reasonOf(balance),
-    }));
-  }, [balances, chains]);
+  const nameOf = useChainNames();
+  return useMemo(
+    () =>
+      balances.map((balance) => ({
+        balance,
+        symbol: symbolOf(balance.token, balance.chainId),
+        chain: nameOf(balance.chainId),
+        change: balance.priceHistory?.find(({ hoursAgo }) => hoursAgo === 24)?.changeRatio ?? null,
+        reason: reasonOf(balance),
+      })),
+    [balances, nameOf],
+  );
 };
 
 const matches = ({ balance, symbol, chain }: Row, sought: string): boolean =>
@@ -116,26 +106,21 @@ const matches = ({ balance, symbol, chain }: Row, sought: string): boolean =>
     said?.toLowerCase().includes(sought),
   );
 
-type Props = { address: string; chainIds: readonly number[] };
-
-const memory = createMemory<PagedState<Balance>>();
+const TOKENS = walletList({
+  // The service's largest page: the whole wallet, but for a few.
+  pageSize: 1000,
+  read: (asked: PanelProps, range, signal) => send(WalletBalances, { ...asked, ...range }, signal),
+  pageIn: ({ wallet }) => wallet.balances,
+});
 
 /** What the wallet holds, which of it counts towards the total, and why the rest does not. */
-export const Tokens = ({ address, chainIds }: Props) => {
-  const load = useCallback<LoadWalletPage<Balance>>(
-    async (first, after, signal) => {
-      const { data, problems } = await send(WalletBalances, { address, first, after, chainIds }, signal);
-      return { connection: data?.wallet.balances ?? null, problems };
-    },
-    [address, chainIds],
-  );
-  const balances = useWalletList(PAGE_SIZE, load, { memory, name: `tokens ${address} ${chainIds}` });
-  const { list } = balances;
-  const rows = useRows(useMemo(() => list.items.map(({ node }) => node), [list.items]));
+export const Tokens = ({ address, chainIds }: PanelProps) => {
+  const balances = useWalletList(TOKENS, { address, chainIds });
+  const { list, nodes } = balances;
+  const rows = useRows(nodes);
   const [find, setFind] = useParam('find');
   const [by, setBy] = useParam('by');
   const [only, setOnly] = useParam('only');
-  const now = useNow();
   const sought = find.trim().toLowerCase();
   const found = useMemo(
     () => sorted(sought === '' ? rows : rows.filter((row) => matches(row, sought)), by),
@@ -147,8 +132,8 @@ export const Tokens = ({ address, chainIds }: Props) => {
   const section = (title: ComponentChildren, part: readonly Row[], isLeft: boolean) =>
     html`<${TokenTable} title=${title} rows=${part} total=${total} by=${by} onSort=${setBy} isLeft=${isLeft} />`;
   return html`<div class="stack tokens">
-    <${ListHead} list=${balances} now=${now} />
-    <${ListBody} list=${list} what="tokens" kind="row" empty="No token on these chains" isPaused=${true}>
+    <${ListHead} list=${balances} />
+    <${ListBody} list=${balances} what="tokens" kind="row" empty="No token on these chains" isPaused=${true}>
       <${TokensSummary} rows=${rows} total=${total} hasMore=${list.hasMore} only=${only} onOnly=${setOnly} />
       <div class="token-tools"><label class="field">Search
         <input type="search" value=${find} placeholder="symbol, name, address or chain" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setFind((event.currentTarget as HTMLInputElement).value)} />
@@ -158,7 +143,7 @@ export const Tokens = ({ address, chainIds }: Props) => {
           ${COLUMNS.flatMap(({ id, title }) => [id, `-${id}`].map((order) => html`<option key=${order} value=${order}>${title}${order === id ? '' : ', reversed'}</option>`))}
         </select>
       </label></div>
-      ${found.length === 0 && html`<p class="notice is-empty"><strong>None of the ${formatCount(rows.length)} tokens is called so.</strong> Search for a part of a symbol, a name, an address or a chain.</p>`}
+      ${found.length === 0 && html`<${Empty} title=${`None of the ${formatCount(rows.length)} tokens is called so.`}>Search for a part of a symbol, a name, an address or a chain.<//>`}
       ${only !== 'left' && counted.length > 0 && section(`In the total: ${formatCount(counted.length)}`, counted, false)}
       ${only !== 'counted' && left.length > 0 && section(`Left out of the total: ${formatCount(left.length)}`, left, true)}
     <//>

@@ -6,12 +6,14 @@ import {
   type TransactionRowFragment,
 } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
+import { useAnswer } from '../api/use-answer.ts';
 import type { Item } from '../api/use-connection.ts';
-import { Address, Bytes, CopyButton, Facts, Hash, html, Time } from '../components.ts';
+import { Address, Bytes, CopyButton, Empty, Facts, Hash, html, Placeholder, Time } from '../components.ts';
 import {
   formatCount,
   formatUnits,
   inWords,
+  isZero,
   NATIVE_DECIMALS,
   nativeSymbol,
   shorten,
@@ -19,8 +21,6 @@ import {
 } from '../format.ts';
 import { labelOf } from '../labels.ts';
 import { isAddress } from '../route.ts';
-import { DetailsState } from './list.ts';
-import { useDetails } from './use-wallet-list.ts';
 
 const GWEI_DECIMALS = 9;
 
@@ -137,12 +137,14 @@ export const TransactionDetails = ({ item, address, chainIds, onReload }: Props)
     },
     [address, before, chainIds],
   );
-  const [details, retry] = useDetails<Whole>(row.id, load);
+  const { data, problems, isLoading, retry } = useAnswer(load);
   return html`<div class="details stack">
     ${
-      details.state === 'loaded'
-        ? html`<${TransactionBody} transaction=${details.node} /><${RawJson} value=${details.node} />`
-        : html`<${DetailsState} details=${details} onRetry=${retry} onReload=${onReload} />`
+      data?.id === row.id
+        ? html`<${TransactionBody} transaction=${data} /><${RawJson} value=${data} />`
+        : html`<${Placeholder} rows=${2} isLoading=${isLoading} problem=${data ? null : problems[0]} onRetry=${retry}>
+            <${Empty} title="The list has changed meanwhile">Another item is in this place now. <button type="button" onClick=${onReload}>Reload the list</button><//>
+          <//>`
     }
   </div>`;
 };
@@ -269,8 +271,6 @@ export const decodedText = ({ name, inputs }: Decoded): string => {
   const more = inputs.length > MAX_ITEMS ? ', …' : '';
   return `${inWords(shorten(name ?? 'unnamed', 60))} ${words}${more}`.trim();
 };
-
-const isZero = (amount: string): boolean => /^0*$/.test(amount);
 
 /** What a transaction does, in words. */
 export const transactionText = ({ decoded, to, value }: TransactionRowFragment): string => {

@@ -1,15 +1,14 @@
-import { useCallback, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import type { Item, PagedState } from '../api/use-connection.ts';
+import type { Item } from '../api/use-connection.ts';
 import { Address, Hash, html, Time, useNow } from '../components.ts';
-import { formatUnits, inWords, NATIVE_DECIMALS, nativeSymbol, shorten, shortHex } from '../format.ts';
-import { createMemory, useParam } from '../route.ts';
+import { formatUnits, inWords, isZero, NATIVE_DECIMALS, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { useParam } from '../route.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
 import { TransactionDetails, transactionText } from './transaction-details.ts';
-import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
+import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
-const PAGE_SIZE = 25;
 /** The size of the service's pages, each of which costs one CU. */
 const ITEMS_OF_A_REQUEST = 100;
 
@@ -18,30 +17,24 @@ const estimate = (shown: number, wanted: number): Estimate => {
   return { requests, computeUnits: requests };
 };
 
-type Props = { address: string; chainIds: readonly number[] };
-
-const memory = createMemory<PagedState<TransactionRowFragment>>();
+const TRANSACTIONS = walletList({
+  pageSize: 25,
+  read: (asked: PanelProps, range, signal) => send(WalletTransactions, { ...asked, ...range }, signal),
+  pageIn: ({ wallet }) => wallet.transactions,
+});
 
 /** The wallet's transactions, newest first. */
-export const Transactions = ({ address, chainIds }: Props) => {
-  const load = useCallback<LoadWalletPage<TransactionRowFragment>>(
-    async (first, after, signal) => {
-      const { data, problems } = await send(WalletTransactions, { address, first, after, chainIds }, signal);
-      return { connection: data?.wallet.transactions ?? null, problems };
-    },
-    [address, chainIds],
-  );
-  const name = `transactions ${address} ${chainIds}`;
-  const transactions = useWalletList(PAGE_SIZE, load, { memory, name });
+export const Transactions = ({ address, chainIds }: PanelProps) => {
+  const transactions = useWalletList(TRANSACTIONS, { address, chainIds });
   const { list } = transactions;
   const [open, setOpen] = useParam('open');
   const toggle = (hash: string) => setOpen(open === hash ? '' : hash);
   const now = useNow();
   return html`<div class="stack">
-    <${ListHead} list=${transactions} now=${now}>
+    <${ListHead} list=${transactions}>
       <${LoadAll} list=${transactions} what="transactions" estimate=${estimate} />
     <//>
-    <${ListBody} list=${list} what="transactions" kind="row" empty="No transaction on these chains">
+    <${ListBody} list=${transactions} what="transactions" kind="row" empty="No transaction on these chains">
       <ul class="rows">
         ${list.items.map((item) => html`<${TransactionRow} key=${item.node.id} item=${item} address=${address} chainIds=${chainIds} now=${now} isOpen=${open === item.node.hash} onToggle=${() => toggle(item.node.hash)} onReload=${list.reload} />`)}
       </ul>
@@ -88,7 +81,7 @@ const TransactionRow = ({
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>
       ${success === false && html`<span class="tag is-bad">failed</span>`}
-      ${value !== null && html`<span class=${/^0*$/.test(value) ? 'amount push quiet' : 'amount push'}>${formatUnits(value, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}</span>`}
+      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'}>${formatUnits(value, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}</span>`}
     </div>
     <div class="bar quiet">
       <span class="tag">${inWords(shorten(chain, 40))}</span>

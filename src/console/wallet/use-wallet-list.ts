@@ -1,112 +1,105 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Answer, Problem } from '../api/client.ts';
-import { useAnswer } from '../api/use-answer.ts';
-import {
-  type Connection,
-  type Kept,
-  type Paged,
-  type PagedState,
-  useConnection,
-} from '../api/use-connection.ts';
-import { createMemory } from '../route.ts';
+import { type Connection, type Paged, type PagedState, useConnection } from '../api/use-connection.ts';
+import { createMemory, type Memory } from '../route.ts';
+
+/** What a panel of a wallet shows: the wallet, and its chains; none of them means the main ones. */
+export type PanelProps = { readonly address: string; readonly chainIds: readonly number[] };
 
 type Page<Node> = Connection<Node> & { readonly partialErrors: unknown; readonly requestTime: string | null };
 
-/** Loads a page of a wallet's list with this number of items. */
-export type LoadWalletPage<Node> = (
-  first: number,
-  after: string | null,
-  signal: AbortSignal,
-) => Promise<{ readonly connection: Page<Node> | null; readonly problems: Answer<unknown>['problems'] }>;
+/** `Head` is what a page says beside its items. */
+type Described<Asked, Data, Node, Head> = {
+  /** The number of items that a page has. */
+  readonly pageSize: number;
+  /** Sends the query of a page. */
+  readonly read: (
+    asked: Asked,
+    range: { readonly first: number; readonly after: string | null },
+    signal: AbortSignal,
+  ) => Promise<Answer<Data>>;
+  /** The page in an answer; null where it could not be read. */
+  readonly pageIn: (data: Data) => (Page<Node> & Head) | null;
+};
 
-type Notes = {
+type Notes<Head> = {
+  /** The newest page, for what it says beside its items. */
+  readonly newest: Head | null;
   /** What the service could not answer, from the last page that said so. */
   readonly partialErrors: unknown;
-  /** How old the newest page is. */
-  readonly requestTime: string | null;
   /** Why the list could not be read again from its beginning. */
   readonly reloadProblem: Problem | null;
 };
 
-export type WalletList<Node> = Notes & {
+const NO_NOTES = { newest: null, partialErrors: null, reloadProblem: null };
+
+/** One of the lists of wallets, with what is kept of it for Back. */
+type Source<Asked, Data, Node, Head> = Described<Asked, Data, Node, Head> & {
+  readonly items: Memory<PagedState<Node>>;
+  readonly notes: Memory<Notes<Page<Node> & Head>>;
+};
+
+/** Describes one of the lists of wallets, once for all wallets. */
+export const walletList = <Asked, Data, Node, Head>(
+  described: Described<Asked, Data, Node, Head>,
+): Source<Asked, Data, Node, Head> => ({ ...described, items: createMemory(), notes: createMemory() });
+
+const keyOf = (asked: unknown): string => JSON.stringify(asked);
+
+/** Whether Back or Forward has led to a list that is kept: then it costs nothing. */
+export const isKept = <Asked, Data, Node, Head>(
+  { items }: Source<Asked, Data, Node, Head>,
+  asked: Asked,
+): boolean => items.recall(keyOf(asked)) !== null;
+
+export type WalletList<Node, Head = unknown> = Notes<Page<Node> & Head> & {
   readonly list: Paged<Node>;
+  readonly nodes: readonly Node[];
   /** Loads the next page with as many items as are missing up to this number. */
   loadUpTo(count: number): void;
 };
 
-const NO_NOTES: Notes = { partialErrors: null, requestTime: null, reloadProblem: null };
-
-const keptNotes = createMemory<Notes>();
-
-/**
- * A list of a wallet, with what its answers say beside the items. Memoise `loadPage`. The list is kept for Back under
- * its name, which says which list it is, of which wallet and under which filters.
- */
-export const useWalletList = <Node>(
-  pageSize: number,
-  loadPage: LoadWalletPage<Node>,
-  kept: Kept<PagedState<Node>>,
-): WalletList<Node> => {
-  const { name } = kept;
-  const [notes, setNotes] = useState(NO_NOTES);
+/** A list of a wallet, with what its answers say beside the items. It is kept for Back under what is asked for. */
+export const useWalletList = <Asked, Data, Node, Head>(
+  source: Source<Asked, Data, Node, Head>,
+  asked: Asked,
+): WalletList<Node, Head> => {
+  const { pageSize, read, pageIn } = source;
+  const name = keyOf(asked);
+  const [notes, setNotes] = useState<Notes<Page<Node> & Head>>(NO_NOTES);
   const nextSize = useRef(pageSize);
 
   const load = useCallback(
     async (after: string | null, signal: AbortSignal) => {
-      const answer = await loadPage(nextSize.current, after, signal);
+      const { data, problems } = await read(asked, { first: nextSize.current, after }, signal);
+      const connection = data && pageIn(data);
       // A page that failed is retried with the same size.
-      if (answer.connection !== null) nextSize.current = pageSize;
-      const { connection, problems } = answer;
+      if (connection !== null) nextSize.current = pageSize;
       setNotes((before) => {
         if (connection === null)
           return { ...before, reloadProblem: after === null ? (problems[0] ?? null) : null };
-        const { partialErrors, requestTime } = connection;
+        const { partialErrors } = connection;
         return after === null
-          ? { partialErrors, requestTime, reloadProblem: null }
+          ? { newest: connection, partialErrors, reloadProblem: null }
           : { ...before, partialErrors: partialErrors ?? before.partialErrors, reloadProblem: null };
       });
-      return answer;
+      return { connection, problems };
     },
-    [loadPage, pageSize],
+    [source, name],
   );
   // Messages about the previous list do not apply to another one.
-  useEffect(() => setNotes(keptNotes.recall(name) ?? NO_NOTES), [load, name]);
+  useEffect(() => setNotes(source.notes.recall(name) ?? NO_NOTES), [source, name]);
   useEffect(() => {
-    if (notes !== NO_NOTES) keptNotes.keep(name, notes);
-  }, [notes, name]);
-  const list = useConnection(load, kept);
+    if (notes !== NO_NOTES) source.notes.keep(name, notes);
+  }, [notes, source, name]);
+  const list = useConnection(load, { memory: source.items, name });
   const { items, isLoading, loadMore } = list;
+  const nodes = useMemo(() => items.map(({ node }) => node), [items]);
 
   const loadUpTo = (count: number) => {
     if (isLoading || items.length >= count) return;
     nextSize.current = count - items.length;
     loadMore();
   };
-  return { ...notes, list, loadUpTo };
-};
-
-type WithId = { readonly id: string };
-
-/** `moved`: another item stands in the place where this one was. */
-export type Details<Node> =
-  | { readonly state: 'loading' | 'moved' }
-  | { readonly state: 'failed'; readonly problem: Problem }
-  | { readonly state: 'loaded'; readonly node: Node };
-
-/** The details of an item: `load` answers with the item that is now at this one's place in the list. Memoise it. */
-export const useDetails = <Node extends WithId>(
-  id: string,
-  load: (signal: AbortSignal) => Promise<Answer<Node>>,
-): [details: Details<Node>, retry: () => void] => {
-  const { data, problems, isLoading, retry } = useAnswer(load);
-  return [isLoading ? { state: 'loading' } : detailsOf(id, data, problems[0]), retry];
-};
-
-const detailsOf = <Node extends WithId>(
-  id: string,
-  node: Node | null,
-  problem: Problem | undefined,
-): Details<Node> => {
-  if (node) return node.id === id ? { state: 'loaded', node } : { state: 'moved' };
-  return problem ? { state: 'failed', problem } : { state: 'moved' };
+  return { ...notes, list, nodes, loadUpTo };
 };

@@ -5,9 +5,18 @@ import { Avatar } from '../avatar.ts';
 import { ChainFilter, useChainIds, useChains } from '../chain-filter.ts';
 import { CopyButton, Dialog, html, panelId, type Tab, TabList, tabId } from '../components.ts';
 import { type Priced, priceOf } from '../cost/prices.ts';
-import { counted, formatCount, shorten, shortHex } from '../format.ts';
+import { counted, formatCount, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
-import { hrefOf, isAddress, navigate, route, setParams, useParam } from '../route.ts';
+import {
+  hrefOf,
+  insteadOfAddress,
+  isAddress,
+  MOST_WALLETS,
+  navigate,
+  route,
+  setParams,
+  useParam,
+} from '../route.ts';
 import { settings } from '../settings.ts';
 import { HomeView } from '../start/home-view.ts';
 import { EditLabel } from '../start/own-labels.ts';
@@ -17,10 +26,8 @@ import { DefiPositions } from './defi.ts';
 import { Overview } from './overview.ts';
 import { Tokens } from './tokens.ts';
 import { Transactions } from './transactions.ts';
+import type { PanelProps } from './use-wallet-list.ts';
 import { readWatched, WatchButton } from './watched.ts';
-
-/** The most wallets that are shown side by side. */
-const MAX_WALLETS = 4;
 
 /**
  * The tabs of a wallet. A panel asks for what it shows when its tab is first opened, and stays while the wallet is shown.
@@ -39,12 +46,10 @@ const TABS = [
   readonly Panel: FunctionComponent<PanelProps>;
 })[];
 
-type PanelProps = { address: string; chainIds: readonly number[] };
-
 /** The wallets in the address bar, or a start page if there are none. */
 export const WalletView = () => {
   const { path, addresses } = useStore(route);
-  const shown = addresses.slice(0, MAX_WALLETS);
+  const shown = addresses.slice(0, MOST_WALLETS);
   const hasWallets = shown.length > 0;
   useEffect(() => {
     if (hasWallets) void readWatched();
@@ -59,8 +64,8 @@ export const WalletView = () => {
 
 /** The parts of the link that are not shown, and why. */
 const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => html`
-  ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${got(part)}. Open another one by the search above.</p></div>`)}
-  ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MAX_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
+  ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${insteadOfAddress(part)}. Open another one by the search above.</p></div>`)}
+  ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MOST_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
 
 /** Says what the first page of a list costs, of each of the wallets. */
 const usePrices = (chainIds: readonly number[], wallets: number) => {
@@ -157,9 +162,9 @@ const Compare = ({ shown }: { shown: readonly string[] }) => {
     setOpen(false);
     navigate(hrefOf('wallet', [...shown, entered.address], Object.fromEntries(route.get().params)));
   };
-  const isFull = shown.length >= MAX_WALLETS;
+  const isFull = shown.length >= MOST_WALLETS;
   const hasNames = settings.wallets.length > 0;
-  return html`<button type="button" disabled=${isFull} title=${isFull ? `${MAX_WALLETS} wallets are the most side by side` : undefined} onClick=${() => setOpen(true)}>Compare</button>
+  return html`<button type="button" disabled=${isFull} title=${isFull ? `${MOST_WALLETS} wallets are the most side by side` : undefined} onClick=${() => setOpen(true)}>Compare</button>
     ${
       isOpen &&
       html`<${Dialog} title="Compare with another wallet" onClose=${() => setOpen(false)}>
@@ -184,17 +189,12 @@ const expected = (): string => {
   return `Expected an address, 0x and 40 hex digits${first ? `, or the name of a wallet of the sandbox such as ${first.name}` : ''}`;
 };
 
-const got = (text: string): string => {
-  if (text === '') return 'nothing';
-  const digits = /^0x([\da-f]*)$/i.exec(text)?.[1];
-  if (digits !== undefined) return `0x and ${digits.length} hex digits`;
-  return JSON.stringify(shorten(text, 50));
-};
-
 /** Reads what was typed or pasted: an address in any case, or the name of one of the sandbox's wallets. */
 const readAddress = (typed: string): Entered => {
   const text = typed.trim();
   const named = settings.wallets.find(({ name }) => name === text.toLowerCase());
   if (named) return { address: named.address.toLowerCase() };
-  return isAddress(text) ? { address: text.toLowerCase() } : { error: `${expected()}, got ${got(text)}.` };
+  return isAddress(text)
+    ? { address: text.toLowerCase() }
+    : { error: `${expected()}, got ${insteadOfAddress(text)}.` };
 };

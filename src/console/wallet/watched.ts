@@ -5,6 +5,7 @@ import { html } from '../components.ts';
 import { shorten } from '../format.ts';
 import { settings } from '../settings.ts';
 import { createStore, credentials, useStore } from '../state.ts';
+import { sendChange } from '../webhooks/change.ts';
 import { ALL_TYPES, inTypes } from '../webhooks/webhook-words.ts';
 
 type Watched = {
@@ -76,14 +77,11 @@ const put = (address: string, isWatched: boolean): void => {
 
 const change = async (address: string, isWatched: boolean): Promise<string | Problem | null> => {
   const input = { address };
-  const { result, problems } = isWatched
-    ? await send(WatchWallet, { input }).then((answer) => ({ ...answer, result: answer.data?.watchWallet }))
-    : await send(UnwatchWallet, { input }).then((answer) => ({
-        ...answer,
-        result: answer.data?.unwatchWallet,
-      }));
-  if (!result) return problems[0] ?? null;
-  return result.__typename === 'WebhookError' ? result.message : null;
+  const outcome = await (isWatched
+    ? sendChange(WatchWallet, { input }, (data) => data.watchWallet)
+    : sendChange(UnwatchWallet, { input }, (data) => data.unwatchWallet));
+  if (outcome.kind === 'done') return null;
+  return outcome.kind === 'failed' ? outcome.problem : outcome.messages.join(' ');
 };
 
 /** Watches the wallet, or ends that. Returns why it failed: the mistake's message, or the problem; null if it succeeded. */

@@ -4,9 +4,9 @@ import {
   UpdateWebhookAddresses,
   WebhookAddresses,
 } from '../__generated__/operations.ts';
-import { type Problem, send } from '../api/client.ts';
+import { problemHere, send } from '../api/client.ts';
 import { type Item, type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
-import { Address, Dialog, Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
+import { Address, Dialog, Empty, html, LoadMore, Placeholder } from '../components.ts';
 import { eachOnce, FaultNotice, NO_FAULT, type Outcome, sendChange, useChange } from './change.ts';
 import { countOf, inAddresses, parseAddresses, wrongAddresses } from './draft.ts';
 import { TextField, WatchHint } from './form-fields.ts';
@@ -173,11 +173,10 @@ const AddressList = ({ webhookId, list, onRemoved, onStale }: AddressListProps) 
       next?.querySelector<HTMLElement>(':scope > button')?.focus();
     });
   };
-  if (items.length === 0) {
-    if (problem !== null) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
-    if (isLoading) return html`<${Skeleton} rows=${4} />`;
-    return html`<${Empty} title="No addresses">It delivers nothing until it has some.<//>`;
-  }
+  if (items.length === 0)
+    return html`<${Placeholder} rows=${4} isLoading=${isLoading} problem=${problem} onRetry=${reload}>
+      <${Empty} title="No addresses">It delivers nothing until it has some.<//>
+    <//>`;
   return html`
     <${FaultNotice} fault=${fault} />
     ${malformed > 0 && html`<p class="quiet">Of what the service sent, ${malformed} can’t be read and ${malformed === 1 ? 'is' : 'are'} left out.</p>`}
@@ -199,19 +198,9 @@ const COUNT_PAGE = 1000;
 /** Beyond as many addresses, a count says "at least". */
 const MOST_COUNT_PAGES = 10;
 
-const NO_WEBHOOK: Problem = {
-  code: 'NOT_FOUND',
-  message: 'There is no such webhook. It was deleted in the meantime.',
-  path: [],
-  retryAfterMs: null,
-};
+const NO_WEBHOOK = problemHere('NOT_FOUND', 'There is no such webhook. It was deleted in the meantime.');
 
-const NO_LIST: Problem = {
-  code: 'UPSTREAM_REJECTED',
-  message: 'The service does not list the addresses.',
-  path: [],
-  retryAfterMs: null,
-};
+const NO_LIST = problemHere('UPSTREAM_REJECTED', 'The service does not list the addresses.');
 
 const loadAddresses =
   (webhookId: string, first = PAGE): LoadPage<ListedAddress> =>

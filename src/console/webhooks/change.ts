@@ -5,7 +5,7 @@ import {
   type WebhookErrorCode,
   Webhook as WebhookOperation,
 } from '../__generated__/operations.ts';
-import { type Problem, send, titleOf as titleOfProblem } from '../api/client.ts';
+import { type Problem, problemHere, send, titleOf as titleOfProblem } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
 import { html, ProblemNotice } from '../components.ts';
 import { shorten } from '../format.ts';
@@ -33,12 +33,7 @@ type Refusal = {
 const isRefusal = (result: { readonly __typename: string }): result is Refusal =>
   result.__typename === 'WebhookError';
 
-const NOTHING: Problem = {
-  code: 'INTERNAL_SERVER_ERROR',
-  message: 'Expected data or an error, got neither.',
-  path: [],
-  retryAfterMs: null,
-};
+const NOTHING = problemHere('INTERNAL_SERVER_ERROR', 'Expected data or an error, got neither.');
 
 /** A message without the path of the variable, beside whose field it is shown. */
 const sentenceOf = (message: string): string =>

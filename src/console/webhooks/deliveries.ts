@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useMemo, useState } from 'preact/hooks';
 import { DeliveryPayload, type DeliveryRowFragment, WebhookDeliveries } from '../__generated__/operations.ts';
-import { type Problem, send } from '../api/client.ts';
+import { problemHere, send } from '../api/client.ts';
+import { useAnswer } from '../api/use-answer.ts';
 import { type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
-import { useChains } from '../chain-filter.ts';
-import { CopyButton, Empty, html, LoadMore, ProblemNotice, Skeleton, Time } from '../components.ts';
-import { counted, inWords, shorten } from '../format.ts';
+import { useChainNames } from '../chain-filter.ts';
+import { CopyButton, Empty, html, LoadMore, Placeholder, Time } from '../components.ts';
+import { counted, shorten } from '../format.ts';
 import { hrefOf } from '../route.ts';
 import type { Refused } from './health.ts';
 import { TYPES, type Webhook } from './webhook-words.ts';
@@ -14,12 +15,7 @@ type Delivery = DeliveryRowFragment;
 
 const PAGE = 20;
 
-const NO_LOG: Problem = {
-  code: 'LOG_UNAVAILABLE',
-  message: 'The gateway answered without the deliveries.',
-  path: [],
-  retryAfterMs: null,
-};
+const NO_LOG = problemHere('LOG_UNAVAILABLE', 'The gateway answered without the deliveries.');
 
 /** The log's pages go back from its end: the next page of the list is the one before. */
 const load =
@@ -86,13 +82,10 @@ export const Deliveries = ({ webhooks, newest, live, children }: Props) => {
 
 type NoneProps = { list: Paged<Delivery>; hasRefused: boolean };
 
-const NoneStored = ({ list: { isLoading, problem, reload }, hasRefused }: NoneProps) => {
-  if (problem !== null) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
-  if (isLoading) return html`<${Skeleton} rows=${3} />`;
-  return hasRefused
-    ? null
-    : html`<${Empty} title="No delivery has arrived here">Send a test event, or wait for an event of its addresses.<//>`;
-};
+const NoneStored = ({ list: { isLoading, problem, reload }, hasRefused }: NoneProps) =>
+  html`<${Placeholder} rows=${3} isLoading=${isLoading} problem=${problem} onRetry=${reload}>
+    ${!hasRefused && html`<${Empty} title="No delivery has arrived here">Send a test event, or wait for an event of its addresses.<//>`}
+  <//>`;
 
 const attemptOf = (attempt: number | null): string => (attempt ? `attempt ${attempt + 1}` : '');
 
@@ -118,11 +111,11 @@ type StoredProps = { delivery: Delivery; showsType: boolean };
 const Stored = ({ delivery, showsType }: StoredProps) => {
   const { id, type, chainId, receivedAt, attempt, events } = delivery;
   const [isOpen, setOpen] = useState(false);
-  const chain = useChains().find((each) => each.chainId === chainId)?.name;
+  const nameOf = useChainNames();
   const facts = [
     showsType && type !== null && TYPES[type].toLowerCase(),
     counted(events.length, 'event', 'events'),
-    chainId !== null && (chain ? inWords(chain) : `chain ${chainId}`),
+    chainId !== null && nameOf(chainId),
     delayOf(delivery),
     attemptOf(attempt),
   ].filter(Boolean);
@@ -140,29 +133,20 @@ const Stored = ({ delivery, showsType }: StoredProps) => {
 /** A body may have megabytes. */
 const SHOWN = 20_000;
 
-type Body = { readonly text: string } | { readonly problem: Problem } | null;
-
-const GONE: Problem = {
-  code: 'NOT_FOUND',
-  message: 'Retention has dropped this delivery.',
-  path: [],
-  retryAfterMs: null,
-};
-
-const readBody = async (id: string): Promise<Body> => {
-  const { data, problems } = await send(DeliveryPayload, { id });
-  const [problem = GONE] = problems;
-  if (data?.node?.__typename !== 'WebhookDelivery') return { problem };
-  return { text: JSON.stringify(data.node.payload, null, 2) };
-};
+const GONE = problemHere('NOT_FOUND', 'Retention has dropped this delivery.');
 
 const Payload = ({ id }: { id: string }) => {
-  const [body, setBody] = useState<Body>(null);
-  const read = () => void readBody(id).then(setBody);
-  useEffect(read, [id]);
-  if (body === null) return html`<${Skeleton} rows=${1} />`;
-  if ('problem' in body) return html`<${ProblemNotice} problem=${body.problem} onRetry=${read} />`;
-  const { text } = body;
+  const load = useCallback(
+    async (signal: AbortSignal) => {
+      const { data, problems } = await send(DeliveryPayload, { id }, signal);
+      const isFound = data?.node?.__typename === 'WebhookDelivery';
+      return { data: isFound ? JSON.stringify(data.node.payload, null, 2) : null, problems };
+    },
+    [id],
+  );
+  const { data: text, problems, isLoading, retry } = useAnswer(load);
+  if (text === null)
+    return html`<${Placeholder} rows=${1} isLoading=${isLoading} problem=${problems[0] ?? GONE} onRetry=${retry} />`;
   return html`<div>
     <p class="quiet">The body as the service sent it${text.length > SHOWN && ', of which the beginning is shown'} <${CopyButton} text=${text} label="payload" /></p>
     <pre tabindex="0" role="group" aria-label="Payload">${shorten(text, SHOWN)}</pre>

@@ -1,5 +1,5 @@
 import { CreateWebhook, DeliveryUrl, UpdateWebhook } from '../__generated__/operations.ts';
-import { type Problem, send } from '../api/client.ts';
+import { problemHere, send } from '../api/client.ts';
 import { Dialog, html } from '../components.ts';
 import { FaultNotice, sendChange } from './change.ts';
 import {
@@ -52,12 +52,7 @@ export const CreateDialog = ({ onCreated, onStale, onClose }: FormDialogsProps) 
   <//>`;
 };
 
-const NO_URL: Problem = {
-  code: 'INTERNAL_SERVER_ERROR',
-  message: 'The gateway did not say its own URL.',
-  path: [],
-  retryAfterMs: null,
-};
+const NO_URL = problemHere('INTERNAL_SERVER_ERROR', 'The gateway did not say its own URL.');
 
 type Changes = NonNullable<ReturnType<typeof changesOf>>;
 

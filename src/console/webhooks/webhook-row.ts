@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/operations.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChainNames } from '../chain-filter.ts';
 import { Sparkline } from '../charts.ts';
 import { Dialog, Hash, html, Time, useNow } from '../components.ts';
 import { formatCount, shorten } from '../format.ts';
@@ -28,7 +28,7 @@ type Props = {
 };
 
 const Facts = ({ webhook }: { webhook: Webhook }) =>
-  html`<p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, useChains())}${filtersOf(webhook)}</p>`;
+  html`<p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, useChainNames())}${filtersOf(webhook)}</p>`;
 
 const About = ({ webhook: { webhookId, createdAt } }: { webhook: Webhook }) =>
   html`<span class="quiet">${createdAt !== null && html`Created <${Time} value=${createdAt} now=${Date.now()} />${' · '}`}id <${Hash} value=${webhookId} label="webhook id" /></span>`;

@@ -1,13 +1,12 @@
 import type {
   ActivityType,
   AssetType,
-  ChainsQuery,
   TransactionDirection,
   WebhookPartsFragment,
   WebhookQuery,
   WebhookType,
 } from '../__generated__/operations.ts';
-import { inWords, shorten, shortHex } from '../format.ts';
+import { type NameOfChain, shorten, shortHex } from '../format.ts';
 
 /** One that is read alone has its first address; null where the service lists none. */
 export type Webhook = WebhookPartsFragment & { readonly addresses?: WebhookAlone['addresses'] };
@@ -56,13 +55,10 @@ export const destinationOf = ({ deliversHere, url }: Webhook): string => {
   return url === null ? 'no URL' : `delivers to ${hostOf(url)}`;
 };
 
-export const chainsOf = ({ chainIds }: Webhook, known: ChainsQuery['chains']): string => {
+export const chainsOf = ({ chainIds }: Webhook, nameOf: NameOfChain): string => {
   if (chainIds === null) return 'all chains';
   if (chainIds.length === 0) return 'no chain';
-  const names = chainIds.slice(0, MOST_CHAINS).map((chainId) => {
-    const name = known.find((chain) => chain.chainId === chainId)?.name;
-    return name === undefined ? `chain ${chainId}` : inWords(name);
-  });
+  const names = chainIds.slice(0, MOST_CHAINS).map(nameOf);
   const more = chainIds.length - names.length;
   return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };

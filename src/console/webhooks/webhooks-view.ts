@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { WebhookList } from '../__generated__/operations.ts';
-import { type Problem, send } from '../api/client.ts';
+import { problemHere, send } from '../api/client.ts';
 import { type Item, type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
-import { Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
+import { Empty, html, LoadMore, Placeholder } from '../components.ts';
 import { useParam } from '../route.ts';
 import { settings } from '../settings.ts';
 import { AddressesDialog } from './addresses.ts';
@@ -106,9 +106,11 @@ const Rows = ({ list, onOpen, onChanged, onSaid }: Props) => {
   );
   if (items.length === 0) {
     if (problem !== null && isOutOfScope(list)) return html`<${NeedsScope} message=${problem.message} />`;
-    if (problem !== null) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
-    if (isLoading) return html`<div class="webhooks-loading"><${Skeleton} rows=${3} /></div>`;
-    return html`<${Empty} title="No webhooks yet">Create one: the events of its addresses appear under Live.<//>`;
+    return html`<div class="no-webhooks">
+      <${Placeholder} rows=${3} isLoading=${isLoading} problem=${problem} onRetry=${reload}>
+        <${Empty} title="No webhooks yet">Create one: the events of its addresses appear under Live.<//>
+      <//>
+    </div>`;
   }
   const rowOf = (isPart: boolean) => (webhook: Webhook) =>
     html`<${WebhookRow} key=${webhook.id} webhook=${webhook} isPart=${isPart} ownUrl=${ownUrl} lastDay=${lastDayOf([webhook.webhookId])} onOpen=${(dialog: RowDialog) => onOpen(dialog, webhook)} onChanged=${onChanged} onStale=${reload} />`;
@@ -154,12 +156,7 @@ const StateFilter = ({ states, chosen, onChoose }: StateFilterProps) => {
 
 const PAGE = 20;
 
-const NO_LIST: Problem = {
-  code: 'UPSTREAM_REJECTED',
-  message: 'The service does not list webhooks.',
-  path: [],
-  retryAfterMs: null,
-};
+const NO_LIST = problemHere('UPSTREAM_REJECTED', 'The service does not list webhooks.');
 
 type List = Paged<Webhook> & {
   /** The delivery URL of this gateway; null until it is known, and for a caller that may not see it. */

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { ReadPage } from '../../upstream/list-loader.ts';
-import type { Page, PartialErrors } from '../../upstream/page.ts';
+import { type Page, type PartialErrors, partialErrorsOf } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { Answer } from '../answer/answer.ts';
 import type { AnswerList } from '../answer/weights.ts';
@@ -103,7 +103,7 @@ export class ItemConnection<Value> implements ListConnection, PlannedList {
   }
 
   get partialErrors(): PartialErrors | null {
-    return mergePartialErrors(this.result.pages.flatMap(({ partialErrors }) => partialErrors ?? []));
+    return partialErrorsOf(this.result.pages);
   }
 
   get more(): unknown {
@@ -183,19 +183,3 @@ export const malformedItem = ({ message, field }: MalformedFieldError): GraphQLE
   clientError('UPSTREAM_INVALID_RESPONSE', `The service sent an item that can't be parsed. ${message}.`, {
     field,
   });
-
-/** Returns the errors of one page unchanged, and those of several pages without repetitions. */
-const mergePartialErrors = (all: readonly PartialErrors[]): PartialErrors | null => {
-  const [first, ...others] = all;
-  if (first === undefined || others.length === 0) return first ?? null;
-  const errors = distinct(all.flatMap((page) => page.errors ?? []));
-  const warnings = distinct(all.flatMap((page) => page.warnings ?? []));
-  return {
-    ...(errors.length > 0 && { errors: errors.length === 1 ? errors[0] : errors }),
-    ...(warnings.length > 0 && { warnings }),
-  };
-};
-
-const distinct = (values: readonly unknown[]): unknown[] => [
-  ...new Map(values.map((value) => [JSON.stringify(value), value])).values(),
-];

@@ -30,7 +30,8 @@ type Wanted = BalanceKey & { readonly details: Details };
  * Reads one balance; null where the wallet does not hold the token. In this order:
  * - From a page that is at hand: a fresh one, or one on its way, of a list of the wallet that has the chain.
  * - Where one operation wants two or more tokens of a wallet and a chain: from the list of that chain.
- * - By a request for the one balance.
+ * - By a request for the one balance. A list that lacks the token shows that the wallet does not hold it, unless the service
+ *   indexes the chain itself: tokens that it has seen no event of are asked.
  */
 export const readBalance = async (
   { lookups, chains }: Context,
@@ -89,7 +90,7 @@ const read = async (
       });
     const found = page && balanceOn(page, token);
     if (found) return found;
-    if (page && isComplete(page, chainId)) return null;
+    if (page && isComplete(page, chainId) && !chains.find(chainId)?.isIndexed) return null;
   }
   const address = token.address ?? NATIVE;
   const single = { address: wallet, chains: String(chainId), token: address };

@@ -173,7 +173,7 @@ builder.objectField(Wallet, 'balance', (t) =>
     type: Balance,
     nullable: true,
     description:
-      'What the wallet holds of one token. It costs 1 compute unit; none where a fresh and complete page of `balances` covers the chain. Two or more tokens of one wallet and chain become one list of that chain, for 1 compute unit together, and 1 for each that is not among the first 1,000. Null when the wallet does not hold the token, and with an error when the look-up fails.',
+      'What the wallet holds of one token. It costs 1 compute unit; none where a fresh and complete page of `balances` covers the chain, or, if the service indexes the chain itself, has the token: else the token is asked. Two or more tokens of one wallet and chain become one list of that chain, for 1 compute unit together, and 1 for each that is not among the first 1,000. Null when the wallet does not hold the token, and with an error when the look-up fails.',
     authScopes: { wallets: true },
     args: {
       token: t.arg({ type: TokenInput, required: true, description: 'Names the token.' }),

@@ -4,7 +4,7 @@ import { Decimal } from '../../lib/decimal.ts';
 import { createTimeSlices } from '../../lib/time-slices.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
-import type { Page } from '../../upstream/page.ts';
+import { type Page, type PartialErrors, partialErrorsOf } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import { withHours } from '../tokens/historical-price.ts';
 import { troublesIn } from './balance-reader.ts';
@@ -40,6 +40,7 @@ export type PortfolioRecord = {
   readonly change: readonly PortfolioChangeRecord[] | null;
   readonly isComplete: boolean;
   readonly unavailableChainIds: readonly number[];
+  readonly partialErrors: PartialErrors | null;
   readonly asOf: string | null;
 };
 
@@ -183,6 +184,7 @@ class PortfolioSums {
       isComplete:
         isWhole && unavailable.size === 0 && troubles.every(({ isOfUnknownChain }) => !isOfUnknownChain),
       unavailableChainIds: [...unavailable].toSorted((one, other) => one - other),
+      partialErrors: partialErrorsOf(pages),
       asOf: times.toSorted()[0] ?? null,
     };
   }

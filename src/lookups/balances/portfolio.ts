@@ -111,11 +111,18 @@ const Portfolio = builder.objectRef<PortfolioRecord>('Portfolio').implement({
         'What the balances that count were worth at each hour of `priceHoursAgo`, in its order. Null without that argument.',
     }),
     isComplete: t.exposeBoolean('isComplete', {
-      description: `Whether all balances are in it. False when the service could not read some, when a page failed, when a balance could not be parsed, and when the wallet has more than ${MAX_PAGES} pages.`,
+      description: `Whether all balances are in it. False when the service could not read some, or says that it does not know all of a chain, when a page failed, when a balance could not be parsed, and when the wallet has more than ${MAX_PAGES} pages.`,
     }),
     unavailableChainIds: t.expose('unavailableChainIds', {
       type: ['ChainId'],
       description: 'The chains that the service says are missing in the total, wholly or in part.',
+    }),
+    partialErrors: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'The errors and warnings that the service sent for a part of the balances, such as that its index of a chain begins late. Null when it sent none.',
+      resolve: ({ partialErrors }) => partialErrors,
     }),
     asOf: t.expose('asOf', {
       type: 'DateTime',

@@ -97,7 +97,7 @@ export const Chain = builder.objectRef<ChainShape>('Chain').implement({
       nullable: true,
       description:
         "The lookups that the service offers for the chain. It costs nothing. Null when the service's list of chains can't be read, or does not say it.",
-      resolve: ({ supports = null }) => supports,
+      resolve: (chain, _args, { chainSupports }) => chainSupports(chain),
     }),
     index: t.field({
       type: ChainIndex,

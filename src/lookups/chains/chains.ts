@@ -89,7 +89,9 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
       if (!chainIds?.length) return;
       const unsupported = [...new Set(chainIds)].flatMap((id) => {
         const chain = byId.get(id);
-        return chain?.supports && !chain.supports.includes(lookup) ? `${id} (${chain.name})` : [];
+        if (!chain?.supports || chain.supports.includes(lookup)) return [];
+        const reason = chain.reasons?.get(lookup);
+        return `${id} (${chain.name})${reason === undefined ? '' : `: ${reason}`}`;
       });
       if (unsupported.length > 0)
         throw badUserInput(
@@ -98,6 +100,9 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
     },
   };
 };
+
+/** Characters of a reason. */
+const MAX_REASON = 300;
 
 /** Two edits are a misspelling, and one in a text of up to 5 characters. */
 const nearest = (text: string, candidates: readonly string[]): string | null =>
@@ -109,7 +114,7 @@ const FRESH_MS = 3_600_000;
 const STALE_MS = 24 * FRESH_MS;
 /** The pause after a failed attempt. */
 const RETRY_MS = 60_000;
-/** For how long what the list says of its index is fresh. */
+/** For how long a list is fresh that says how far its indexes are. */
 const INDEX_FRESH_MS = 2_000;
 
 /** How far the service's index of a chain is. Numbers are those of blocks; null is what it does not say. */
@@ -131,6 +136,10 @@ export type ChainSource = {
   current(): Chains;
   /** How far the service is with a chain, seconds old at most; null where it does not say, or can't be asked. */
   index(chainId: number): Promise<ChainIndex | null>;
+  /** What the service offers for a chain, by its own list where it indexes the chain itself; null where it has not said so. */
+  supports(chain: Chain): Promise<readonly ChainLookup[] | null>;
+  /** The service has told of a change: what was read of its index before is outdated. */
+  changed(): void;
 };
 
 type Options = {
@@ -140,6 +149,8 @@ type Options = {
   readonly extra: readonly Chain[];
   /** Resolves with the service's list as it sends it; null where the built-in one is used. */
   readonly read: (() => Promise<unknown>) | null;
+  /** Called once the list says that the service tells of changes. */
+  readonly onTelling?: () => void;
   readonly now: Clock;
 };
 
@@ -147,6 +158,8 @@ type Listed = {
   readonly chains: Chains;
   /** By the ids of chains. Hosted services say nothing of an index. */
   readonly indexes: ReadonlyMap<number, ChainIndex>;
+  /** Whether what it says of lookups will stay. */
+  readonly isSettled: boolean;
   readonly readAt: number;
 };
 
@@ -158,20 +171,32 @@ export const createChainSource = ({
   builtIn: known = KNOWN_CHAINS,
   extra,
   read,
+  onTelling = () => {},
   now,
 }: Options): ChainSource => {
   const builtIn = createChains(known, extra);
-  if (read === null) return { current: () => builtIn, index: async () => null };
+  if (read === null)
+    return {
+      current: () => builtIn,
+      index: async () => null,
+      supports: async ({ supports = null }) => supports,
+      changed() {},
+    };
   let listed: Listed | null = null;
   let readAgainAt = 0;
   let reading: Promise<Listed | null> | null = null;
+  let changedAt = Number.NEGATIVE_INFINITY;
 
   const readOnce = async (): Promise<Listed | null> => {
     readAgainAt = now() + RETRY_MS;
     try {
-      const { chains, indexes } = readList(await read());
-      listed = { chains: createChains(chains, extra), indexes, readAt: now() };
-      readAgainAt = now() + FRESH_MS;
+      const readAt = now();
+      const { chains, indexes, isTelling } = readList(await read());
+      // Until it has a block, an index does not know what it will support.
+      const isSettled = [...indexes.values()].every(({ from }) => from !== null);
+      listed = { chains: createChains(chains, extra), indexes, isSettled, readAt };
+      readAgainAt = now() + (isSettled ? FRESH_MS : INDEX_FRESH_MS);
+      if (isTelling) onTelling();
       return listed;
     } catch {
       // The observer of upstream requests has reported the failure.
@@ -188,13 +213,24 @@ export const createChainSource = ({
     if (now() >= readAgainAt) void refresh();
     return listed !== null && now() - listed.readAt < STALE_MS ? listed.chains : builtIn;
   };
+  const latest = async (): Promise<Listed | null> => {
+    const isRecent = ({ readAt }: Listed) => now() - readAt < INDEX_FRESH_MS && readAt > changedAt;
+    const isFresh = listed !== null && (listed.indexes.size === 0 || isRecent(listed));
+    const found = isFresh ? listed : await refresh();
+    // A read that had begun before a change may have missed it.
+    const isOutdated = found !== null && found.indexes.size > 0 && found.readAt <= changedAt;
+    return isOutdated ? refresh() : found;
+  };
   current();
   return {
     current,
-    async index(chainId) {
-      const isKnown =
-        listed !== null && (listed.indexes.size === 0 || now() - listed.readAt < INDEX_FRESH_MS);
-      return (isKnown ? listed : await refresh())?.indexes.get(chainId) ?? null;
+    index: async (chainId) => (await latest())?.indexes.get(chainId) ?? null,
+    async supports({ chainId, isIndexed = false, supports = null }) {
+      const list = isIndexed && !listed?.isSettled ? await latest() : null;
+      return list === null ? supports : (list.chains.find(chainId)?.supports ?? null);
+    },
+    changed() {
+      changedAt = now();
     },
   };
 };
@@ -217,7 +253,9 @@ export const readChainsOf =
   };
 
 /** Reads the service's list. Leaves out items that are not chains. Throws MalformedFieldError for a list without chains. */
-const readList = (body: unknown): Pick<Listed, 'indexes'> & { readonly chains: readonly Chain[] } => {
+const readList = (
+  body: unknown,
+): Pick<Listed, 'indexes'> & { readonly chains: readonly Chain[]; readonly isTelling: boolean } => {
   const list = isObject(body) ? body.chains : body;
   const items = Array.isArray(list) ? list.flatMap(readItem) : [];
   if (items.length === 0) throw malformed('chains', 'a list of chains', list);
@@ -226,6 +264,8 @@ const readList = (body: unknown): Pick<Listed, 'indexes'> & { readonly chains: r
   const saysSupport = chains.some(({ supports }) => supports?.length !== 0);
   return {
     chains: saysSupport ? chains : chains.map((chain) => ({ ...chain, supports: null })),
+    // Only a service whose requests are free: more of them are made then.
+    isTelling: isObject(body) && body.free === true && typeof body.changes === 'string',
     indexes: new Map(items.flatMap(({ chain, index }) => (index === null ? [] : [[chain.chainId, index]]))),
   };
 };
@@ -238,7 +278,7 @@ const readItem = (item: unknown): readonly Item[] => {
   const chainId = orNull(readChainId, item.chain_id ?? item.id);
   const itsName = orNull(readString, name);
   if (chainId === null || itsName === null) return [];
-  const chain = {
+  const chain: Chain = {
     chainId,
     name: itsName,
     tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
@@ -246,6 +286,14 @@ const readItem = (item: unknown): readonly Item[] => {
       const support = item[lookup.toLowerCase()];
       return isObject(support) && support.supported === true;
     }),
+    reasons: new Map(
+      CHAIN_LOOKUPS.flatMap((lookup) => {
+        const support = item[lookup.toLowerCase()];
+        const reason = isObject(support) ? orNull(readString, support.reason) : null;
+        return reason === null ? [] : [[lookup, reason.slice(0, MAX_REASON)] as const];
+      }),
+    ),
+    isIndexed: isObject(item.index),
   };
   return [{ chain, index: readIndex(item.index) }];
 };

@@ -8,6 +8,13 @@ export type Chain = {
   readonly tags: readonly string[];
   /** What the service offers for it; null or absent where it has not said so. */
   readonly supports?: readonly ChainLookup[] | null;
+  /** Why the service does not offer a lookup, in its words. Hosted services give no reasons. */
+  readonly reasons?: ReadonlyMap<ChainLookup, string>;
+  /**
+   * Whether the service indexes the chain itself. Tokens may move without an event, so no list of balances is final: a balance
+   * that it lacks is asked for by itself.
+   */
+  readonly isIndexed?: boolean;
 };
 
 const tagged = (

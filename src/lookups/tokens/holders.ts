@@ -73,7 +73,7 @@ export const holders = listField(Token, holdersLookup, {
   item: TokenHolder,
   items: "a token's holders",
   description:
-    'The holders of the token, largest first: 2 compute units for each 500. A holder whose balance changes while a client reads page after page may be missing, but comes once within one page. Null for the native asset, and without an error when the service does not know the token; null, with an error, when the lookup fails or does not support the chain.',
+    'The holders of the token, largest first: 2 compute units for each 500. A holder whose balance changes while a client reads page after page may be missing, but comes once within one page. Where balances change without events, `partialErrors` says that holders may be missing. Null for the native asset, and without an error when the service does not know the token; null, with an error, when the lookup fails or does not support the chain.',
   args: {},
   list: ({ chainId, address }) => (address == null ? null : { address: textOf({ chainId, address }) }),
   chainOf: ({ chainId }) => chainId,

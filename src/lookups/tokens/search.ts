@@ -3,6 +3,7 @@ import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import { semanticNonNull } from '../../graph/semantic-non-null.ts';
 import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
+import { ANY_TOKEN } from '../../upstream/changes.ts';
 import { itemLookup } from '../../upstream/lookup.ts';
 import { NO_DETAILS } from '../../upstream/page.ts';
 import { MalformedFieldError, malformed } from '../../upstream/parse/fields.ts';
@@ -50,6 +51,7 @@ const readOne = (raw: RawObject): RecordValue<typeof FOUND>[] => {
 const searchLookup = itemLookup({
   name: 'search',
   path: (_search: Search) => ['v1', 'evm', 'search', 'tokens'],
+  subjectOf: () => ANY_TOKEN,
   query: ({ address }) => ({ query: address, limit: String(MAX_FOUND) }),
   price: 2,
   // Symbols and names hardly change.

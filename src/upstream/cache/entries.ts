@@ -17,7 +17,9 @@ export type EntryMeta = {
   startedAt: number;
   /** The time until which each refresh of this page has its details too: see `retainDetails`. */
   keepDetailsUntil: number;
-  /** Whether a delivery has invalidated the page since it was requested. */
+  /** The chains that it was requested of: ids and tags, comma-separated; null for upstream's default. */
+  readonly chains: string | null;
+  /** Whether a delivery, or a change that the service tells of, has invalidated the page since it was requested. */
   invalidated: boolean;
   /** The time before which the page is not requested again, since upstream has asked to wait. */
   retryNotBefore: number;
@@ -32,6 +34,7 @@ type Request = {
   readonly details: Details;
   readonly maxAgeMs: number;
   readonly staleIfErrorMs: number;
+  readonly chains: string | null;
 };
 
 /** Whether the page has at least what is requested. */
@@ -62,7 +65,7 @@ export const createMeta = (
   replaced: readonly (EntryMeta | undefined)[],
   now: number,
 ): EntryMeta => {
-  const { follows, limit } = request;
+  const { follows, limit, chains } = request;
   const earlier = replaced.filter((meta) => meta !== undefined);
   const kept = earlier.filter((meta) => meta.keepDetailsUntil > now);
   const keepDetailsUntil = Math.max(detailsUntil(request, now), ...kept.map((meta) => meta.keepDetailsUntil));
@@ -71,7 +74,7 @@ export const createMeta = (
     kept.map((meta) => meta.details),
   );
   return {
-    ...{ follows, limit, details, startedAt: now, keepDetailsUntil },
+    ...{ follows, limit, details, chains, startedAt: now, keepDetailsUntil },
     ...{ invalidated: false, retryNotBefore: 0, hasFailures: false },
   };
 };
@@ -168,8 +171,11 @@ export const createCacheBudget = (maxBytes: number): CacheBudget => {
   };
 };
 
-/** A cached page or a request under way, which a delivery for its address makes outdated. */
-type Invalidatable = { invalidated: boolean };
+/** A cached page or a request under way, which a delivery for its address, or a change of its chains, makes outdated. */
+type Invalidatable = Pick<EntryMeta, 'invalidated' | 'chains'>;
+
+const includesChain = (chains: string | null, chainId: number): boolean =>
+  chains === null || chains.split(',').some((each) => !/^\d+$/.test(each) || Number(each) === chainId);
 
 /** Cache invalidation by address. A `cachePartition` never affects another one's entries: see `LoaderParts`. */
 export type InvalidationBus = {
@@ -177,6 +183,11 @@ export type InvalidationBus = {
   subscribe(cachePartition: string, address: string, target: Invalidatable): () => void;
   /** Invalidates all subscribed targets of these addresses, which are in lower case. */
   invalidate(cachePartition: string, addresses: readonly string[]): void;
+  /**
+   * Invalidates the targets of all partitions that a change of a chain concerns: those of these subjects, which are addresses or
+   * other texts; null for all that may be of the chain.
+   */
+  changed(chainId: number, subjects: readonly string[] | null): void;
   /** Invalidates all targets: invalidations may have been missed. */
   invalidateAll(): void;
   /** Calls `listener` with the addresses of each `invalidate`, before it takes effect. */
@@ -208,6 +219,12 @@ export const createInvalidationBus = (): InvalidationBus => {
       for (const address of addresses) {
         for (const target of partition.get(address) ?? []) target.invalidated = true;
       }
+    },
+    changed(chainId, subjects) {
+      for (const partition of partitions.values())
+        for (const targets of subjects?.map((subject) => partition.get(subject)) ?? partition.values())
+          for (const target of targets ?? [])
+            if (includesChain(target.chains, chainId)) target.invalidated = true;
     },
     invalidateAll() {
       for (const partition of partitions.values())

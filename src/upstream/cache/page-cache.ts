@@ -51,7 +51,7 @@ export type PageCache<Value> = {
   isFresh(request: PageRequest, page: Page<Value>): boolean;
   /**
    * How long the very same page stays fresh by its age alone, in milliseconds; 0 if it is not fresh, or another one is
-   * served.
+   * served, or a change that the service tells of may end it at any time.
    */
   freshForMs(request: PageRequest, page: Page<Value>): number;
   /** Counts a page for which `isFresh` is true as if `get` had served it. */
@@ -194,7 +194,7 @@ export const createPageCache = <Value>(
     },
     freshForMs(request, page) {
       const entry = findEntry(keyOf(request), request);
-      if (entry?.value.page !== page || entry.meta.invalidated) return 0;
+      if (entry?.value.page !== page || entry.meta.invalidated || request.isTold()) return 0;
       const freshMs = Math.min(request.maxAgeMs, freshMsOf(entry.meta, request));
       return Math.max(0, entry.meta.startedAt + freshMs - now());
     },
@@ -283,7 +283,7 @@ const describeShared = (
 
 /**
  * Where a page came from. `fresh`, `watched`, `stale` and `staleIfError` are from the cache: the second is fresh because no
- * delivery has reported a change, the third is being refreshed, the fourth is served because upstream failed. `coalesced` is
+ * change has been reported, the third is being refreshed, the fourth is served because upstream failed. `coalesced` is
  * from a request of another operation, `shared` from another gateway. `miss` is from a new request.
  */
 type CacheResult = 'fresh' | 'watched' | 'stale' | 'staleIfError' | 'coalesced' | 'shared' | 'miss';

@@ -108,12 +108,16 @@ export type PageSource<Value> = {
   read(body: Buffer, page: Pick<SharedPage, 'limit' | 'fetchedAt'>): Promise<Fetched<Value>>;
 };
 
-/** Gets pages from other gateways if they have them, and shares those that it fetches. */
+/**
+ * Gets pages from other gateways if they have them, and shares those that it fetches. Where the service tells of changes, it asks the
+ * service: its requests are free, and another gateway may not have heard of a change yet.
+ */
 export const shareFetch =
   <Value>(shared: SharedPages, source: PageSource<Value>): Fetch<Value> =>
   async (request, signal, maxAgeMs, trace) => {
-    const found = await shared.get(request, maxAgeMs, signal);
     const fetch = (wanted: PageRequest) => source.fetch(wanted, signal, trace);
+    if (request.isTold()) return withoutBody(await fetch(request));
+    const found = await shared.get(request, maxAgeMs, signal);
     if (found?.kind === 'lease') return fetchAndShare(shared, { ...source, fetch }, found.lease, request);
     return (found && (await readShared(source, found.page, null))) ?? fetch(request);
   };
@@ -128,11 +132,10 @@ const fetchAndShare = async <Value>(
 ): Promise<Fetched<Value>> => {
   try {
     const fetched = await source.fetch({ ...request, details: lease.details });
-    const { page, memoryBytes, body } = fetched;
+    const { page, body } = fetched;
     const { limit } = request;
     lease.store(body, { limit, fetchedAt: page.fetchedAt, hasFailures: hasFailures(page) });
-    // The body is not kept beside the page.
-    return { page, memoryBytes };
+    return withoutBody(fetched);
   } catch (error) {
     lease.release();
     if (!allowsStale(error) || request.staleIfErrorMs === 0) throw error;
@@ -142,6 +145,9 @@ const fetchAndShare = async <Value>(
     return read;
   }
 };
+
+/** The body is not kept beside the page. */
+const withoutBody = <Value>({ page, memoryBytes }: Fetched<Value>): Fetched<Value> => ({ page, memoryBytes });
 
 /** Resolves with null for a body that can't be read: an older or newer gateway may have other limits. */
 const readShared = async <Value>(

@@ -5,7 +5,7 @@ import { folderOf } from '../../support/folder.ts';
 import { runs } from '../../support/runs.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, type Contract, deploy } from './support/contracts.ts';
-import { startFaultyNode } from './support/faulty-node.ts';
+import { type Answer, type Call, startFaultyNode } from './support/faulty-node.ts';
 import { type Followed, follow } from './support/followed.ts';
 
 /** Blocks with transfers of a token and of native currency. */
@@ -80,13 +80,15 @@ test('reorgs of any depth leave the index that the new chain alone makes', async
   await expectRebuilt(followed, anvil);
 });
 
-test('a chain that was rolled back is followed from its next block on', async () => {
+test('a chain that was rolled back is followed at once, and from its next block on', async () => {
   await using anvil = await startAnvil();
   const coin = await coinOf(anvil);
   await trade(anvil, coin, 8);
   await using followed = await follow({ url: anvil.url });
   await followed.caughtUp();
   await anvil.rpc('anvil_rollback', 5);
+  await followed.caughtUp();
+  expect(followed.told).toEqual([]);
   await trade(anvil, coin, 2);
   await expectRebuilt(followed, anvil);
 });
@@ -369,17 +371,46 @@ describe('what can not be followed is named', () => {
     expect(followed.index.range(31_337)?.lowest.number).toBe(6);
   });
 
-  test('a pruned node, whose newer blocks are indexed', async () => {
+  test('a pruned node whose first block was wanted: the newer ones are indexed', async () => {
     await using anvil = await startAnvil();
     await anvil.mine(150);
     await using faulty = await startFaultyNode(anvil.url);
-    faulty.faults.call = (call, ask) =>
-      typeof call.params[0] === 'string' && Number(call.params[0]) < 50 ? { result: null } : ask();
-    await using followed = await follow({ url: faulty.url });
+    faulty.faults.call = pruned;
+    await using followed = await follow({ url: faulty.url, startBlock: 0 });
     await expect.poll(() => followed.problem()).toMatch(/expected block 49, got none: .* pruned/);
     await anvil.mine(1);
     await expect.poll(() => followed.told.map(({ number }) => number)).toEqual([151]);
     expect(followed.index.range(31_337)).toMatchObject({ lowest: { number: 50 }, from: 0 });
+  });
+});
+
+/** Of a node that has lost the blocks below 50. */
+const pruned = ({ params: [block] }: Call, ask: () => Promise<Answer>) =>
+  typeof block === 'string' && block.length < 66 && Number(block) < 50 ? { result: null } : ask();
+
+describe('blocks that begin late are followed from the first one', () => {
+  test('of a chain', async () => {
+    await using anvil = await startAnvil({ args: ['--number', '20000'] });
+    await using followed = await follow({ url: anvil.url });
+    await anvil.mine(3);
+    await expect
+      .poll(() => followed.index.range(31_337))
+      .toMatchObject({ head: { number: 20_003 }, from: 20_000 });
+    expect(followed.problem()).toBeNull();
+  });
+
+  test('of a node that has pruned older ones, but not while it has none', async () => {
+    await using anvil = await startAnvil();
+    await anvil.mine(150);
+    await using faulty = await startFaultyNode(anvil.url);
+    faulty.faults.call = ({ method }, ask) => (method === 'eth_getBlockByNumber' ? { result: null } : ask());
+    await using followed = await follow({ url: faulty.url });
+    await expect.poll(() => followed.problem()).not.toBeNull();
+    faulty.faults.call = pruned;
+    await expect.poll(() => followed.index.range(31_337)).toMatchObject({ lowest: { number: 50 }, from: 50 });
+    await anvil.mine(1);
+    await expect.poll(() => followed.told.map(({ number }) => number)).toEqual([151]);
+    expect(followed.problem()).toBeNull();
   });
 });
 

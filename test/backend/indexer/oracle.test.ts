@@ -1,15 +1,24 @@
 import fc from 'fast-check';
+import { encode } from 'ox/AbiParameters';
 import { expect, test } from 'vitest';
 import type { Hex } from '../../../src/backend/types.ts';
 import { runs } from '../../support/runs.ts';
 import type { Json } from '../support/sandbox.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
-import { accountsOf, type Contract, deploy, SilentNodeError, sendTransaction } from './support/contracts.ts';
+import {
+  accountsOf,
+  type Contract,
+  deploy,
+  deployLiar,
+  SilentNodeError,
+  sendTransaction,
+} from './support/contracts.ts';
 import {
   type Contracts,
   ITEM_IDS,
   minedOf,
   NFT_IDS,
+  ODD_COINS,
   type Step,
   step,
   USERS,
@@ -64,6 +73,14 @@ const sidesInData = ({ topics, data }: RawLog): readonly string[] =>
   topics.length === 1 && topics[0] === TRANSFER
     ? [`0x${data.slice(26, 66)}`, `0x${data.slice(90, 130)}`]
     : [];
+const string = (text: string) => ({ returns: encode([{ type: 'string' }], [text]) });
+
+/** What a coin says of itself that borrows the name of another. */
+const SPOOF = {
+  'name()': string('Other'),
+  'symbol()': string('OTHER'),
+  'decimals()': { returns: encode([{ type: 'uint256' }], [18n]) },
+};
 
 /** The data of a TransferBatch of nothing: two lists without items. */
 const EMPTY_BATCH = `0x${[64n, 96n, 0n, 0n].map((word) => word.toString(16).padStart(64, '0')).join('')}`;
@@ -185,6 +202,37 @@ const checkHolders = async (list: List, coin: Contract, accounts: readonly Hex[]
   expect(said.toSorted()).toEqual(having.toSorted());
 };
 
+type Service = Awaited<ReturnType<typeof openIndexed>>;
+
+const checkSupply = async ({ ask }: Service, coin: Contract) => {
+  const { json } = await ask(`/v1/evm/token-info/${coin.address}?chain_ids=31337`);
+  const [{ total_supply } = {}] = json.tokens as readonly Json[];
+  expect(total_supply).toBe(String(await coin.read('totalSupply')));
+};
+
+/** What users have of coins without an event is known once the service has compared the coins with their events. */
+const checkOddBalances = async (list: List, users: readonly Hex[], coins: readonly Contract[]) => {
+  for (const account of users) {
+    const said = await Promise.all(coins.map((coin) => coin.read('balanceOf', account)));
+    const shown = async () => {
+      const balances = await list(`balances/${account}?limit=3`, 'balances');
+      const amounts = new Map(balances.map(({ address, amount }) => [address, BigInt(String(amount))]));
+      return coins.map(({ address }) => amounts.get(address) ?? 0n);
+    };
+    await expect.poll(shown).toEqual(said);
+  }
+};
+
+const checkOddHolders = async ({ ask }: Service, coin: Contract, accounts: readonly Hex[]) => {
+  const { json } = await ask(`/v1/evm/token-holders/31337/${coin.address}`);
+  const holders = json.holders as readonly Json[];
+  for (const { wallet_address, balance } of holders)
+    expect(BigInt(String(balance))).toBe(await coin.read('balanceOf', wallet_address));
+  const amounts = await Promise.all(accounts.map((account) => coin.read('balanceOf', account)));
+  if (holders.length < amounts.filter((amount) => amount !== 0n).length)
+    expect(json.warnings).toMatchObject([{ code: 'UNVERIFIED_HOLDERS' }]);
+};
+
 /** Sends the transactions to a chain of their own, and compares now and then. */
 const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Promise<void> => {
   // By default anvil has lost what some blocks made of the chain after a thousand blocks, and reorgs go back to them.
@@ -209,6 +257,10 @@ const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Pr
     kitties: await deploy(url, 'OldNft', [false]),
     series: await deploy(url, 'Series', [users.slice(0, 3), 2n]),
     punks: await deploy(url, 'Punks'),
+    rebasing: await deploy(url, 'Rebasing', ['Rebasing']),
+    fee: await deploy(url, 'Fee', ['Fee']),
+    premint: await deploy(url, 'Premint', ['Premint', 1_000_000n]),
+    spoof: await deployLiar(url, SPOOF),
   };
   // From here on, blocks of several transactions.
   await anvil.rpc('evm_setAutomine', false);
@@ -234,6 +286,10 @@ const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Pr
       if (info !== null) expect(info.json.tokens).toMatchObject([{ total_supply: String(supply) }]);
       if (supply !== 0n) await checkHolders(list, each, accounts);
     }
+    const odd = ODD_COINS.map((name) => contracts[name]);
+    await checkOddBalances(list, users, odd);
+    for (const each of odd) await checkOddHolders(service, each, accounts);
+    for (const each of [...coins, ...odd]) await checkSupply(service, each);
     const scanned = await scan(anvil);
     for (const account of accounts) {
       const found = await list(`transactions/${account}?limit=17`, 'transactions');

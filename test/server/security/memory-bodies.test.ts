@@ -7,13 +7,14 @@ import { eventually } from '../../support/clients/subscribe.ts';
 import { overHttp, TRANSPORTS } from '../../support/clients/transports.ts';
 import { PRODUCTION, type Shipped, startGatewayProcess } from '../../support/gateway/process.ts';
 import { codesOf } from '../../support/gateway/start.ts';
+import { UNHURRIED } from '../../support/gateway/unhurried.ts';
 import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
 
 /** What one operation can make of bodies that are stored already. */
 
 const MEGABYTE = 1024 * 1024;
 /** Half of what is usual: what is held is then seen, and what is only not collected yet is not. */
-const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=512' };
+const SMALL_HEAP = { NODE_OPTIONS: `--max-old-space-size=512 ${UNHURRIED}` };
 /** More than it ever grew by. */
 const MEGABYTES = 800;
 

@@ -15,15 +15,20 @@ export const superviseGateway = async (env: Record<string, string>) => {
   };
   let running = await start();
   let isRunning = true;
+  /** Ends it as a crash does. */
+  const kill = async (): Promise<void> => {
+    isRunning = false;
+    await running.end('SIGKILL');
+  };
   return {
     /** Null while it does not run: another process may get its port. */
     get url(): string | null {
       return isRunning ? running.url : null;
     },
-    /** Ends it as a crash does; resolves once it runs again. */
+    kill,
+    /** Resolves once it runs again. */
     async killAndRestart(): Promise<void> {
-      isRunning = false;
-      await running.end('SIGKILL');
+      await kill();
       running = await start();
       isRunning = true;
     },

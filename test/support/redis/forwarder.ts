@@ -6,6 +6,14 @@ import { onTestFinished } from 'vitest';
 export const startForwarder = async (to: { readonly port: number }) => {
   let target: { readonly port: number } | null = to;
   let delayMs = 0;
+  let left = Number.POSITIVE_INFINITY;
+  let held = () => {};
+  /** Whether so many bytes more may pass. What comes after the first that may not is lost. */
+  const isLetThrough = ({ length }: { readonly length: number }): boolean => {
+    left = length > left ? 0 : left - length;
+    if (left === 0) held();
+    return left > 0;
+  };
   const open = new Set<Socket>();
   const server = createServer((client) => {
     open.add(client);
@@ -13,10 +21,11 @@ export const startForwarder = async (to: { readonly port: number }) => {
     if (target === null) return client.destroy();
     const redis = connect(target.port, '127.0.0.1');
     client.on('data', (chunk) => {
+      if (!isLetThrough(chunk)) return;
       if (delayMs === 0) redis.write(chunk);
       else setTimeout(() => redis.write(chunk), delayMs);
     });
-    redis.pipe(client);
+    redis.on('data', (chunk) => isLetThrough(chunk) && client.write(chunk));
     client.on('close', () => redis.destroy());
     redis.on('error', () => {}).on('close', () => client.destroy());
   }).listen(0, '127.0.0.1');
@@ -32,6 +41,14 @@ export const startForwarder = async (to: { readonly port: number }) => {
     /** Connections that are opened from now on go there. */
     lead(next: { readonly port: number }): void {
       target = next;
+      left = Number.POSITIVE_INFINITY;
+    },
+    /** Lets about as many bytes more through, of both sides. Resolves once it passes nothing on, until it leads somewhere again. */
+    hold(bytes: number): Promise<void> {
+      left = bytes;
+      return new Promise((resolve) => {
+        held = resolve;
+      });
     },
     /** What clients send from now on arrives so much later. Call it while nothing is on its way. */
     delay(ms: number): void {

@@ -4,8 +4,15 @@ import type { BalanceChange, Effect, Hex, Transfer } from '../../types.ts';
 /** What a node says of balances at the end of a block, for the accounts that webhooks watch. */
 export type Balances = {
   watches(account: Hex): boolean;
-  /** The account's balance of the transferred asset after the block; null when the node was not asked. */
+  /** The account's balance of the transferred asset after the block; null where it is not known. */
   after(account: Hex, moved: Transfer): bigint | null;
+  /**
+   * The change of a token's balance within the block where events don't explain it: null where it is not known which of them
+   * made it. Default, and undefined: they do.
+   */
+  unexplained?(account: Hex, moved: Transfer): BalanceChange | null | undefined;
+  /** Whether what transfers sum up to may stand in for an unknown balance of a token. Default: it may. */
+  mayBeSummed?(token: Hex): boolean;
 };
 
 /**
@@ -24,8 +31,14 @@ export const withBalances = (
     // An NFT exists once, even when the index does not know who held it before.
     if (transfer.asset === 'erc721')
       return change > 0n ? { before: 0n, after: 1n } : { before: 1n, after: 0n };
+    const unexplained = known.unexplained?.(account, transfer);
+    if (unexplained !== undefined) return unexplained;
     const key = `${account} ${transfer.asset} ${transfer.token} ${transfer.tokenId}`;
-    const after = balances.get(key) ?? known.after(account, transfer) ?? sum(account, transfer);
+    const summed = () =>
+      transfer.token === null || known.mayBeSummed?.(transfer.token) === false
+        ? null
+        : sum(account, transfer);
+    const after = balances.get(key) ?? known.after(account, transfer) ?? summed();
     if (after === null) return null;
     const before = after - change;
     balances.set(key, before);

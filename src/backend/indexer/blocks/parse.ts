@@ -19,10 +19,12 @@ export type ParsedTransaction = Omit<
 export type ParsedBlock = BlockRef & {
   readonly chainId: number;
   readonly transactions: readonly ParsedTransaction[];
+  /** Who gets fees and withdrawals of the block. A block that is read from the index does not say it. */
+  readonly paid?: readonly Hex[] | undefined;
 };
 
 export const parseBlock = (chainId: number, { block, receipts }: FetchedBlock): ParsedBlock => {
-  const { number, hash, parentHash, time } = block;
+  const { number, hash, parentHash, time, paid } = block;
   const transactions = block.transactions.map((transaction, index) => {
     const receipt = receipts[index];
     if (receipt?.transactionHash !== transaction.hash)
@@ -31,7 +33,7 @@ export const parseBlock = (chainId: number, { block, receipts }: FetchedBlock): 
       );
     return parseTransaction(index, transaction, receipt);
   });
-  return { number, hash, parentHash, time, chainId, transactions };
+  return { number, hash, parentHash, time, chainId, transactions, paid };
 };
 
 /** The effects of a failed transaction were reverted, though some nodes name its contract or its calls all the same. */

@@ -17,26 +17,22 @@ export const publicUrl = (text: string): URL | null => {
   return url?.protocol === 'https:' && url.username + url.password === '' ? url : null;
 };
 
-/** The URI of an ERC-1155's token: https://eips.ethereum.org/EIPS/eip-1155#metadata. */
+/** A URI of an ERC-1155's token, or of its picture: https://eips.ethereum.org/EIPS/eip-1155#metadata. */
 export const withId = (uri: string, tokenId: bigint): string =>
   uri.replaceAll('{id}', tokenId.toString(16).padStart(64, '0'));
 
-/** The content of a `data:` URI; null for anything else. */
-export const dataOf = (uri: string): { readonly type: string; readonly text: string } | null => {
-  const [, type = '', isBase64, data = ''] =
-    /^data:([^;,]*)(?:;(?!base64,)[^;,]*)*(;base64)?,(.*)$/is.exec(uri) ?? [];
+/** What a `data:` URI contains, as the standard of URLs decodes it; null for another URI. Rejects for one that it rejects. */
+export const dataOf = async (uri: string): Promise<Content | null> => {
   if (!/^data:/i.test(uri)) return null;
-  const text = isBase64 === undefined ? decoded(data) : Buffer.from(data, 'base64').toString();
-  return { type: type.toLowerCase(), text };
+  const response = await fetch(uri);
+  const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
+  return { type: type.toLowerCase(), body: Buffer.from(await response.arrayBuffer()) };
 };
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // Many contracts do not encode what they join.
-    return text;
-  }
+export type Content = {
+  /** The media type in lower case, without parameters. */
+  readonly type: string;
+  readonly body: Buffer;
 };
 
 /** What a document says, and the URL of its picture as it has it. */
@@ -44,24 +40,43 @@ export type Document = Pick<NftMetadata, 'name' | 'description' | 'attributes'> 
   readonly image: string | null;
 };
 
+/** What is known where a URI names a picture instead of a document. */
+export const documentOf = (image: string): Document => ({
+  name: null,
+  description: null,
+  image,
+  attributes: [],
+});
+
 /** @throws when the text is not a JSON object. */
 export const parseDocument = (text: string): Document => {
-  const document: unknown = JSON.parse(text);
+  // A byte order mark counts as white space here, and in JSON it does not.
+  const document: unknown = JSON.parse(text.trimStart(), withDigits);
   if (typeof document !== 'object' || document === null || Array.isArray(document))
     throw new Error('expected a JSON object');
-  const { name, description, image, image_url, attributes } = document as Readonly<Record<string, unknown>>;
-  const picture = [image, image_url].find((url) => typeof url === 'string');
+  const { name, description, image, image_url, image_data, attributes } = document as Readonly<
+    Record<string, unknown>
+  >;
+  const picture = [image, image_url, image_data].find((url) => typeof url === 'string' && url !== '');
   return {
     name: lineOf(name, MAX_NAME),
     description: lineOf(description, MAX_DESCRIPTION),
-    image: typeof picture === 'string' ? picture : null,
+    image: typeof picture === 'string' ? pictureUrl(picture) : null,
     attributes: (Array.isArray(attributes) ? attributes : []).slice(0, MAX_ATTRIBUTES).flatMap(attributeOf),
   };
 };
 
+/** Numbers stay as they are written: one of many digits may be an id, and `1e400` is not infinite. */
+const withDigits = (_: string, value: unknown, context?: { readonly source?: string }): unknown =>
+  typeof value === 'number' ? context?.source : value;
+
+/** Contracts that draw a picture may state its SVG instead of a URL. */
+export const pictureUrl = (picture: string): string =>
+  /^\s*<svg[\s>]/i.test(picture) ? `data:image/svg+xml,${encodeURIComponent(picture.trim())}` : picture;
+
 /** A scalar as a line of text; null for anything else. */
 const lineOf = (value: unknown, max: number): string | null =>
-  ['string', 'number', 'boolean'].includes(typeof value) ? shownText(String(value), max) : null;
+  typeof value === 'string' || typeof value === 'boolean' ? shownText(String(value), max) : null;
 
 const attributeOf = (attribute: unknown): NftMetadata['attributes'] => {
   if (typeof attribute !== 'object' || attribute === null) return [];

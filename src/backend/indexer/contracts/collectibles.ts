@@ -6,7 +6,16 @@ import type { Hex } from '../../types.ts';
 import { amountBytes, bytesOf } from '../blocks/encoding.ts';
 import { CONTROL } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
-import { type Document, dataOf, parseDocument, publicUrl, withId } from './collectible-document.ts';
+import {
+  type Content,
+  type Document,
+  dataOf,
+  documentOf,
+  parseDocument,
+  pictureUrl,
+  publicUrl,
+  withId,
+} from './collectible-document.ts';
 import { createFetcher, type Fetcher } from './fetch.ts';
 import { createIpfsGateway, type IpfsGateway } from './ipfs-gateway.ts';
 
@@ -205,19 +214,36 @@ export class Collectibles {
   async #fetchOne(wanted: Wanted, answer: Hex | null, block: number): Promise<void> {
     const [text] = (answer === null ? null : readText(answer)) ?? [];
     const given = typeof text === 'string' && text !== '' ? text : null;
-    const uri = given !== null && wanted.standard === 'erc1155' ? withId(given, wanted.tokenId) : given;
+    const uriOf = (template: string) =>
+      wanted.standard === 'erc1155' ? withId(template, wanted.tokenId) : template;
+    const uri = given === null ? null : uriOf(given);
     const document = uri === null ? null : await this.#document(uri).catch(() => null);
-    if (!this.#isStopped) this.#keep(wanted, uri, document, block);
+    const image = document === null || document.image === null ? null : uriOf(document.image);
+    if (!this.#isStopped) this.#keep(wanted, uri, document && { ...document, image }, block);
   }
 
+  /** Contracts are to answer with the URI of a document. Some answer with the document, with a picture or with its URI. */
   async #document(uri: string): Promise<Document | null> {
-    const data = dataOf(uri);
-    if (data !== null) return parseDocument(data.text);
+    if (uri.trimStart().startsWith('{')) return parseDocument(uri);
+    const picture = pictureUrl(uri);
+    if (isPicture(picture)) return documentOf(picture);
+    const data = await dataOf(uri);
+    if (data === null) return this.#fetched(uri);
+    try {
+      return read(data, uri);
+    } catch (problem) {
+      // A `#` begins a fragment, which is no part of the data, but many contracts do not encode it.
+      const whole = uri.includes('#') ? await dataOf(uri.replaceAll('#', '%23')) : null;
+      if (whole === null) throw problem;
+      return read(whole, uri);
+    }
+  }
+
+  async #fetched(uri: string): Promise<Document | null> {
     if (uri.length > MAX_URI) return null;
     const content = this.#gateway.contentOf(uri);
     const url = content ?? publicUrl(uri);
-    if (url === null) return null;
-    return parseDocument((await this.#fetcher.get(url, content !== null)).body.toString());
+    return url === null ? null : read(await this.#fetcher.get(url, content !== null), uri);
   }
 
   /** The node has not said what the contract answers: nothing is known of it, and it is asked again soon. */
@@ -245,6 +271,10 @@ export class Collectibles {
   }
 }
 
+/** @throws when the content is neither a picture nor a document. */
+const read = ({ type, body }: Content, uri: string): Document =>
+  type.startsWith('image/') ? documentOf(uri) : parseDocument(body.toString());
+
 const MAX_URI = 2_048;
 /** A page may have hundreds. */
 const MAX_PICTURE = 4_096;
@@ -255,7 +285,7 @@ const isPicture = (image: string): boolean =>
 
 /** A URI, unless it contains what it names. */
 const kept = (uri: string | null): string | null =>
-  uri === null || uri.length > MAX_URI || /^data:/i.test(uri) ? null : uri;
+  uri === null || uri.length > MAX_URI || !/^(?!data:)[a-z][a-z0-9+.-]*:/i.test(uri) ? null : uri;
 
 /** A URI that is safe to link to, since clients may turn it into a link. */
 const shownUri = (uri: string | null): string | null =>

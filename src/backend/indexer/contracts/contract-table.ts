@@ -110,22 +110,39 @@ const SCHEMA = `
     settled INTEGER NOT NULL DEFAULT 0,
     -- What of a block it is asked about.
     sample TEXT,
+    -- Whether it says other amounts than its events sum up to: 0, 1, or 2 if these are of more than there is. Null until its
+    -- supply is asked.
+    differs INTEGER,
     PRIMARY KEY (chain, address)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS contracts_by_due ON contracts (chain, due) WHERE due IS NOT NULL`;
 
-/** Tables of before the column took every error of a node for what the contract says: those contracts are asked again. */
-const UPGRADE = `
-  ALTER TABLE contracts ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
-  UPDATE contracts SET failures = 0, due = 0 WHERE due IS NOT NULL`;
+/** What tables of before a column lack. */
+const UPGRADES: readonly (readonly [column: string, upgrade: string | ((database: DatabaseSync) => void)])[] =
+  [
+    [
+      'attempts',
+      // They took every error of a node for what the contract says: those contracts are asked again.
+      `ALTER TABLE contracts ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+     UPDATE contracts SET failures = 0, due = 0 WHERE due IS NOT NULL`,
+    ],
+    ['differs', 'ALTER TABLE contracts ADD COLUMN differs INTEGER'],
+    ['forms', addReadings],
+  ];
 
 export const createContracts = (database: DatabaseSync): void =>
   inTransaction(database, () => {
     database.exec(SCHEMA);
-    const columns = database.prepare("SELECT name FROM pragma_table_info('contracts')").all();
-    const lacks = (column: string) => !columns.some(({ name }) => name === column);
-    if (lacks('attempts')) database.exec(UPGRADE);
-    if (lacks('forms')) addReadings(database);
+    for (const [column, upgrade] of UPGRADES)
+      if (
+        database.prepare("SELECT 1 FROM pragma_table_info('contracts') WHERE name = ?").get(column) ===
+        undefined
+      )
+        if (typeof upgrade === 'string') database.exec(upgrade);
+        else upgrade(database);
+    database.exec(
+      'CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, differs, address) WHERE differs > 0',
+    );
   });
 
 export const prepareContracts = (database: DatabaseSync) => ({
@@ -141,9 +158,22 @@ export const prepareContracts = (database: DatabaseSync) => ({
   ),
   next: database.prepare('SELECT min(due) AS next FROM contracts WHERE chain = ? AND due > ?'),
   keep: database.prepare(
-    `UPDATE contracts SET name = ?, symbol = ?, decimals = ?, failures = ?, due = ?, attempts = ?, coin = ?, nft = ?, settled = ?
+    `UPDATE contracts SET name = ?, symbol = ?, decimals = ?, failures = ?, due = ?, attempts = ?, coin = ?7, nft = ?8, settled = ?9, differs = iif(coin = ?7 AND nft = ?8, differs, NULL)
      WHERE chain = ? AND address = ?`,
   ),
   forget: database.prepare('DELETE FROM contracts WHERE chain = ? AND block >= ?'),
   coins: database.prepare('SELECT * FROM contracts WHERE chain = ? AND coin <> 0 AND decimals IS NOT NULL'),
+});
+
+export const prepareDiffering = (database: DatabaseSync) => ({
+  has: database.prepare('SELECT 1 FROM contracts WHERE chain = ? AND address = ? AND differs > 0'),
+  some: database.prepare(
+    'SELECT address FROM contracts WHERE chain = ? AND differs = 1 ORDER BY address LIMIT ?',
+  ),
+  new: database.prepare(
+    'SELECT address FROM contracts WHERE chain = ? AND differs IS NULL AND coin <> 0 AND decimals IS NOT NULL AND due IS NULL LIMIT ?',
+  ),
+  set: database.prepare(
+    'UPDATE contracts SET differs = max(ifnull(differs, 0), ?) WHERE chain = ? AND address = ?',
+  ),
 });

@@ -1,44 +1,46 @@
-import type { Dirent } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Parameter } from 'ox/AbiParameters';
-import { z } from 'zod';
-import { decodeCall, decodeLog, type Event, eventOf, type Method, methodOf } from '../../evm/abi.ts';
+import { decodeCall, decodeLog, type Event, type Method } from '../../evm/abi.ts';
 import { erc20, erc721, erc1155, multicall3, permit2, wrapped } from '../../evm/standards.ts';
 import type { Decoded, Hex, LogEntry, Token } from '../../types.ts';
+import { type AbiItem, type FolderOptions, watchAbis } from './abi-folder.ts';
 
 /**
  * Decodes calls and logs by the standards, and by the ABIs of a folder. An ABI in a file names no address: a call
- * is matched by its selector, a log by its topic and the number of its topics, and the data must fit the types.
+ * is matched by its selector, a log by its topic and the number of its topics, and the data must fit the types. Where ABIs
+ * give different names to a parameter, it has none: it is not known whose contract was called.
  */
 export type Decoder = {
   /** Decodes call data; null where no method fits. The standard is that of the called contract, where it is known. */
   call(data: Hex, standard: Token['standard'] | null): Decoded | null;
   log(log: LogEntry): Decoded | null;
+  /** Reads the folder no longer. */
+  close(): Promise<void>;
 };
 
-type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;
-
-type DecoderOptions = {
+type DecoderOptions = Omit<FolderOptions, 'directory'> & {
   /** A folder with ABIs, with those that Foundry and Hardhat write; null for the standards alone. */
   readonly directory: string | null;
-  readonly log: Log;
 };
-
-/** ABIs come from the operator, but the folder may be the wrong one. */
-const LIMITS = { depth: 12, files: 10_000, fileBytes: 16 * 1024 * 1024, entries: 200_000, problems: 20 };
 
 /** The most methods of one selector, or events of one topic. Beyond it, the first ones count. */
 const MAX_NAMESAKES = 8;
 
 type Namesakes<Item> = Map<string, Item[]>;
 
-/** Adds an item unless there is one with these types. */
-const add = <Item extends Method | Event>(all: Namesakes<Item>, key: string, item: Item): void => {
+/** Adds an item. One with these types that is there already stays, without the names that the two do not share. */
+const add = <Item extends AbiItem>(all: Namesakes<Item>, key: string, item: Item): void => {
   const namesakes = all.get(key) ?? [];
-  if (namesakes.length >= MAX_NAMESAKES || namesakes.some((other) => hasTypesOf(other, item))) return;
-  all.set(key, [...namesakes, item]);
+  const at = namesakes.findIndex((other) => hasTypesOf(other, item));
+  const known = namesakes[at];
+  if (known !== undefined) all.set(key, namesakes.with(at, withSharedNames(known, item)));
+  else if (namesakes.length < MAX_NAMESAKES) all.set(key, [...namesakes, item]);
 };
+
+const withSharedNames = <Item extends AbiItem>(known: Item, other: AbiItem): Item =>
+  STANDARD_ITEMS.has(known) ? known : { ...known, inputs: sharedNames(known.inputs, other.inputs) };
+
+const sharedNames = (inputs: readonly Parameter[], others: readonly Parameter[]): readonly Parameter[] =>
+  inputs.map((input, at) => (input.name === others[at]?.name ? input : { ...input, name: '' }));
 
 type Shaped = { readonly name: string; readonly inputs: readonly Parameter[] };
 
@@ -50,9 +52,9 @@ const typesAlone = (key: string, value: unknown) => (key === 'name' || value ===
 
 const eventKey = ({ topic, topics }: Pick<Event, 'topic' | 'topics'>): string => `${topic}/${topics}`;
 
-const isEvent = (item: Method | Event): item is Event => 'topic' in item;
+const isEvent = (item: AbiItem): item is Event => 'topic' in item;
 
-const collect = (items: Iterable<Method | Event>) => {
+const collect = (items: Iterable<AbiItem>) => {
   const methods: Namesakes<Method> = new Map();
   const events: Namesakes<Event> = new Map();
   for (const item of items) {
@@ -75,109 +77,42 @@ const firstOf = <Item, Result>(
 };
 
 const STANDARDS = [erc20, erc721, erc1155, wrapped, multicall3, permit2].flatMap((standard) =>
-  Object.values<Method | Event>(standard),
+  Object.values<AbiItem>(standard),
 );
 
-/** Makes a decoder. A file of the folder that can't be read is one log line, and the others count. */
-export const createDecoder = async ({ directory, log }: DecoderOptions): Promise<Decoder> => {
-  const own = directory === null ? [] : await readFolder(directory, log);
-  const { methods, events } = collect([...STANDARDS, ...own]);
-  const { methods: ofNfts } = collect(Object.values<Method | Event>(erc721));
+/** Their names are those of the standards, whatever else an ABI calls them. */
+const STANDARD_ITEMS: ReadonlySet<AbiItem> = new Set(STANDARDS);
+
+/**
+ * Makes a decoder. Resolves after the first reading of the folder, which is read again when it changes. A file that can't be read
+ * is one log line, and the others count.
+ */
+export const createDecoder = async ({ directory, ...options }: DecoderOptions): Promise<Decoder> => {
+  let known = collect(STANDARDS);
+  const { methods: ofNfts } = collect(Object.values<AbiItem>(erc721));
+  const watch =
+    directory === null
+      ? null
+      : await watchAbis({ directory, ...options }, (items) => {
+          known = collect([...STANDARDS, ...items]);
+        });
   return {
     call(data, standard) {
       const selector = data.slice(0, 10);
       const read = (method: Method) => decodeCall(method, data);
       return (
         (standard === 'erc721' ? firstOf(ofNfts.get(selector), read) : null) ??
-        firstOf(methods.get(selector), read)
+        firstOf(known.methods.get(selector), read)
       );
     },
     log(entry) {
       const [topic] = entry.topics;
       if (topic === undefined) return null;
       const key = eventKey({ topic, topics: entry.topics.length });
-      return firstOf(events.get(key), (event) => decodeLog(event, entry));
+      return firstOf(known.events.get(key), (event) => decodeLog(event, entry));
+    },
+    async close() {
+      await watch?.close();
     },
   };
-};
-
-const parameter = z.object({
-  name: z.string().default(''),
-  type: z.string(),
-  indexed: z.boolean().default(false),
-  get components() {
-    return z.array(parameter).optional();
-  },
-});
-
-const entry = z.object({
-  type: z.string().default('function'),
-  name: z.string().default(''),
-  anonymous: z.boolean().default(false),
-  inputs: z.array(parameter).default([]),
-});
-
-/** Plain, or as Foundry, Hardhat and Truffle write it. */
-const abiFile = z.union([z.array(entry), z.object({ abi: z.array(entry) }).transform(({ abi }) => abi)]);
-
-/** @throws when the text is not an ABI, or a type is unknown. */
-const parseAbi = (text: string): readonly (Method | Event)[] => {
-  const parsed = abiFile.safeParse(JSON.parse(text));
-  if (!parsed.success) throw new Error('expected an array of ABI entries, or an object with one as `abi`');
-  return parsed.data.flatMap(({ type, name, anonymous, inputs }): (Method | Event)[] => {
-    if (type === 'function') return [methodOf(name, inputs)];
-    return type === 'event' && !anonymous ? [eventOf(name, inputs)] : [];
-  });
-};
-
-/** Reads the ABIs of a folder, in the order of their paths. */
-const readFolder = async (directory: string, log: Log): Promise<readonly (Method | Event)[]> => {
-  const items: (Method | Event)[] = [];
-  let [files, unreadable] = [0, 0];
-  for await (const path of abiFiles(directory, 0, log)) {
-    files += 1;
-    if (files > LIMITS.files || items.length > LIMITS.entries) {
-      log('ABIs beyond these are not read', { directory, files: files - 1, entries: items.length });
-      break;
-    }
-    try {
-      const { size } = await stat(path);
-      if (size > LIMITS.fileBytes) throw new Error(`expected at most ${LIMITS.fileBytes} bytes, got ${size}`);
-      items.push(...parseAbi(await readFile(path, 'utf8')));
-    } catch (problem) {
-      unreadable += 1;
-      if (unreadable <= LIMITS.problems)
-        log('an ABI could not be read', { file: path, problem: messageOf(problem) });
-    }
-  }
-  log('ABIs read', { directory, files, unreadable, entries: items.length });
-  return items;
-};
-
-const messageOf = (problem: unknown) => (problem instanceof Error ? problem.message : String(problem));
-
-/** What the tools write beside ABIs. */
-const isOther = (name: string) => name.startsWith('.') || name === 'build-info' || name.endsWith('.dbg.json');
-
-async function* abiFiles(directory: string, depth: number, log: Log): AsyncGenerator<string> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch((problem: unknown) => {
-    log('a folder of ABIs could not be read', { directory, problem: messageOf(problem) });
-    return [];
-  });
-  for (const found of entries.sort(byName)) {
-    const path = join(directory, found.name);
-    if (isOther(found.name)) continue;
-    if (found.isDirectory() && depth < LIMITS.depth) yield* abiFiles(path, depth + 1, log);
-    // Files that a cluster mounts are links. Folders that are may lead in circles.
-    else if (found.name.endsWith('.json') && (await isFile(found, path))) yield path;
-  }
-}
-
-const byName = (one: Dirent, other: Dirent) => (one.name < other.name ? -1 : 1);
-
-const isFile = async (found: Dirent, path: string): Promise<boolean> => {
-  if (!found.isSymbolicLink()) return found.isFile();
-  // A broken link is reported like any file that can't be read.
-  const target = await stat(path).catch(() => null);
-  return target?.isFile() ?? true;
 };

@@ -1,5 +1,7 @@
 import { lookup as resolveName } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 
 /** GET requests whose answers are bounded, to places that the operator names or, checked, to those that a contract names. */
@@ -153,9 +155,10 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
       throw new Error(`expected status 200, got ${status}`);
     }
     const type = String(received['content-type'] ?? '');
+    const bytes = Buffer.from(await body.arrayBuffer());
     return {
       type: type.split(';', 1)[0]?.trim().toLowerCase() ?? '',
-      body: Buffer.from(await body.arrayBuffer()),
+      body: await decompressed(bytes, String(received['content-encoding'] ?? ''), maxBytes),
     };
   };
 
@@ -172,6 +175,22 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
       await Promise.all([any.destroy(), checked.destroy()]);
     },
   };
+};
+
+const DECODERS = new Map(
+  Object.entries({ gzip: gunzip, 'x-gzip': gunzip, deflate: inflate, br: brotliDecompress }).map(
+    ([encoding, decode]) => [
+      encoding,
+      promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(decode),
+    ],
+  ),
+);
+
+/** Some servers compress although they were asked not to, and some files are compressed where they are stored. */
+const decompressed = async (bytes: Buffer, encoding: string, maxBytes: number): Promise<Buffer> => {
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const decode = DECODERS.get(isGzip ? 'gzip' : encoding.trim().toLowerCase());
+  return decode === undefined ? bytes : decode(bytes, { maxOutputLength: maxBytes });
 };
 
 /** Credentials in a URL would not be sent otherwise. */

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Chain, Hex, Token } from '../../types.ts';
 import { bytesOf } from '../blocks/encoding.ts';
 import type { ParsedBlock } from '../blocks/parse.ts';
-import { type Readings, UNASKED } from '../blocks/readings.ts';
+import { FORMS, type Readings, UNASKED } from '../blocks/readings.ts';
 import { inTransaction } from '../database/database.ts';
 import type { Revision } from '../database/store.ts';
 import { askNear, CONTROL } from '../node/calls.ts';
@@ -22,7 +22,7 @@ import {
   rowOf,
   tokenOf,
 } from './contract-table.ts';
-import { formsIn, sampleOf } from './seen.ts';
+import { formsIn, NO_SAMPLE, type Sample, sampleOf } from './seen.ts';
 import { judge, openQuestions, type Verdict } from './verdict.ts';
 
 type MetadataOptions = {
@@ -35,6 +35,8 @@ type MetadataOptions = {
   readonly report?: (chainId: number, problem: unknown) => void;
   /** Called when the logs of a contract are read in another way than before, or that is settled, in the transaction that stores it. */
   readonly revise?: (chainId: number, contract: Hex, revision: Revision) => void;
+  /** Is told when contracts of blocks that are in the index already have said something. */
+  readonly onAnswer?: (chainId: number) => void;
   /** Milliseconds that a new block waits for what its new tokens say. Default: 500. */
   readonly patienceMs?: number;
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
@@ -83,7 +85,10 @@ export class Metadata {
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: MetadataOptions) {
-    this.#options = { patienceMs: 500, now: Date.now, report: () => {}, revise: () => {}, ...options };
+    this.#options = {
+      ...{ patienceMs: 500, now: Date.now, report: () => {}, revise: () => {}, onAnswer: () => {} },
+      ...options,
+    };
     createContracts(options.database);
     this.#chains = new Map(options.chains.map((chain) => [chain.id, chain]));
     this.#statements = prepareContracts(options.database);
@@ -113,21 +118,35 @@ export class Metadata {
       return known === null || known.block > number || (forms & ~(known.forms & known.settled)) !== 0;
     });
     if (unknown.length === 0) return;
-    const due = this.#options.now();
-    inTransaction(this.#options.database, () => {
-      for (const [address, forms] of unknown) {
-        const sample = JSON.stringify(sampleOf(block, address));
-        const read = [forms, UNASKED.coin & forms, UNASKED.nft & forms];
-        this.#statements.add.run(chainId, bytesOf(address), number, due, ...read, sample);
-      }
-    });
-    for (const [address] of unknown) this.#cache.delete(keyOf(chainId, address));
-    this.#wake.get(chainId)?.();
+    const seen = unknown.map(([address, forms]) => ({ address, forms, sample: sampleOf(block, address) }));
+    this.#add(chainId, seen, number);
     if (isNew)
       await this.#untilAsked(
         chainId,
         unknown.map(([address]) => address),
       );
+  }
+
+  /**
+   * Remembers a contract that answers as an ERC-20 does, though no log of it was seen up to this block. Resolves when it was asked
+   * what it is called, but soon in any case.
+   */
+  async meet(chainId: number, address: Hex, block: number): Promise<void> {
+    if (this.#row(chainId, address) !== null) return;
+    this.#add(chainId, [{ address, forms: FORMS.amount, sample: { ...NO_SAMPLE, block } }], block);
+    await this.#untilAsked(chainId, [address]);
+  }
+
+  #add(chainId: number, seen: readonly Seen[], block: number): void {
+    const due = this.#options.now();
+    inTransaction(this.#options.database, () => {
+      for (const { address, forms, sample } of seen) {
+        const read = [forms, UNASKED.coin & forms, UNASKED.nft & forms];
+        this.#statements.add.run(chainId, bytesOf(address), block, due, ...read, JSON.stringify(sample));
+      }
+    });
+    for (const { address } of seen) this.#cache.delete(keyOf(chainId, address));
+    this.#wake.get(chainId)?.();
   }
 
   /** Forgets the contracts that were first seen in a block from this number on. */
@@ -281,6 +300,7 @@ export class Metadata {
       for (const address of addresses) this.#cache.delete(keyOf(chainId, address));
     }
     for (const waiting of this.#waiting) waiting();
+    this.#options.onAnswer(chainId);
     if (problem !== undefined) throw problem.reason;
   }
 
@@ -348,6 +368,9 @@ export class Metadata {
     clearTimeout(timer);
   }
 }
+
+/** A contract with logs of these forms. */
+type Seen = { readonly address: Hex; readonly forms: number; readonly sample: Sample };
 
 /** What came of asking a contract. */
 type Asked = {

@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Hex } from '../../types.ts';
+import type { Chain, Hex } from '../../types.ts';
 import { createFetcher } from './fetch.ts';
+import { type PriceList, parsePrices } from './price-list.ts';
 
 /** Prices from outside: a JSON file, or a URL that returns one. */
 export type Prices = {
@@ -17,7 +18,11 @@ export type Prices = {
 type PricesOptions = {
   /** A path, or an http or https URL. */
   readonly source: string;
+  /** The chains whose assets are priced. */
+  readonly chains: readonly Pick<Chain, 'id' | 'name' | 'native'>[];
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
+  /** Called when prices were read that may be others. */
+  readonly onChange?: () => void;
   /** Milliseconds between two readings. Default: a second for a file, which is read only if it has changed, a minute for a URL. */
   readonly everyMs?: number;
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
@@ -25,50 +30,8 @@ type PricesOptions = {
 };
 
 const HOUR_MS = 3_600_000;
-/** An upper bound for any price, at which every amount still has a finite value. */
-const MAX_PRICE = 1e15;
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
-
-/** Dollars by chain id and asset, such as `1/native` or `1/0x…`. */
-type PriceList = ReadonlyMap<string, number>;
-
-const EXPECTED =
-  'a JSON object of chain ids, each with prices by `native` or a token\'s address: {"1":{"native":3120.5}}';
-
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);
-
-/** @throws when it is not a list of prices. A list counts as a whole or not at all. */
-const parsePrices = (text: string): PriceList => {
-  const prices = new Map<string, number>();
-  for (const [chainId, assets] of entriesOf(parseJson(text), '')) {
-    if (!/^\d{1,16}$/.test(chainId)) throw new Error(`expected a chain id, got ${shown(chainId)}`);
-    for (const [asset, price] of entriesOf(assets, ` for chain ${chainId}`)) {
-      if (!/^(native|0x[0-9a-f]{40})$/i.test(asset))
-        throw new Error(`expected \`native\` or an address for chain ${chainId}, got ${shown(asset)}`);
-      if (typeof price !== 'number' || price < 0 || price > MAX_PRICE)
-        throw new Error(
-          `expected a number from 0 to ${MAX_PRICE} for ${asset} of chain ${chainId}, got ${shown(price)}`,
-        );
-      prices.set(`${Number(chainId)}/${asset.toLowerCase()}`, price);
-    }
-  }
-  return prices;
-};
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error(`expected ${EXPECTED}, got ${shown(text)}`);
-  }
-};
-
-const entriesOf = (value: unknown, where: string): readonly (readonly [string, unknown])[] => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`expected ${EXPECTED}, got ${shown(value)}${where}`);
-  return Object.entries(value);
-};
 
 /** Reads the source; null while it is as it was. */
 type Reader = { read(): Promise<string | null>; readonly name: string; close(): Promise<void> };
@@ -104,7 +67,7 @@ const fileReader = (path: string): Reader => {
  * last prices that could be read stay.
  */
 export const openPrices = async (options: PricesOptions): Promise<Prices> => {
-  const { source, log, now = Date.now } = options;
+  const { source, chains, log, now = Date.now, onChange = () => {} } = options;
   const isUrl = /^https?:\/\//i.test(source);
   const { everyMs = isUrl ? 60_000 : 1_000 } = options;
   const reader = isUrl ? urlReader(new URL(source)) : fileReader(source);
@@ -122,7 +85,8 @@ export const openPrices = async (options: PricesOptions): Promise<Prices> => {
     try {
       const text = await reader.read();
       if (text === null) return;
-      apply(parsePrices(text));
+      apply(parsePrices(text, chains));
+      onChange();
       if (problem !== '') log('prices are read again', { source: reader.name });
       problem = '';
     } catch (error) {

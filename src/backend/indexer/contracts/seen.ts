@@ -16,7 +16,7 @@ const sample = z.object({
 });
 export type Sample = z.infer<typeof sample>;
 
-const NO_SAMPLE: Sample = { block: 0, ids: [], holder: null };
+export const NO_SAMPLE: Sample = { block: 0, ids: [], holder: null };
 
 export const sampleIn = (text: unknown): Sample =>
   typeof text === 'string' ? sample.parse(JSON.parse(text)) : NO_SAMPLE;

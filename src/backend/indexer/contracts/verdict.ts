@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import type { Hex } from '../../types.ts';
 import { FORMS, type Readings } from '../blocks/readings.ts';
-import { askNear, type Call, isGone, numberIn } from '../node/calls.ts';
+import { askNear, type Call, isGone } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
+import { amountIn, balanceCall, supplyCall } from './amounts.ts';
 import type { ContractAnswers } from './answers.ts';
 import type { Sample } from './seen.ts';
 
@@ -18,8 +19,6 @@ import type { Sample } from './seen.ts';
 const supportsInterface = parseFunction('function supportsInterface(bytes4 interfaceId)');
 const ownerOf = parseFunction('function ownerOf(uint256 tokenId)');
 const punkIndexToAddress = parseFunction('function punkIndexToAddress(uint256 punkIndex)');
-const balanceOf = parseFunction('function balanceOf(address account)');
-const totalSupply = parseFunction('function totalSupply()');
 
 const ERC721 = '0x80ac58cd';
 
@@ -28,7 +27,7 @@ const OF_NFTS = FORMS.id | FORMS.plain | FORMS.consecutive;
 
 const WORD_DIGITS = 2 + 64;
 const isAddress = (answer: Hex | null): boolean => {
-  const said = answer?.length === WORD_DIGITS ? numberIn(answer) : null;
+  const said = answer?.length === WORD_DIGITS ? amountIn(answer) : null;
   return said !== null && said > 0n && said < 1n << 160n;
 };
 
@@ -38,7 +37,7 @@ const ownerCalls = (to: Hex, { ids }: Sample): readonly Call[] => [
 ];
 
 const hasNfts = ([supports = null, ...owners]: readonly (Hex | null)[]): boolean =>
-  (supports?.length === WORD_DIGITS && numberIn(supports) === 1n) || owners.some(isAddress);
+  (supports?.length === WORD_DIGITS && amountIn(supports) === 1n) || owners.some(isAddress);
 
 /** What a contract is asked of its open forms, beside what tokens say of themselves. */
 export const openQuestions = (to: Hex, open: number, sample: Sample): readonly Call[] => [
@@ -162,15 +161,15 @@ const isWrapped = async (
 
 /** `before` is null where the node has lost the state of the block before. */
 const amountsAt = async (node: Case['node'], to: Hex, account: Hex, block: number) => {
-  const held = { to, data: encodeData(balanceOf, [account]) };
-  const [supply, after] = askNear(node, [{ to, data: encodeData(totalSupply) }, held], block);
+  const held = balanceCall(account, to);
+  const [supply, after] = askNear(node, [supplyCall(to), held], block);
   const [before] = block === 0 ? [] : node.calls([held], block - 1);
   const numbers = await Promise.all([
     nativeNear(node, to, block),
-    supply?.then(numberIn),
-    after?.then(numberIn),
+    supply?.then(amountIn),
+    after?.then(amountIn),
     // It may have been created in the block.
-    before === undefined ? 0n : before.then((answer) => numberIn(answer) ?? 0n, nullIfGone),
+    before === undefined ? 0n : before.then((answer) => amountIn(answer) ?? 0n, nullIfGone),
   ]);
   return { native: numbers[0], supply: numbers[1] ?? null, after: numbers[2] ?? null, before: numbers[3] };
 };

@@ -12,7 +12,10 @@ import { type Log, Problems } from './problems.ts';
 type FollowOptions = {
   readonly node: EvmNode;
   readonly index: Index;
-  /** The first block to index. Null: the genesis block of a short chain, else the oldest that is kept for reorgs. */
+  /**
+   * The first block to index. Null: the genesis block of a short chain, else the oldest that is kept for reorgs; or the first that
+   * the node has, if it lacks that one.
+   */
   readonly startBlock: number | null;
   /**
    * Fetches what must be known before a block is added. It resolves with the balances at the end of the block, which only a
@@ -21,6 +24,8 @@ type FollowOptions = {
   readonly prepare: (block: ParsedBlock, isNew: boolean) => Promise<Balances>;
   /** Called with new and with removed blocks, within the transaction that changes the index. */
   readonly listener: BlockListener;
+  /** Called after each change of the index, with the blocks that were added at its head; null for any other change. */
+  readonly changed: (blocks: readonly ParsedBlock[] | null) => void;
   /** How far the blocks of the index are traced. */
   readonly traces: () => ChainTraces;
   readonly log: Log;
@@ -184,8 +189,12 @@ export class Follower {
     const range = index.range(this.chainId);
     if (range === null) return this.#begin(head);
     if (head.number > range.head.number) return this.#append(range, head);
-    // Where a balancer has several nodes, one that is behind has an older block of the same chain as its head.
     if (index.hashAt(this.chainId, head.number) !== head.hash) return this.#unwind(range, head);
+    // Where a balancer has several nodes, one that is behind has an older block of the same chain as its head.
+    if (head.number < range.head.number && (await this.#isRolledBack(range))) {
+      this.#remove(range, head);
+      return 'go on';
+    }
     this.#progressAt.forward = Date.now();
     return 'wait';
   }
@@ -197,7 +206,7 @@ export class Follower {
   async #begin(head: BlockRef): Promise<'go on'> {
     const { startBlock, index, log, node } = this.#options;
     const kept = Math.max(0, head.number - KEPT_BLOCKS);
-    const start = startBlock ?? (head.number < SHORT_CHAIN ? 0 : kept);
+    const start = startBlock ?? (await this.#firstFrom(head.number < SHORT_CHAIN ? 0 : kept, head));
     if (start > head.number)
       throw new Error(`expected to begin at most at the head, block ${head.number}, got ${start}`);
     const silent = index.silentUntil(this.chainId) ?? head.number;
@@ -207,6 +216,27 @@ export class Follower {
     this.#wake();
     log('indexing a chain', { chainId: this.chainId, node: node.name, from: start, head: head.number });
     return 'go on';
+  }
+
+  /**
+   * The first block that the node has, from the wanted one on: a chain may begin late, as a fork does, and a node may have pruned
+   * the oldest ones. What a node says that it lacks is asked again over some seconds, unless a block without a parent follows.
+   */
+  async #firstFrom(wanted: number, head: BlockRef): Promise<number> {
+    const { node } = this.#options;
+    if ((await node.find(wanted)) !== null) return wanted;
+    let [missing, first] = [wanted, head];
+    while (first.number - missing > 1) {
+      const middle = Math.floor((missing + first.number) / 2);
+      const found = await node.find(middle);
+      if (found === null) missing = middle;
+      else first = found;
+    }
+    if (/^0x0*$/.test(first.parentHash)) return first.number;
+    const { hash, number } = first;
+    await this.#confirm(number, (again) => again?.hash === hash);
+    await this.#confirm(missing, (again) => again === null);
+    return number;
   }
 
   async #append(range: Range, head: BlockRef): Promise<'go on'> {
@@ -229,7 +259,7 @@ export class Follower {
   }
 
   async #add(fetched: readonly FetchedBlock[], start?: number): Promise<void> {
-    const { index, listener, prepare } = this.#options;
+    const { index, listener, prepare, changed } = this.#options;
     const blocks = fetched.map((block) => parseBlock(this.chainId, block));
     const silent = index.silentUntil(this.chainId) ?? -1;
     const isNew = ({ number }: ParsedBlock) => number > silent;
@@ -240,32 +270,48 @@ export class Follower {
       for (const { block, known } of prepared)
         index.append(block, isNew(block) ? (added) => listener.added(added) : null, known, start);
     });
+    changed(blocks);
+  }
+
+  /** Whether the node has taken blocks back, as by `evm_revert`: none but a development node can. */
+  async #isRolledBack({ head }: Range): Promise<boolean> {
+    const { node } = this.#options;
+    return (await node.isForDevelopment()) && (await node.findAnew(head.hash)) === null;
   }
 
   /** Removes the blocks that are not in the chain of `tip`: all of them where it has none, as it is another chain. */
   async #unwind(range: Range, tip: BlockRef): Promise<'go on'> {
-    const { index, listener, log } = this.#options;
     const common = await this.#commonBlock(range, tip);
     const to = common?.number ?? -1;
     const blocks = range.head.number - to;
     if (common === null) await this.#confirmAnother(range);
-    else if (blocks > KEPT_BLOCKS) await this.#confirm(tip.number, ({ hash }) => hash === tip.hash);
+    else if (blocks > KEPT_BLOCKS) await this.#confirm(tip.number, (again) => again?.hash === tip.hash);
+    this.#remove(range, common, tip);
+    return 'go on';
+  }
+
+  /** Removes the blocks above `common`, the newest one that the chain still has; null for none. */
+  #remove(range: Range, common: BlockRef | null, tip: BlockRef | null = common): void {
+    const { index, listener, changed, log } = this.#options;
+    const to = common?.number ?? -1;
     this.#newer.clear();
     if (common === null) this.#older.clear();
     index.transaction(() => {
       // The blocks that replace the removed ones are announced. Of a long chain in the place of another one, most are history.
       const before = common === null ? Infinity : (index.silentUntil(this.chainId) ?? -1);
-      const history = common === null && tip.number >= SHORT_CHAIN ? tip.number - KEPT_BLOCKS : to;
+      const history =
+        common === null && tip !== null && tip.number >= SHORT_CHAIN ? tip.number - KEPT_BLOCKS : to;
       index.setSilentUntil(this.chainId, Math.min(before, history));
       index.unwind(this.chainId, to, (chainId, from) => listener.removed(chainId, from));
     });
-    if (common !== null) log('chain reorganised', { chainId: this.chainId, blocks, from: common.number + 1 });
+    changed(null);
+    const blocks = range.head.number - to;
+    if (common !== null) log('chain reorganised', { chainId: this.chainId, blocks, from: to + 1 });
     else
       log('index of a chain removed', {
         chainId: this.chainId,
         problem: `block ${range.lowest.number} is another one now, as where a local chain was started anew`,
       });
-    return 'go on';
   }
 
   /**
@@ -273,7 +319,7 @@ export class Follower {
    * and where that is the genesis block, does not know it.
    */
   async #confirmAnother({ lowest }: Range): Promise<void> {
-    await this.#confirm(lowest.number, ({ hash }) => hash !== lowest.hash);
+    await this.#confirm(lowest.number, (again) => again !== null && again.hash !== lowest.hash);
     if (lowest.number === 0 && (await this.#options.node.findAnew(lowest.hash)) !== null)
       throw new Error(`expected one genesis block, got another one beside ${lowest.hash}`);
   }
@@ -283,12 +329,12 @@ export class Follower {
    * node behind a balancer, must not remove what is indexed.
    * @throws when an answer is not as the first one.
    */
-  async #confirm(number: number, isAsBefore: (block: BlockRef) => boolean): Promise<void> {
+  async #confirm(number: number, isAsBefore: (block: BlockRef | null) => boolean): Promise<void> {
     const { signal } = this.#stopping;
     for (let asked = 0; asked < CONFIRMATIONS; asked++) {
       await sleep(CONFIRM_MS, undefined, { signal });
       const again = await this.#options.node.findAnew(number);
-      if (again === null || !isAsBefore(again))
+      if (!isAsBefore(again))
         throw new Error(`expected one block ${number}, got another one when it was asked for again`);
     }
   }
@@ -318,7 +364,7 @@ export class Follower {
   }
 
   async #backfill(): Promise<'go on' | 'wait'> {
-    const { index, prepare, log } = this.#options;
+    const { index, prepare, changed, log } = this.#options;
     const range = index.range(this.chainId);
     if (range === null || range.lowest.number <= range.from) {
       this.#progressAt.backfill = Date.now();
@@ -338,6 +384,7 @@ export class Follower {
     // Another chain may have taken its place meanwhile.
     if (index.range(this.chainId)?.lowest.hash !== range.lowest.hash) return 'go on';
     index.prepend(blocks);
+    changed(null);
     const left = above.number - range.from;
     if (left === 0) log('chain indexed', { chainId: this.chainId, from: range.from });
     else this.#progress('backfill', 'indexing older blocks', { block: above.number, left });

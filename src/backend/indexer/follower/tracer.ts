@@ -15,6 +15,8 @@ type TracerOptions = {
   readonly balances: (block: ParsedBlock) => Promise<Balances>;
   /** Called with the internal transfers of announced blocks, in the transaction that adds them to the index. */
   readonly listener: Pick<BlockListener, 'traced'>;
+  /** Called after a block is traced, with what it says then; with null when the node fails to trace. */
+  readonly changed: (blocks: readonly ParsedBlock[] | null) => void;
   readonly log: Log;
 };
 
@@ -119,6 +121,7 @@ export class Tracer {
         if (signal.aborted) return;
         failures += 1;
         this.#problems.fail(which, problem);
+        this.#options.changed(null);
         await sleep(backoffMs(failures, MAX_PAUSE_MS), undefined, { signal }).catch(() => {});
       }
     }
@@ -262,12 +265,13 @@ export class Tracer {
   }
 
   #keep(which: Announced, { number, traced, balances }: Outcome): void {
-    const { index, listener } = this.#options;
+    const { index, listener, changed } = this.#options;
     this.#failures.delete(number);
     if (traced === null) return;
     const announce: Parameters<Index['addTraces']>[1] =
       which === 'announced' ? (block, before) => listener.traced(block, before) : null;
     index.addTraces(traced, announce, balances);
+    if (traced.transactions.some(({ internal }) => internal.length > 0)) changed([traced]);
     this.#problems.succeed(which);
   }
 }

@@ -1,36 +1,35 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
-import { encodeData, from as parseFunction } from 'ox/AbiFunction';
-import type { Hex, Transfer } from '../../types.ts';
+import type { BalanceChange, Hex, Transfer } from '../../types.ts';
 import type { Balances } from '../blocks/balances.ts';
 import { effectsOf, type ParsedBlock } from '../blocks/parse.ts';
 import { byStandard, type ReadingsOf } from '../blocks/readings.ts';
-import { CONTROL, isGone, numberIn } from '../node/calls.ts';
+import { amountIn, balanceCall } from '../contracts/amounts.ts';
+import { type Call, CONTROL, isGone } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
+import { createPatience } from '../node/patience.ts';
 import type { Log } from './problems.ts';
-
-const balanceOfCoin = parseFunction('function balanceOf(address account) returns (uint256)');
-const balanceOfItem = parseFunction('function balanceOf(address account, uint256 id) returns (uint256)');
-
-type Call = { readonly to: Hex; readonly data: Hex };
 
 /** A balance that is asked for. */
 type Asked = {
   readonly account: Hex;
   /** The call of its token; null for the native asset. */
   readonly call: Call | null;
-  /** What the block adds to it, as far as transactions and logs say. */
+  /** Whether it is one of an ERC-20. */
+  readonly isCoin: boolean;
+  /** What the block adds to it, as far as transactions and logs say, and in how many movements. */
   change: bigint;
+  moves: number;
+};
+
+/** What an account has at the end of a block; null where it is not known. */
+type Known = {
+  readonly amount: bigint | null;
+  /** See `Balances`. */
+  readonly unexplained: BalanceChange | null | undefined;
 };
 
 const keyOf = (account: Hex, { token, tokenId }: Pick<Transfer, 'token' | 'tokenId'>): string =>
   `${account}/${token ?? ''}/${tokenId ?? ''}`;
-
-const callOf = (account: Hex, token: Hex, tokenId: Transfer['tokenId']): Call => {
-  const data =
-    tokenId === null ? encodeData(balanceOfCoin, [account]) : encodeData(balanceOfItem, [account, tokenId]);
-  return { to: token, data };
-};
 
 /** How often a node may contradict itself before the block is prepared anew. */
 const MAX_DOUBTS = 5;
@@ -42,42 +41,14 @@ const STATE = 'state';
 
 const textOf = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));
 
-const MAX_FAILING = 1_000;
-/** What has not failed for this time has not been asked for either, and may work again. */
-const FORGOTTEN_MS = 600_000;
-
-/** Knows for how long things have failed. */
-const createPatience = (ms: number) => {
-  const failing = new LRUCache<string, { readonly since: number; isTold: boolean }>({
-    ...{ max: MAX_FAILING, ttl: FORGOTTEN_MS },
-  });
-  return {
-    /** Notes a failure. Returns whether it has lasted too long. */
-    isOver(name: string): boolean {
-      const state = failing.get(name) ?? { since: Date.now(), isTold: false };
-      failing.set(name, state);
-      return Date.now() - state.since >= ms;
-    },
-    /** Whether this is the first question since it began to fail. */
-    isNews(name: string): boolean {
-      const state = failing.get(name);
-      if (state === undefined || state.isTold) return false;
-      state.isTold = true;
-      return true;
-    },
-    /** Notes a success. Returns whether `isNews` had been true for it. */
-    end(name: string): boolean {
-      const wasTold = failing.get(name)?.isTold ?? false;
-      failing.delete(name);
-      return wasTold;
-    },
-  };
-};
-
 type Options = {
   readonly node: Pick<EvmNode, 'chainId' | 'balances' | 'calls'>;
   /** Whether a webhook delivers the balances of an account. */
   readonly watches: (account: Hex) => boolean;
+  /** Whether a token's events are known not to say what accounts have. */
+  readonly differs: (token: Hex) => boolean;
+  /** Is told of a token's balance that its events did not lead to expect at the end of a block. */
+  readonly onDifference: (token: Hex, call: Call, expected: bigint, block: ParsedBlock) => void;
   readonly log: Log;
   /** Milliseconds for which a block is not added because its balances are missing. Default: 10,000. */
   readonly patienceMs?: number;
@@ -94,14 +65,16 @@ export type BalanceReader = (
 ) => Promise<Balances>;
 
 /**
- * Asks a node for the balances at the end of a block that webhooks tell of: those of the native asset, and where the sums of
- * the index are not balances, as older blocks are missing, those of tokens too. Whoever asks asks again after a failure. Two
- * are given up after some time: the state of a block that the node has lost, and a contract that it can't ask although it
- * answers other calls. Their changes are not told, and a log line says so.
+ * Asks a node for the balances at the end of a block that webhooks tell of. Whoever asks asks again after a failure. Two are
+ * given up after some time: the state of a block that the node has lost, and a contract that it can't ask although it answers
+ * other calls. Then changes are not told, and a log line says so, except that sums stand in for a lost state where all blocks
+ * are indexed and the token's events are not known to be wrong.
  */
 export const createBalanceReader = ({
   node,
   watches,
+  differs,
+  onDifference,
   log,
   patienceMs = 10_000,
   doubtMs = 100,
@@ -115,7 +88,7 @@ export const createBalanceReader = ({
     try {
       const said = await answer;
       unasked.end(token);
-      return numberIn(said);
+      return amountIn(said);
     } catch (problem) {
       if (isGone(problem) || !unasked.isOver(token)) throw problem;
       // Where the node does not answer this either, it is not the contract's fault.
@@ -145,10 +118,10 @@ export const createBalanceReader = ({
     return asked.map(({ call }) => (call === null ? ofNative : ofTokens).next().value ?? null);
   };
 
-  /** The balances at the end of the block before. Null when the node does not say all of them. */
+  /** The balances at the end of the block before, of which a token that was not there yet has 0. Null when the node fails. */
   const askBefore = async (block: number, asked: readonly Asked[]) => {
     try {
-      return await ask(block - 1, asked, async (answer) => numberIn(await answer));
+      return await ask(block - 1, asked, async (answer) => amountIn(await answer) ?? 0n);
     } catch {
       return null;
     }
@@ -159,59 +132,77 @@ export const createBalanceReader = ({
    * (Anvil does). So what is not the balance before and what the block is known to have changed, since calls within its
    * transactions moved something too or since the answer is wrong, counts once the node says it twice in a row.
    */
-  const askUntilSure = async (block: number, asked: readonly Asked[]) => {
-    const [before, first] = await Promise.all([askBefore(block, asked), ask(block, asked)]);
-    const isExpected = (amount: bigint | null, at: number) => {
+  const askUntilSure = async (block: ParsedBlock, asked: readonly Asked[]) => {
+    const { number } = block;
+    const [before, first] = await Promise.all([askBefore(number, asked), ask(number, asked)]);
+    const expected = asked.map(({ change }, at) => {
       const known = before?.[at] ?? null;
-      return amount === null || (known !== null && amount === known + (asked[at]?.change ?? 0n));
-    };
-    if (first.every(isExpected)) return first;
+      return known === null ? null : known + change;
+    });
+    const isExpected = (amount: bigint | null, at: number) => amount === null || amount === expected[at];
+    const explain = (amounts: readonly (bigint | null)[]) =>
+      asked.map(({ call, moves }, at): Known => {
+        const [amount, had] = [amounts[at] ?? null, before?.[at] ?? null];
+        if (call === null || isExpected(amount, at) || (had === null && !differs(call.to)))
+          return { amount, unexplained: undefined };
+        const isOne = had !== null && amount !== null && moves === 1;
+        return { amount, unexplained: isOne ? { before: had, after: amount } : null };
+      });
+    if (first.every(isExpected)) return explain(first);
     let last = first;
     for (let count = 0; count < MAX_DOUBTS; count += 1) {
       await delay(doubtMs);
-      const again = await ask(block, asked);
-      if (again.every((amount, at) => amount === last[at])) return again;
+      const again = await ask(number, asked);
+      if (again.every((amount, at) => amount === last[at])) {
+        for (const [at, { call, isCoin }] of asked.entries()) {
+          const wanted = expected[at] ?? null;
+          if (isCoin && call !== null && wanted !== null && !isExpected(again[at] ?? null, at))
+            onDifference(call.to, call, wanted, block);
+        }
+        return explain(again);
+      }
       last = again;
     }
-    throw new Error(`expected one answer for the balances of block ${block}, got different ones`);
+    throw new Error(`expected one answer for the balances of block ${number}, got different ones`);
   };
 
   /** Null when the node can't say what was at the block. */
   const amountsAt = async (
-    block: number,
+    block: ParsedBlock,
     asked: ReadonlyMap<string, Asked>,
-  ): Promise<ReadonlyMap<string, bigint | null> | null> => {
+  ): Promise<ReadonlyMap<string, Known> | null> => {
     if (asked.size === 0) return new Map();
+    const { number } = block;
     try {
       const amounts = await askUntilSure(block, [...asked.values()]);
-      if (lost.end(STATE)) log('balances delivered again', { chainId, block });
-      return new Map([...asked.keys()].map((key, at) => [key, amounts[at] ?? null]));
+      if (lost.end(STATE)) log('balances delivered again', { chainId, block: number });
+      return new Map([...asked.keys()].flatMap((key, at) => (amounts[at] ? [[key, amounts[at]]] : [])));
     } catch (problem) {
       if (!isGone(problem) || !lost.isOver(STATE)) throw problem;
-      if (lost.isNews(STATE)) log('balances not delivered', { chainId, block, problem: textOf(problem) });
+      if (lost.isNews(STATE))
+        log('balances not delivered', { chainId, block: number, problem: textOf(problem) });
       return null;
     }
   };
 
   return async (block, isComplete, readingsOf = byStandard) => {
-    const { watched, asked } = asksOf(block, watches, isComplete, readingsOf);
-    const known = await amountsAt(block.number, asked);
-    // Where sums are not balances, no balance is better than a wrong one.
-    if (known === null && !isComplete) return { watches: () => false, after: () => null };
+    const { watched, asked } = asksOf(block, watches, readingsOf);
+    const known = await amountsAt(block, asked);
     return {
       watches: (account) => watched.has(account),
-      after: (account, moved) => known?.get(keyOf(account, moved)) ?? null,
+      after: (account, moved) => known?.get(keyOf(account, moved))?.amount ?? null,
+      unexplained: (account, moved) => known?.get(keyOf(account, moved))?.unexplained,
+      mayBeSummed: (token) => known === null && isComplete && !differs(token),
     };
   };
 };
 
 const NATIVE = { token: null, tokenId: null };
 
-/** The balances to ask for. The native asset's are always asked for, and those of tokens where the sums of the index are not balances. */
+/** The balances to ask for: of every account that is watched, whatever it moved. */
 const asksOf = (
   { transactions }: ParsedBlock,
   watches: (account: Hex) => boolean,
-  isComplete: boolean,
   readingsOf: ReadingsOf,
 ): { readonly watched: ReadonlySet<Hex>; readonly asked: ReadonlyMap<string, Asked> } => {
   const watched = new Set<Hex>();
@@ -221,12 +212,13 @@ const asksOf = (
     watched.add(account);
     const { asset, token, tokenId } = moved;
     // There is one of an ERC-721.
-    if (token !== null && (isComplete || asset === 'erc721')) return;
+    if (asset === 'erc721') return;
     const key = keyOf(account, moved);
-    const call = token === null ? null : callOf(account, token, tokenId);
-    const known = asked.get(key) ?? { account, call, change: 0n };
+    const call = token === null ? null : balanceCall(account, token, tokenId);
+    const known = asked.get(key) ?? { account, call, isCoin: asset === 'erc20', change: 0n, moves: 0 };
     asked.set(key, known);
     known.change += amount;
+    known.moves += 1;
   };
   for (const effect of transactions.flatMap((transaction) => effectsOf(transaction, readingsOf))) {
     if (effect.kind !== 'transfer') continue;

@@ -37,7 +37,11 @@ export type RpcReceipt = {
   readonly logs: readonly RpcLog[];
 };
 
-export type RpcBlock = BlockRef & { readonly transactions: readonly RpcTransaction[] };
+export type RpcBlock = BlockRef & {
+  readonly transactions: readonly RpcTransaction[];
+  /** Who gets fees and withdrawals of the block, as far as it says so. */
+  readonly paid?: readonly Hex[];
+};
 
 /** A block with a receipt for each transaction, in their order. */
 export type FetchedBlock = {
@@ -58,9 +62,12 @@ const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').s
 export const expected = (what: string, value: unknown): InvalidAnswerError =>
   new InvalidAnswerError(`expected ${what}, got ${shown(value)}`);
 
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 export const members = (value: unknown, what: string): Members => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw expected(what, value);
-  return value as Members;
+  if (!isObject(value)) throw expected(what, value);
+  return value;
 };
 
 export const listOf = (value: unknown, what: string): readonly unknown[] => {
@@ -82,8 +89,10 @@ const readHash = (value: unknown, what: string): Hex => {
   return value.toLowerCase() as Hex;
 };
 
+const isAddress = (value: unknown): value is Hex => isHex(value, /^0x[0-9a-f]{40}$/i);
+
 export const readAddress = (value: unknown, what: string): Hex => {
-  if (!isHex(value, /^0x[0-9a-f]{40}$/i)) throw expected(`${what}, an address`, value);
+  if (!isAddress(value)) throw expected(`${what}, an address`, value);
   return value.toLowerCase() as Hex;
 };
 
@@ -140,13 +149,23 @@ export const readBlockRef = (value: unknown): BlockRef => {
 /** A block with its transactions, not only their hashes. */
 export const readBlock = (value: unknown): RpcBlock => {
   const block = readBlockRef(value);
-  const list = listOf(members(value, 'a block').transactions, 'transactions');
+  const { transactions: listed, miner, withdrawals } = members(value, 'a block');
+  const list = listOf(listed, 'transactions');
   if (list.length > MAX_TRANSACTIONS)
     throw expected(`at most 2^20 transactions of block ${block.number}`, list.length);
   const transactions = list.map(readTransaction);
   if (new Set(transactions.map(({ hash }) => hash)).size < transactions.length)
     throw new InvalidAnswerError(`expected each transaction of block ${block.number} once, got one twice`);
-  return { ...block, transactions };
+  return { ...block, transactions, paid: readPaid(miner, withdrawals) };
+};
+
+/** Not every chain says who is paid, or in this form. */
+const readPaid = (miner: unknown, withdrawals: unknown): readonly Hex[] => {
+  const each: readonly unknown[] = Array.isArray(withdrawals) ? withdrawals : [];
+  const accounts = each.map((withdrawal) => (isObject(withdrawal) ? withdrawal.address : null));
+  return [miner, ...accounts].flatMap((account) =>
+    isAddress(account) ? readAddress(account, 'an account') : [],
+  );
 };
 
 const readTransaction = (value: unknown): RpcTransaction => {

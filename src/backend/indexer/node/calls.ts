@@ -134,13 +134,6 @@ export const createCalls = (rpc: Rpc, timeoutMs: number): Calls => {
   };
 };
 
-/** Hex digits of an answer that is one number. */
-const WORD = 2 + 64;
-
-/** The number that a contract answers with; null where it says nothing, or something shorter. */
-export const numberIn = (answer: Hex | null): bigint | null =>
-  answer === null || answer.length < WORD ? null : BigInt(answer.slice(0, WORD));
-
 /** Whether a node failed as it has lost the state of a block. */
 export const isGone = (problem: unknown): boolean => problem instanceof RpcError && isStateMissing(problem);
 

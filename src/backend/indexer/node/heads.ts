@@ -7,6 +7,8 @@ export type HeadsOptions = {
   readonly chainId: number;
   /** Milliseconds between two polls of a chain that makes at most a block in that time. */
   readonly pollMs: number;
+  /** Whether the node can take blocks back without announcing it. Asked once the node has answered. */
+  readonly isForDevelopment: () => Promise<boolean>;
   /** Asks for the newest block, within a few seconds. */
   readonly poll: () => Promise<BlockRef>;
   readonly onHead: (head: BlockRef) => void;
@@ -85,6 +87,8 @@ export const watchHeads = (options: HeadsOptions): { close(): Promise<void> } =>
   let last: number | null = null;
   let announced: { close(): Promise<void> } | null = null;
   let isClosed = false;
+  /** Null until it is asked. A node for development is polled fast, announced blocks or not: it costs less than a hundredth of a core. */
+  let isForDevelopment: boolean | null = null;
   let pollTimer: NodeJS.Timeout | undefined;
   let reconnectTimer: NodeJS.Timeout | undefined;
   /** When the node last said anything, and when it last announced a block. */
@@ -100,7 +104,8 @@ export const watchHeads = (options: HeadsOptions): { close(): Promise<void> } =>
     onHead(head);
     const interval = heardAt - announcedAt;
     announcedAt = heardAt;
-    pollAfter(Math.min(ANNOUNCED_POLL_MS, Math.max(pollMs, MISSED_BLOCKS * interval)));
+    if (isForDevelopment !== true)
+      pollAfter(Math.min(ANNOUNCED_POLL_MS, Math.max(pollMs, MISSED_BLOCKS * interval)));
   };
 
   /** A chain that has made several blocks since the last poll is polled more often. */
@@ -116,7 +121,9 @@ export const watchHeads = (options: HeadsOptions): { close(): Promise<void> } =>
       const head = await poll();
       adapt(head.number);
       onHead(head);
-      pollAfter(announced === null ? interval : ANNOUNCED_POLL_MS);
+      isForDevelopment ??= await options.isForDevelopment().catch(() => null);
+      if (isForDevelopment === true) pollAfter(FASTEST_POLL_MS);
+      else pollAfter(announced === null ? interval : ANNOUNCED_POLL_MS);
     } catch (problem) {
       const isSilent = problem instanceof TimedOutError;
       if (!isSilent) heardAt = Date.now();

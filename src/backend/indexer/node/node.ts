@@ -26,7 +26,10 @@ export type NodeOptions = {
   readonly chainId: number;
   /** Milliseconds that the node has for an answer. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** Milliseconds between polls for the newest block, where the node doesn't announce it. Default: 1,000. */
+  /**
+   * Milliseconds between polls for the newest block, where the node doesn't announce it. Default: 1,000, and 100 for a node on
+   * this machine. One for development is always polled each 100.
+   */
   readonly pollMs?: number;
   /** Called after each attempt at a call. */
   readonly onCall?: ConnectionOptions['onCall'];
@@ -46,6 +49,8 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   find(block: number | Hex): Promise<BlockRef | null>;
   /** As `find`, asked over a new connection: where a balancer has several nodes, another one may answer. */
   findAnew(block: number | Hex): Promise<BlockRef | null>;
+  /** Whether the node says that it is one for development: such nodes can take blocks back, as by `evm_revert`. */
+  isForDevelopment(): Promise<boolean>;
   /** A block with all of its parts but the traces; null when the node doesn't have it. */
   block(number: number): Promise<FetchedBlock | null>;
   /** The internal transfers of a block. Each call is sent once: tracing is slow, and the caller tries again what fails. */
@@ -62,6 +67,9 @@ export type EvmNode = Pick<Calls, 'calls'> & {
 const HEAD_MS = 5_000;
 const STATE_MS = 10_000;
 
+const LOCAL = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
+const DEVELOPMENT = /^(?:anvil|hardhat|ganache|ethereumjs testrpc)/i;
+
 const readBalance = (answer: unknown): bigint => BigInt(readQuantity(answer, 'a balance'));
 
 const tagOf = (block: number | undefined): string =>
@@ -72,7 +80,7 @@ export const createNode = ({
   url,
   chainId,
   timeoutMs = 30_000,
-  pollMs = 1_000,
+  pollMs = LOCAL.test(new URL(url).hostname) ? 100 : 1_000,
   onCall,
 }: NodeOptions): EvmNode => {
   const rpc = createRpc({ url, chainId, timeoutMs, onCall });
@@ -88,9 +96,23 @@ export const createNode = ({
   const head = (): Promise<BlockRef> =>
     guard(() => heads.read(readBlockRef, 'eth_getBlockByNumber', 'latest', false));
 
+  let isKnownForDevelopment = false;
+  const isForDevelopment = async (): Promise<boolean> => {
+    if (isKnownForDevelopment) return true;
+    const client = await guard(() =>
+      rpc.with({ timeoutMs: HEAD_MS, attempts: 1 }).call('web3_clientVersion'),
+    ).catch((problem: unknown) => {
+      if (problem instanceof RpcError) return null;
+      throw problem;
+    });
+    isKnownForDevelopment = typeof client === 'string' && DEVELOPMENT.test(client);
+    return isKnownForDevelopment;
+  };
+
   return {
     chainId,
     name: rpc.name,
+    isForDevelopment,
     calls: (list, block) => calls(list, block).map((answer) => guard(() => answer)),
     head,
     find: (block) => guard(() => find(rpc, block)),
@@ -111,7 +133,7 @@ export const createNode = ({
         ),
       ),
     onHead(listener, onProblem) {
-      const options = { url: new URL(url), chainId, pollMs, poll: head };
+      const options = { url: new URL(url), chainId, pollMs, isForDevelopment, poll: head };
       watching.push(watchHeads({ ...options, onHead: listener, onProblem }));
     },
     async close() {

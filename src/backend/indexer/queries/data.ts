@@ -4,15 +4,22 @@ import { isBehind, Refused } from '../../http/query.ts';
 import type {
   AccountBalances,
   AssetBalance,
+  Beginning,
   ChainData,
   Holder,
+  Holders,
   Holding,
   Part,
+  Place,
   Wanted,
 } from '../../source.ts';
 import type { Chain, Hex, Token } from '../../types.ts';
+import { balanceCall, supplyCall } from '../contracts/amounts.ts';
+import type { Differing } from '../contracts/differing.ts';
 import type { Metadata } from '../contracts/metadata.ts';
 import type { Index } from '../database/store.ts';
+import type { BlockRef } from '../node/answers.ts';
+import type { Call } from '../node/calls.ts';
 import { type Coin, Lists } from './lists.ts';
 import { NodeState, type StateReader } from './state.ts';
 
@@ -22,14 +29,16 @@ export type IndexedDataOptions = {
   readonly chains: readonly Chain[];
   /** A node of each chain. */
   readonly nodes: ReadonlyMap<number, StateReader>;
-  readonly metadata: Pick<Metadata, 'contract' | 'token' | 'tokens'>;
+  readonly metadata: Pick<Metadata, 'contract' | 'token' | 'tokens' | 'meet'>;
+  /** The tokens whose events do not say what accounts have. */
+  readonly differing: Pick<Differing, 'has' | 'behind' | 'new' | 'agrees' | 'note'>;
   /** Milliseconds that a lookup waits for a node. Default: 5,000. */
   readonly patienceMs?: number;
 };
 
 /**
- * The lists of indexed chains. Balances are what the transfers of all blocks sum up to, and where the index lacks the oldest
- * ones, what the tokens say that the index saw the account touch.
+ * The lists of indexed chains. Amounts are what contracts say, of the accounts and tokens that the index saw together: a log is
+ * a claim. What a contract says otherwise than its transfers is noted.
  */
 export class IndexedData
   implements
@@ -44,19 +53,31 @@ export class IndexedData
       | 'tokens'
       | 'defiPositions'
       | 'protocols'
+      | 'beginning'
+      | 'overstated'
     >
 {
   readonly protocols = [];
   readonly #index: Index;
   readonly #chains: readonly Chain[];
   readonly #metadata: IndexedDataOptions['metadata'];
+  readonly #differing: IndexedDataOptions['differing'];
   readonly #lists: Lists;
   readonly #state: NodeState;
 
-  constructor({ database, index, chains, nodes, metadata, patienceMs = 5_000 }: IndexedDataOptions) {
+  constructor({
+    database,
+    index,
+    chains,
+    nodes,
+    metadata,
+    differing,
+    patienceMs = 5_000,
+  }: IndexedDataOptions) {
     this.#index = index;
     this.#chains = chains.toSorted((one, other) => one.id - other.id);
     this.#metadata = metadata;
+    this.#differing = differing;
     this.#lists = new Lists(database, index);
     this.#state = new NodeState(index, nodes, patienceMs);
   }
@@ -105,30 +126,80 @@ export class IndexedData
     return { items, next: null, failed };
   }
 
-  /** @throws Refused when it is not known yet what the contract is. */
-  holders(chainId: number, token: Hex, wanted: Wanted): Part<Holder> | null {
-    const [chain] = this.#chosen(new Set([chainId]));
-    if (chain === undefined || !this.#isComplete(chain) || !this.#isErc20(chain, token)) return null;
-    const found = this.#lists.holders(chain, token, { ...wanted, limit: wanted.limit + 1 });
-    const items = found.slice(0, wanted.limit);
-    const last = items.at(-1);
-    const hasMore = found.length > items.length && last !== undefined;
-    return { items, next: hasMore ? [last.amount.toString(), last.account] : null };
-  }
-
-  /** What was minted less what was burned. A token that says neither is asked. Rejects with Refused when the node fails. */
-  async supply(chainId: number, token: Hex): Promise<bigint | null> {
+  /** Rejects with Refused when it is not known yet what the contract is, and when the node fails. */
+  async holders(chainId: number, token: Hex, wanted: Wanted): Promise<Holders | null> {
     const [chain] = this.#chosen(new Set([chainId]));
     if (chain === undefined || !this.#isErc20(chain, token)) return null;
-    const issued = this.#isComplete(chain) ? -this.#lists.coin(ZERO_ADDRESS, chain, token) : 0n;
-    if (issued > 0n) return issued;
-    return this.#state.supply(chainId, token).catch(() => {
+    const head = this.#index.range(chainId)?.head;
+    const found = this.#lists.holders(chain, token, { ...wanted, limit: wanted.limit + 1 });
+    const summed = found.slice(0, wanted.limit);
+    const calls = summed.map(({ account }) => balanceCall(account, token));
+    const asked = [this.#agrees(chain, token), Promise.all(this.#state.amounts(chainId, calls))] as const;
+    const [hasItsSupply, amounts] = await Promise.all(asked).catch(() => {
+      throw new Refused(503, `The balances of ${token} could not be read: try again later`);
+    });
+    const items: Holder[] = [];
+    let isWhole = hasItsSupply && !this.#differing.has(chainId, token);
+    for (const [at, { amount: sum, ...holder }] of summed.entries()) {
+      const amount = amounts[at] ?? 0n;
+      if (amount > 0n) items.push({ ...holder, amount, place: placeOf(sum, holder.account) });
+      if (amount === sum) continue;
+      isWhole = false;
+      this.#note(chain, token, head, calls[at], sum, false);
+    }
+    const last = summed.at(-1);
+    const hasMore = found.length > summed.length && last !== undefined;
+    return { items, next: hasMore ? placeOf(last.amount, last.account) : null, isWhole };
+  }
+
+  /** What the token says. Rejects with Refused when the node fails. */
+  async supply(chainId: number, token: Hex): Promise<bigint | null> {
+    const [chain] = this.#chosen(new Set([chainId]));
+    if (chain === undefined) return null;
+    const supply = await this.#said(chainId, supplyCall(token)).catch(() => {
       throw new Refused(503, `The supply of ${token} could not be read: try again later`);
     });
+    if (supply !== null) await this.#meet(chain, token);
+    return this.#isErc20(chain, token) ? supply : null;
+  }
+
+  /** Those of which events tell of more than their contracts say there are. Where the node fails, it is not known of others. */
+  async overstated(tokens: readonly Token[]): Promise<ReadonlySet<Token>> {
+    const said = tokens.map(async (token): Promise<readonly Token[]> => {
+      const { chain, address } = token;
+      const [most] = this.#lists.holders(chain, address, { after: null, limit: 1 });
+      const issued = this.#isComplete(chain) ? -this.#lists.coin(ZERO_ADDRESS, chain, address) : 0n;
+      const sum = most !== undefined && most.amount > issued ? most.amount : issued;
+      const head = this.#index.range(chain.id)?.head;
+      const call = supplyCall(address);
+      const supply = await this.#said(chain.id, call).catch(() => null);
+      if (supply === null || supply >= sum) return [];
+      this.#note(chain, address, head, call, sum, true);
+      return [token];
+    });
+    return new Set((await Promise.all(said)).flat());
   }
 
   tokens(chainIds: ReadonlySet<number>): readonly Token[] {
     return this.#chosen(chainIds).flatMap(({ id }) => this.#metadata.tokens(id));
+  }
+
+  /** Compares the supply of new tokens with their events. Rejects when the node fails. */
+  async lookAtNew(chainId: number): Promise<void> {
+    const [chain] = this.#chosen(new Set([chainId]));
+    if (chain === undefined || !this.#isComplete(chain)) return;
+    await Promise.all(
+      this.#differing.new(chainId).map(async (token) => {
+        if (await this.#agrees(chain, token)) this.#differing.agrees(chainId, token);
+      }),
+    );
+  }
+
+  beginning(chainId: number): Beginning | null {
+    const range = this.#index.range(chainId);
+    if (range === null) return { block: null, isLate: false };
+    const { from, lowest } = range;
+    return lowest.number === 0 ? null : { block: lowest.number, isLate: lowest.number === from };
   }
 
   pool(): null {
@@ -161,21 +232,27 @@ export class IndexedData
     return this.#metadata.contract(id, token)?.isPending ?? false;
   }
 
-  /** Whether a contract says anything of itself. One that logs deposits, and says nothing, is taken for no token. */
-  #isToken({ id }: Chain, token: Hex): boolean {
-    const { name = null, symbol = null, decimals = null } = this.#metadata.contract(id, token) ?? {};
-    return name !== null || symbol !== null || decimals !== null;
+  /** Whether a contract says anything of itself, or is still to be asked. One that logs deposits, and says nothing, is no token. */
+  #mayBeToken({ id }: Chain, token: Hex): boolean {
+    const contract = this.#metadata.contract(id, token);
+    if (contract === null || contract.isPending) return true;
+    return contract.name !== null || contract.symbol !== null || contract.decimals !== null;
   }
 
   async #amount(chain: Chain, account: Hex, asset: Hex | null): Promise<Amounts> {
     if (asset === null) return this.#native(chain, account);
-    const summed = { token: asset, amount: this.#lists.coin(account, chain, asset) };
-    return this.#coins(chain, account, [summed]);
+    const found = await this.#coins(chain, account, [
+      { token: asset, amount: this.#lists.coin(account, chain, asset) },
+    ]);
+    if (found.amounts.length === 0 || this.#metadata.contract(chain.id, asset) !== null) return found;
+    await this.#meet(chain, asset);
+    if (this.#isPending(chain, asset)) return { ...NOTHING, isWhole: false };
+    return this.#metadata.token(chain.id, asset)?.standard === 'erc20' ? found : NOTHING;
   }
 
   /** What an account has on a chain behind a token, or from the native asset on: of at least `limit` tokens, if it has as many. */
   async #amounts(chain: Chain, account: Hex, after: string | null, limit: number): Promise<Amounts> {
-    const found = this.#lists.coins(account, chain, after ?? '', limit);
+    const found = this.#candidates(chain, account, after ?? '', limit);
     const [native, coins] = await Promise.all([
       after === null ? this.#native(chain, account) : NOTHING,
       this.#coins(chain, account, found),
@@ -183,6 +260,17 @@ export class IndexedData
     const next = found.length < limit ? null : (found.at(-1)?.token ?? null);
     const amounts = [...native.amounts, ...coins.amounts];
     return { amounts, isWhole: native.isWhole && coins.isWhole, next };
+  }
+
+  /** The tokens that an account may have: those that it has moved, and those that move without an event. */
+  #candidates(chain: Chain, account: Hex, after: string, limit: number): readonly Coin[] {
+    const moved = this.#lists.coins(account, chain, after, limit);
+    const known = new Set(moved.map(({ token }) => token));
+    const others = this.#differing.behind(chain.id, after).filter((token) => !known.has(token));
+    if (others.length === 0) return moved;
+    return [...moved, ...others.map((token) => ({ token, amount: 0n }))]
+      .sort((one, other) => (one.token < other.token ? -1 : 1))
+      .slice(0, limit);
   }
 
   /** The node's failures are not whole, and the follower of the chain reports them. */
@@ -193,24 +281,64 @@ export class IndexedData
     );
   }
 
-  /** The balances of what are tokens, by their sums or by what they say. */
+  /** What tokens say that an account has. The sums of their transfers only tell which ones to ask. */
   async #coins(chain: Chain, account: Hex, summed: readonly Coin[]): Promise<Amounts> {
-    const isListed = ({ token }: Coin) => this.#isToken(chain, token);
-    const isMissing = ({ token, amount }: Coin) => amount > 0n && this.#isPending(chain, token);
-    if (this.#isComplete(chain))
-      return { amounts: summed.filter(isListed), isWhole: !summed.some(isMissing), next: null };
-    const tokens = summed.map(({ token }) => token);
-    const asked = tokens.filter((token) => this.#isToken(chain, token) || this.#isPending(chain, token));
-    const answers = await Promise.allSettled(this.#state.coins(chain.id, account, asked));
-    const said = asked.flatMap((token, at): readonly Coin[] => {
+    const head = this.#index.range(chain.id)?.head;
+    const isComplete = this.#isComplete(chain);
+    const asked = summed.filter(({ token }) => this.#mayBeToken(chain, token));
+    const calls = asked.map(({ token }) => balanceCall(account, token));
+    const answers = await Promise.allSettled(this.#state.amounts(chain.id, calls));
+    const amounts: Coin[] = [];
+    let isWhole = true;
+    for (const [at, { token, amount: sum }] of asked.entries()) {
       const answer = answers[at];
       const amount = answer?.status === 'fulfilled' ? answer.value : null;
-      return amount === null ? [] : [{ token, amount }];
-    });
-    const isAnswered = answers.every(({ status }) => status === 'fulfilled');
-    return { amounts: said.filter(isListed), isWhole: isAnswered && !said.some(isMissing), next: null };
+      const isPending = this.#isPending(chain, token);
+      if (answer?.status !== 'fulfilled' || (isPending && amount !== 0n && amount !== null)) isWhole = false;
+      if (amount === null) continue;
+      if (!isPending) amounts.push({ token, amount });
+      if (isComplete && amount !== sum) this.#note(chain, token, head, calls[at], sum, false);
+    }
+    return { amounts, isWhole, next: null };
+  }
+
+  /** Whether the supply of a token is what its events sum up to, or unknown. Rejects when the node fails. */
+  async #agrees(chain: Chain, token: Hex): Promise<boolean> {
+    const head = this.#index.range(chain.id)?.head;
+    const call = supplyCall(token);
+    const issued = -this.#lists.coin(ZERO_ADDRESS, chain, token);
+    const supply = await this.#said(chain.id, call);
+    if (supply === null || supply === issued) return true;
+    // Some tokens still count what was sent to the zero address.
+    const burned = await this.#said(chain.id, balanceCall(ZERO_ADDRESS, token));
+    if (supply === issued + (burned ?? 0n)) return true;
+    this.#note(chain, token, head, call, issued, supply < issued);
+    return false;
+  }
+
+  async #said(chainId: number, call: Call): Promise<bigint | null> {
+    const [answer = null] = this.#state.amounts(chainId, [call]);
+    return answer;
+  }
+
+  #note(
+    { id }: Chain,
+    token: Hex,
+    block: BlockRef | undefined,
+    call: Call | undefined,
+    sum: bigint,
+    isOverstated: boolean,
+  ): void {
+    if (block !== undefined && call !== undefined)
+      this.#differing.note({ chainId: id, token, call, sum, block, isOverstated });
+  }
+
+  async #meet({ id }: Chain, token: Hex): Promise<void> {
+    await this.#metadata.meet(id, token, this.#index.range(id)?.head.number ?? 0);
   }
 }
+
+const placeOf = (sum: bigint, account: Hex): Place => [sum.toString(), account];
 
 type Amounts = {
   readonly amounts: readonly { readonly token: Hex | null; readonly amount: bigint }[];

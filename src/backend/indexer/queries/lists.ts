@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Holder, PageStart, Place, TransactionPage, Wanted } from '../../source.ts';
+import type { Holder as ListedHolder, PageStart, Place, TransactionPage, Wanted } from '../../source.ts';
 import type { Chain, Hex, Transaction } from '../../types.ts';
 import { amountBytes, amountOf, bytesOf, hexOf } from '../blocks/encoding.ts';
 import { blockId, blockOf, indexOf, numberOf, transactionId } from '../database/database.ts';
@@ -8,6 +8,9 @@ import type { Index } from '../database/store.ts';
 
 /** A sum of an ERC-20 that may be 0, or below. */
 export type Coin = { readonly token: Hex; readonly amount: bigint };
+
+/** What an account has of a token by the sum of its transfers. */
+type Holder = Omit<ListedHolder, 'place'>;
 
 /** An NFT, or several of one id. */
 type Collectible = {

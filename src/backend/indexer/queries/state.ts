@@ -1,33 +1,32 @@
 import { LRUCache } from 'lru-cache';
-import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import type { Hex } from '../../types.ts';
+import { amountIn } from '../contracts/amounts.ts';
 import type { Index } from '../database/store.ts';
-import { askNear, isGone } from '../node/calls.ts';
+import { askNear, type Call, CONTROL, isGone } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
+import { createPatience } from '../node/patience.ts';
 
 export type StateReader = Pick<EvmNode, 'balances' | 'calls'>;
 
 /** The numbers that are kept, each for one block of a chain. */
 const MAX_KEPT = 50_000;
-/** Hex digits of an answer that is one number. */
-const WORD = 2 + 64;
-
-const balanceOf = parseFunction('function balanceOf(address account) returns (uint256)');
-const totalSupply = parseFunction('function totalSupply() returns (uint256)');
+/** How long a contract counts as one that will answer, which can't be asked although the node answers other calls. */
+const UNASKED_MS = 10_000;
 
 /** Answers that are to come, each by itself. */
 type Numbers = readonly Promise<bigint | null>[];
 
 /**
- * What blocks do not say: the balances of the native currency, and what tokens say of themselves. The nodes are asked for it
- * at the block that the index is at, once for each of its blocks. An answer is null where a contract says nothing, and
- * rejects when the node fails, or does not answer soon.
+ * What blocks do not say, or can't be trusted to: the balances of the native currency, and the amounts that tokens say. The
+ * nodes are asked for it at the block that the index is at, once for each of its blocks. An answer is null where a contract says
+ * nothing, and rejects when the node fails, or does not answer soon.
  */
 export class NodeState {
   readonly #index: Pick<Index, 'range'>;
   readonly #nodes: ReadonlyMap<number, StateReader>;
   readonly #patienceMs: number;
   readonly #kept = new LRUCache<string, Promise<bigint | null>>({ max: MAX_KEPT });
+  readonly #unasked = createPatience(UNASKED_MS);
 
   constructor(index: Pick<Index, 'range'>, nodes: ReadonlyMap<number, StateReader>, patienceMs: number) {
     this.#index = index;
@@ -40,24 +39,25 @@ export class NodeState {
     return (await balance) ?? 0n;
   }
 
-  /** What these tokens say that an account has of them, in their order. */
-  coins(chainId: number, account: Hex, tokens: readonly Hex[]): Numbers {
-    const keys = tokens.map((token) => `${account}/${token}`);
+  /** The numbers by which contracts answer these calls, in their order. */
+  amounts(chainId: number, calls: readonly Call[]): Numbers {
+    const keys = calls.map(({ to, data }) => `${to}/${data}`);
     return this.#once(chainId, keys, (missing, node, block) => {
-      const data = encodeData(balanceOf, [account]);
-      return numbers(
-        node,
-        missing.map((at) => ({ to: tokens[at] ?? account, data })),
-        block,
-      );
+      const asked = missing.flatMap((at) => calls[at] ?? []);
+      return askNear(node, asked, block).map(async (answer, at) => {
+        const name = `${chainId}/${asked[at]?.to}`;
+        try {
+          const said = await answer;
+          this.#unasked.end(name);
+          return amountIn(said);
+        } catch (problem) {
+          if (!this.#unasked.isOver(name)) throw problem;
+          // Where the node does not answer this either, it is not the contract's fault.
+          await Promise.all(askNear(node, [CONTROL], block));
+          return null;
+        }
+      });
     });
-  }
-
-  async supply(chainId: number, token: Hex): Promise<bigint | null> {
-    const [supply = null] = this.#once(chainId, [`supply/${token}`], (_, node, block) =>
-      numbers(node, [{ to: token, data: encodeData(totalSupply) }], block),
-    );
-    return supply;
   }
 
   /** The numbers of these keys, of which those that are `missing` are asked for together. */
@@ -107,13 +107,3 @@ const nativeNear = async (node: StateReader, account: Hex, block: number | undef
   if (balance === undefined) throw new Error(`expected the balance of ${account}, got none`);
   return balance;
 };
-
-const numbers = (
-  node: StateReader,
-  calls: readonly { readonly to: Hex; readonly data: Hex }[],
-  block: number | undefined,
-): Numbers =>
-  askNear(node, calls, block).map(async (answer) => {
-    const said = await answer;
-    return said === null || said.length < WORD ? null : BigInt(said.slice(0, WORD));
-  });

@@ -75,7 +75,9 @@ export class Ledger {
       .entries()
       .flatMap(([account, held]): readonly Holder[] => {
         const found = held.get(token);
-        return found === undefined || found.amount === 0n ? [] : [{ account, ...found }];
+        return found === undefined || found.amount === 0n
+          ? []
+          : [{ account, ...found, place: [found.amount.toString(), account] }];
       })
       .toArray();
   }

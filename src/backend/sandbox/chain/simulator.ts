@@ -7,6 +7,7 @@ import type {
   Collection,
   DefiPosition,
   Holder,
+  Holders,
   Holding,
   NftMetadata,
   PageStart,
@@ -164,9 +165,9 @@ export class ChainSimulator implements Source {
     return { items: items.sort(byToken), next: null, failed: [] };
   }
 
-  holders(chainId: number, token: Hex): Part<Holder> | null {
+  holders(chainId: number, token: Hex): Holders | null {
     const holders = this.#coinLedger(chainId, token)?.holders(token);
-    return holders === undefined ? null : { items: holders.toSorted(byAmount), next: null };
+    return holders === undefined ? null : { items: holders.toSorted(byAmount), next: null, isWhole: true };
   }
 
   supply(chainId: number, token: Hex): bigint | null {
@@ -220,6 +221,16 @@ export class ChainSimulator implements Source {
   }
 
   /** Simulated chains are not followed. */
+  overstated(): ReadonlySet<Token> {
+    return new Set();
+  }
+
+  beginning(): null {
+    return null;
+  }
+  /** As a hosted service, it bills requests and tells nothing. */
+  readonly changes = null;
+
   status(): readonly ChainStatus[] {
     return [];
   }

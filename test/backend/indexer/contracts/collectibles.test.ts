@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { encode } from 'ox/AbiParameters';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHAIN, CID, type Collections, startCollections } from '../support/collections.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => collections[Symbol.asyncDispose]());
 
 /** A gateway of ipfs that answers with these documents by their names, and records who asks it. */
-const open = async (documents: Readonly<Record<string, string>> = {}) => {
+const open = async (documents: Readonly<Record<string, string | Buffer>> = {}) => {
   const asked: string[] = [];
   const { listener } = endless();
   const server = await serve((request, response) => {
@@ -25,7 +26,8 @@ const open = async (documents: Readonly<Record<string, string>> = {}) => {
     const name = path.replace(`/ipfs/${CID}/`, '');
     if (name === 'endless') return listener(request, response);
     const document = documents[name] ?? null;
-    if (document?.startsWith('to ')) response.writeHead(302, { location: document.slice(3) }).end();
+    if (typeof document === 'string' && document.startsWith('to '))
+      response.writeHead(302, { location: document.slice(3) }).end();
     else response.writeHead(document === null ? 404 : 200).end(document);
   });
   const ipfsGateway = `http://${server.host}`;
@@ -104,6 +106,67 @@ test('a document may be in the URI itself', async () => {
   await expect.poll(names).toEqual(['100% A', 'B', 'C']);
   expect(known.metadata(art, 1n)).toMatchObject({ uri: null, imageUrl: null, attributes: [] });
   expect(known.metadata(art, 2n)).toMatchObject({ imageUrl: 'data:image/svg+xml;base64,PHN2Zy8+' });
+});
+
+test('a data: URI is decoded as the standard of URLs says, and one with a bare # as its author meant it', async () => {
+  await using known = await open();
+  const base64 = Buffer.from('\ufeff{"name":"B ü"}').toString('base64');
+  const uris: Readonly<Record<string, string>> = {
+    'A 50%, 1%zz': 'data:application/json,{"name":"A 50%25, 1%zz"}',
+    'B ü': `DATA:application/json;charset=UTF-8 ; base64,${base64.replaceAll('=', '%3D').slice(0, 8)} ${base64.slice(8)}`,
+    C: 'data:;a="b",{"name":%22C%22}#fragment',
+    'D #1': 'data:application/json;utf8,{"name":"D #1"}',
+    'E ü': 'data:application/json,{"name":"E ü"}',
+    F: ' \ufeff{"name":"F"}',
+  };
+  const art = await collections.artOf(Object.fromEntries(Object.values(uris).map((uri, at) => [at, uri])));
+  const names = () => Object.keys(uris).map((_, at) => known.metadata(art, BigInt(at))?.name);
+  await expect.poll(names).toEqual(Object.keys(uris));
+});
+
+test('numbers keep every digit', async () => {
+  await using known = await open();
+  const art = await collections.artOf({
+    1: `data:,{"name":3779102112180351519751675603,"attributes":[{"trait_type":"Id","value":3779102112180351519751675603},
+      {"trait_type":"Big","value":1e400},{"trait_type":"Exact","value":0.10000000000000000001},{"trait_type":7,"value":-0}]}`,
+  });
+  await expect.poll(() => known.metadata(art, 1n)).toMatchObject({ name: '3779102112180351519751675603' });
+  expect(known.metadata(art, 1n)?.attributes).toEqual([
+    { key: 'Id', value: '3779102112180351519751675603' },
+    { key: 'Big', value: '1e400' },
+    { key: 'Exact', value: '0.10000000000000000001' },
+    { key: '7', value: '-0' },
+  ]);
+});
+
+test('a document may be compressed where it is stored, within its limit', async () => {
+  const bomb = gzipSync(`{"name":"${'x'.repeat(5 * 1024 * 1024)}"}`);
+  await using known = await open({ 'small.json': gzipSync('\ufeff{"name":"small"}'), 'bomb.json': bomb });
+  const art = await collections.artOf({ 1: `ipfs://${CID}/small.json`, 2: `ipfs://${CID}/bomb.json` });
+  await expect.poll(() => known.metadata(art, 1n)?.name).toBe('small');
+  await expect
+    .poll(() => known.metadata(art, 2n))
+    .toMatchObject({ name: null, uri: `ipfs://${CID}/bomb.json` });
+});
+
+test('a picture may be drawn in the document, and may be all that the URI names', async () => {
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg"><rect fill="#fff"/></svg>';
+  const drawn = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  await using known = await open({
+    [`${'0'.repeat(63)}2`]: '{"name":"S","image":"ipfs://CID/{id}.png"}'.replace('CID', CID),
+  });
+  const art = await collections.artOf({
+    1: `data:,${encodeURIComponent(JSON.stringify({ name: 'A', image: '', image_data: svg }))}`,
+    2: svg,
+    3: drawn,
+  });
+  const pictures = () => [1n, 2n, 3n].map((id) => known.metadata(art, id)?.imageUrl);
+  await expect.poll(pictures).toEqual([drawn, drawn, drawn]);
+  expect(known.metadata(art, 2n)).toMatchObject({ name: null, uri: null });
+  const items = await deploy(collections.anvil.url, 'Items', [`ipfs://${CID}/{id}`]);
+  await expect
+    .poll(() => known.metadata(items, 2n, 'erc1155')?.imageUrl)
+    .toBe(`${known.ipfsGateway}/ipfs/${CID}/${'0'.repeat(63)}2.png`);
 });
 
 const HOSTILE = {

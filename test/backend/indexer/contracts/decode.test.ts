@@ -144,7 +144,7 @@ const lines: Readonly<Record<string, unknown>>[] = [];
 const log = (message: string, details: object) => void lines.push({ message, ...details });
 const decoderOf = (directory: string | null) => {
   lines.length = 0;
-  return createDecoder({ directory, log });
+  return createDecoder({ directory, log, everyMs: 20 });
 };
 
 const callOf = (name: string, types: readonly string[], values: readonly unknown[]): Hex => {
@@ -276,6 +276,51 @@ test('of methods with one selector, the one that the data fits is decoded', asyn
   expect(decoder.call(`0x42966c68${word(2n ** 255n)}`, null)).toMatchObject({
     name: 'collate_propagate_storage',
   });
+});
+
+test('a parameter that two ABIs call differently has no name; one of a standard has its own', async () => {
+  const abi = (name: string, method = 'mint') =>
+    JSON.stringify([
+      {
+        type: 'function',
+        name: method,
+        inputs: [
+          { name, type: 'address' },
+          { name: 'value', type: 'uint256' },
+        ],
+      },
+    ]);
+  await using files = await folderOf({
+    'a.json': abi('to'),
+    'b.json': abi('recipient'),
+    'c.json': abi('to'),
+    'd.json': abi('whom', 'transfer'),
+  });
+  const decoder = await decoderOf(files.path('.'));
+  const namesOf = (method: string) =>
+    decoder.call(callOf(method, ['address', 'uint256'], [USER, 1n]), null)?.inputs.map(({ name }) => name);
+  expect(namesOf('mint')).toEqual(['', 'value']);
+  expect(namesOf('transfer')).toEqual(['to', 'value']);
+  await decoder.close();
+});
+
+test('a folder that changes is read again, also one that comes later', async () => {
+  await using files = await folderOf({});
+  const decoder = await decoderOf(files.path('out'));
+  const nameOf = () => decoder.call(callOf('play', ['uint8'], [1]), null)?.inputs[0]?.name ?? null;
+  expect(nameOf()).toBeNull();
+  const write = (name: string) =>
+    files.write(
+      'out/Game.json',
+      JSON.stringify([{ type: 'function', name: 'play', inputs: [{ name, type: 'uint8' }] }]),
+    );
+  await write('card');
+  await expect.poll(nameOf).toBe('card');
+  await write('move of a knight');
+  await expect.poll(nameOf).toBe('move of a knight');
+  await files.write('out/Game.json', '[');
+  await expect.poll(nameOf).toBeNull();
+  await decoder.close();
 });
 
 test('a folder that is not there is one log line', async () => {

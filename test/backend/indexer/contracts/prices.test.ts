@@ -8,12 +8,22 @@ const TOKEN = '0x00000000000000000000000000000000000000ab';
 const NOON = Date.UTC(2026, 5, 1, 12);
 const HOUR = 3_600_000;
 
+const CHAINS = [
+  ...([
+    [1, 'ethereum', 'ETH'],
+    [56, 'bnb', 'BNB'],
+    [8453, 'base', 'ETH'],
+    [31337, 'chain_31337', 'ETH'],
+    [31338, 'mychain', 'POL'],
+  ] as const),
+].map(([id, name, symbol]) => ({ id, name, native: { symbol, name: symbol, decimals: 18 } }));
+
 type Line = { readonly message: string; readonly source?: unknown; readonly problem?: unknown };
 
 const open = async (source: string, now = () => NOON) => {
   const lines: Line[] = [];
   const log = (message: string, details: object) => void lines.push({ message, ...details });
-  const prices = await openPrices({ source, log, now, everyMs: 10 });
+  const prices = await openPrices({ source, chains: CHAINS, log, now, everyMs: 10 });
   return { ...prices, lines, [Symbol.asyncDispose]: prices.close };
 };
 
@@ -79,6 +89,76 @@ test.each([
     'prices could not be read: the last ones stay',
     'prices are read again',
   ]);
+});
+
+const pairsOf = (prices: Awaited<ReturnType<typeof open>>) =>
+  CHAINS.map(({ id }) => [prices.price(id, null, NOON), prices.price(id, TOKEN, NOON)]);
+
+test.each([
+  [
+    "DefiLlama's coins",
+    {
+      coins: {
+        'coingecko:ethereum': { price: 3120.5, symbol: 'ETH', timestamp: 1780000000, confidence: 0.99 },
+        [`base:${TOKEN.toUpperCase()}`]: { decimals: 6, price: 1.001, symbol: 'USDC', confidence: 0.99 },
+        'bsc:0x0000000000000000000000000000000000000000': { price: 864.2, symbol: 'BNB' },
+        [`ethereum:${TOKEN}`]: { symbol: 'X' },
+        [`fantom:${TOKEN}`]: { price: 2, symbol: 'X' },
+      },
+    },
+    [
+      [3120.5, null],
+      [864.2, null],
+      [3120.5, 1.001],
+      [3120.5, null],
+      [null, null],
+    ],
+  ],
+  [
+    "CoinGecko's prices by id",
+    {
+      ethereum: { usd: 3120.5, usd_24h_change: -1 },
+      'polygon-ecosystem-token': { usd: 0.12 },
+      dogecoin: { usd: 0.1 },
+    },
+    [
+      [3120.5, null],
+      [null, null],
+      [3120.5, null],
+      [3120.5, null],
+      [0.12, null],
+    ],
+  ],
+  [
+    "CoinGecko's prices by symbol",
+    { bnb: { usd: 864.2 }, pol: { usd: null } },
+    [
+      [null, null],
+      [864.2, null],
+      [null, null],
+      [null, null],
+      [null, null],
+    ],
+  ],
+  [
+    "CoinGecko's markets",
+    [
+      { id: 'ethereum', symbol: 'eth', name: 'Ethereum', current_price: 3120.5 },
+      { id: 'x', symbol: 'pol', current_price: null },
+    ],
+    [
+      [3120.5, null],
+      [null, null],
+      [3120.5, null],
+      [3120.5, null],
+      [null, null],
+    ],
+  ],
+])('a URL may answer in the shape of %s', async (_, answer, expected) => {
+  await using server = await serve((_request, response) => response.end(JSON.stringify(answer)));
+  await using prices = await open(`http://${server.host}`);
+  expect(pairsOf(prices)).toEqual(expected);
+  expect(prices.lines).toEqual([]);
 });
 
 test('a file that comes later is read then', async () => {

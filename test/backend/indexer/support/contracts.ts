@@ -27,7 +27,10 @@ export type ContractName =
   | 'OldCoin'
   | 'OldNft'
   | 'Series'
-  | 'Punks';
+  | 'Punks'
+  | 'Rebasing'
+  | 'Fee'
+  | 'Premint';
 
 type Parameters = readonly Parameter[];
 

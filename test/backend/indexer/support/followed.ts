@@ -53,7 +53,7 @@ export const follow = async ({
   const node = createNode({ url, chainId, timeoutMs: 5_000, pollMs: 50 });
   const log: Log = (message, details) => lines.push({ message, details });
   const tracer: Tracer = new Tracer({
-    ...{ node, index, balances: nobody, log },
+    ...{ node, index, balances: nobody, log, changed() {} },
     listener: {
       traced({ number, transactions }) {
         for (const { hash, effects } of transactions) traced.push({ number, hash, effects });
@@ -61,7 +61,7 @@ export const follow = async ({
     },
   });
   const follower = new Follower({
-    ...{ node, index, startBlock, log },
+    ...{ node, index, startBlock, log, changed() {} },
     prepare: nobody,
     traces: () => tracer.status(),
     listener: {

@@ -8,10 +8,14 @@ export const USERS = 6;
 export const NFT_IDS = 12;
 export const ITEM_IDS = 5;
 
+/** Coins whose events do not say what accounts have. */
+export const ODD_COINS = ['rebasing', 'fee', 'premint', 'spoof'] as const;
+
 export type Contracts = Readonly<
   Record<
     | ('coin' | 'other' | 'wrapped' | 'art' | 'items' | 'payer' | 'creator')
-    | ('staked' | 'staking' | 'multisig' | 'hybrid' | 'indexed' | 'plain' | 'kitties' | 'series' | 'punks'),
+    | ('staked' | 'staking' | 'multisig' | 'hybrid' | 'indexed' | 'plain' | 'kitties' | 'series' | 'punks')
+    | (typeof ODD_COINS)[number],
     Contract
   >
 >;
@@ -108,6 +112,15 @@ const action = fc.oneof(
   })),
   fc.tuple(user, item, fc.bigInt(0n, 30n)).map(([from, id, value]) => ({
     ...{ name: 'items' as const, method: 'burn', args: [{ user: from }, id, value] },
+  })),
+  ...(['transfer', 'mint'] as const).map((method) =>
+    fc
+      .tuple(fc.constantFrom(...ODD_COINS), user, amount)
+      .map(([name, to, value]) => ({ name, method, args: [{ user: to }, value] })),
+  ),
+  fc.nat(400).map((percent) => ({ name: 'rebasing' as const, method: 'rebase', args: [BigInt(percent)] })),
+  fc.tuple(user, user, amount).map(([from, to, value]) => ({
+    ...{ name: 'spoof' as const, method: 'pretend', args: [{ user: from }, { user: to }, value] },
   })),
   fc.uniqueArray(user, { minLength: 1, maxLength: 3 }).map((to) => ({
     ...{ name: 'payer' as const, method: 'split', args: [to.map((at) => ({ user: at }))], value: 900n },

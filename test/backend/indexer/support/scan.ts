@@ -82,11 +82,12 @@ export class Scan {
     this.#nfts.set(key, { ...held, amount: amount + change, last: received });
   }
 
-  coinsOf(wallet: Hex): readonly string[] {
+  /** Amounts are `most` at most. */
+  coinsOf(wallet: Hex, most: bigint): readonly string[] {
     return [...this.#coins.values()]
       .filter(({ account, amount }) => account === wallet && amount > 0n)
       .sort((one, other) => one.chainId - other.chainId || compare(one.token, other.token))
-      .map(({ chainId, token, amount }) => `${chainId} ${token} ${amount}`);
+      .map(({ chainId, token, amount }) => `${chainId} ${token} ${amount < most ? amount : most}`);
   }
 
   nftsOf(wallet: Hex): readonly string[] {
@@ -99,18 +100,20 @@ export class Scan {
       .toSorted();
   }
 
-  holdersOf(chainId: number, token: Hex) {
+  holdersOf(chainId: number, token: Hex, most: bigint) {
     return [...this.#coins.values()]
       .filter(
         (coin) =>
           coin.chainId === chainId && coin.token === token && coin.amount > 0n && coin.account !== ZERO,
       )
       .sort((one, other) => compare(other.amount, one.amount) || compare(one.account, other.account))
-      .map(({ account, amount, first, hasSent }) => ({ account, amount, acquiredAt: first, hasSent }));
+      .map(({ account, amount, first, hasSent }) => ({
+        ...{ account, amount: amount < most ? amount : most, acquiredAt: first, hasSent },
+      }));
   }
 
-  issued(chainId: number, token: Hex): bigint {
-    return -(this.#coins.get(`${chainId}/${token}/${ZERO}`)?.amount ?? 0n);
+  amountOf(chainId: number, token: Hex, account: Hex): bigint {
+    return this.#coins.get(`${chainId}/${token}/${account}`)?.amount ?? 0n;
   }
 
   transactions(wallet: Hex, chainIds: ReadonlySet<number>): readonly Hex[] {
