@@ -273,10 +273,11 @@ export type BlockListener = {
   /** A chain's next block. */
   added(block: Block): void;
   /**
-   * Internal transfers that became known after `added` was called with their block: its transactions with the additional effects,
-   * of which only the new ones have balances, and the same transactions as they were.
+   * Effects that became known after `added` was called with their block, such as internal transfers: its transactions with the
+   * additional effects, of which only the new ones may have balances, and the same transactions as they were. `part` names what
+   * became known, once for each block. Default: its traces.
    */
-  traced(block: Block, before: readonly Transaction[]): void;
+  traced(block: Block, before: readonly Transaction[], part?: string): void;
   /** The chain's blocks from this number on have been unwound by a reorg: they are no longer part of the chain. */
   removed(chainId: number, fromNumber: number): void;
 };

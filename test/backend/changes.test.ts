@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { Changes, changesOperation } from '../../src/backend/changes.ts';
 import { concernedBy } from '../../src/backend/indexer/blocks/concerned.ts';
-import { type ParsedBlock, type ParsedTransaction, TOPICS } from '../../src/backend/indexer/blocks/parse.ts';
+import type { ParsedBlock, ParsedTransaction } from '../../src/backend/indexer/blocks/parse.ts';
+import { TOPICS } from '../../src/backend/indexer/blocks/readings.ts';
 import type { Hex } from '../../src/backend/types.ts';
 
 const address = (number: number): Hex => `0x${number.toString(16).padStart(40, '0')}`;

@@ -122,10 +122,10 @@ const changesOf = ({ from, to, balances }: Transfer): readonly Change[] => [
 const balanceItem = (
   data: ChainReader,
   { chain, hash, blockTime }: Transaction,
-  { token }: Transfer,
+  { token, asset: type }: Transfer,
   { address, counterparty, before, after }: Change,
 ) => {
-  const asset = knownAsset(data, chain, token, blockTime);
+  const asset = knownAsset(data, chain, token, blockTime, type);
   return {
     amount_before: before.toString(),
     amount_after: after.toString(),
@@ -204,16 +204,18 @@ const isNews = (webhook: Webhook, chainId: number, { event, was }: Told): boolea
 
 /**
  * The deliveries of a block. Each webhook gets the matching events in the block's order, in as many deliveries as they need.
- * With `before`, its transactions as they were delivered before, only what has been added to them is delivered.
+ * With `before`, its transactions as they were delivered before, only what has been added to them is delivered, as a part of the
+ * block that has a name.
  */
 export function* deliveriesOf(
   block: Block,
   data: ChainReader,
   store: Pick<Store, 'subscribers'>,
   before: readonly Transaction[] | null = null,
+  part = 'traces',
 ): Generator<Delivery> {
   const { chain, number, hash } = block;
-  const occasion = before === null ? hash : `${hash} traces`;
+  const occasion = before === null ? hash : `${hash} ${part}`;
   const bodies = new Map<Webhook, Bodies>();
   const deliver = ({ id, type }: Webhook, body: string): Delivery => ({
     ...{ webhookId: id, type, chainId: chain.id, blockNumber: number, body },

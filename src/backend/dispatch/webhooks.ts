@@ -62,7 +62,7 @@ export type Webhooks = {
    * Queues the block's events for every active webhook that they match. They are sent in a later turn of the event loop. With its
    * transactions as they were told `before`, only what has been added to them is queued.
    */
-  handleBlock(block: Block, before?: readonly Transaction[]): void;
+  handleBlock(block: Block, before?: readonly Transaction[], part?: string): void;
   /** Begins to send, where that did not begin at once. */
   start(): void;
   /** Drops the pending deliveries of a chain's blocks from this number on, which have been unwound. */
@@ -110,9 +110,9 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
       abortDeliveries: dispatcher.abort,
       sendTestEvent: (webhook, address) => dispatcher.deliver(testDelivery(webhook, address, data, now())),
     }),
-    handleBlock(block, before) {
+    handleBlock(block, before, part) {
       if (!block.chain.webhooks) return;
-      for (const delivery of deliveriesOf(block, data, store, before)) dispatcher.deliver(delivery);
+      for (const delivery of deliveriesOf(block, data, store, before, part)) dispatcher.deliver(delivery);
     },
     start: dispatcher.start,
     dropBlocks: store.deliveries.dropBlocks,

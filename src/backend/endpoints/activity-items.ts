@@ -1,6 +1,6 @@
 import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { ChainReader } from '../source.ts';
-import type { ActivityType, Approval, Hex, Swap, Transaction, Transfer } from '../types.ts';
+import type { ActivityType, Approval, AssetType, Hex, Swap, Transaction, Transfer } from '../types.ts';
 import {
   type EventAsset,
   isoSeconds,
@@ -127,8 +127,11 @@ const base = ({ transaction, view }: Frame, type: ActivityType): Item => ({
   type,
 });
 
-const assetOf = ({ data, transaction, view }: Frame, token: Hex | null): KnownAsset | null =>
-  knownAsset(data, transaction.chain, token, view.time);
+const assetOf = (
+  { data, transaction, view }: Frame,
+  token: Hex | null,
+  type?: AssetType,
+): KnownAsset | null => knownAsset(data, transaction.chain, token, view.time, type);
 
 /** Undefined, and so omitted from the JSON, when the token is unknown, and in lookups for the native asset too. */
 const metadata = ({ view }: Frame, asset: KnownAsset | null): Item | undefined => {
@@ -160,7 +163,7 @@ const amountFields = (frame: Frame, { asset, token, tokenId, value }: Amount): I
   token_address: token ?? undefined,
   id: tokenId?.toString(),
   value: value.toString(),
-  token_metadata: metadata(frame, assetOf(frame, token)),
+  token_metadata: metadata(frame, assetOf(frame, token, asset)),
 });
 
 const transferItem = (
@@ -170,7 +173,7 @@ const transferItem = (
 ): Item => ({
   ...base(frame, type),
   ...amountFields(frame, transfer),
-  value_usd: dollars(frame, transfer.value, assetOf(frame, transfer.token)),
+  value_usd: dollars(frame, transfer.value, assetOf(frame, transfer.token, transfer.asset)),
   ...(type === 'send' || type === 'burn' ? { to: transfer.to } : { from: transfer.from }),
 });
 

@@ -1,5 +1,5 @@
 import type { ChainReader } from '../source.ts';
-import type { AssetType, Chain, Hex } from '../types.ts';
+import type { AssetType, Chain, Hex, Token } from '../types.ts';
 
 /** One of an event's assets. */
 export type EventAsset = {
@@ -32,16 +32,19 @@ export const NATIVE: EventAsset = { type: 'native', token: null };
 
 /**
  * An asset's metadata at a time in milliseconds since 1970; null for an unknown token. A null token is the chain's native
- * asset.
+ * asset. `type` is what moves of it: a coin may have NFTs as well, which have no decimals and not its price. Default: the coin.
  */
 export const knownAsset = (
   data: ChainReader,
   chain: Chain,
   token: Hex | null,
   time: number,
+  type?: AssetType,
 ): KnownAsset | null => {
   const known = token === null ? null : data.token(chain.id, token);
   if (token !== null && known === null) return null;
+  const isNftOfCoin = known?.standard === 'erc20' && (type === 'erc721' || type === 'erc1155');
+  if (isNftOfCoin) return { ...nftOf(known, type), logo: data.logo(chain.id, token) };
   const { symbol, name, decimals, isStable = false } = known ?? chain.native;
   const pool = known?.poolSizeUsd;
   return {
@@ -57,6 +60,11 @@ export const knownAsset = (
     site: known?.site ?? null,
   };
 };
+
+const nftOf = ({ symbol, name, site }: Token, standard: AssetType): Omit<KnownAsset, 'logo'> => ({
+  ...{ standard, symbol, name, decimals: 0, site: site ?? null, isStable: false },
+  ...{ priceUsd: null, poolSizeUsd: null, lowLiquidity: null },
+});
 
 /** The asset of one side of a swap: the native asset or an ERC-20, unless the token has another standard. */
 export const tradedAsset = (data: ChainReader, chain: Chain, token: Hex | null): EventAsset =>

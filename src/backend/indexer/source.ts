@@ -53,11 +53,15 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       for (const { follower } of followed)
         if (follower.chainId === chainId) follower.reportContracts(problem);
     },
+    revise: (chainId, contract, revision) =>
+      index.revise(chainId, contract, revision, (block, before) => {
+        for (const each of listeners) each.traced(block, before, contract);
+      }),
   });
   const index: Index = new Index({
     database,
     chains,
-    isMultiToken: (chainId, contract) => metadata.contract(chainId, contract)?.standard === 'erc1155',
+    readings: (chainId, contract) => metadata.readings(chainId, contract),
     onRebuild(format) {
       forgetDiffering(database);
       log('index made anew', { problem: `its format was ${format}, an older one` });
@@ -110,7 +114,10 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
         onDifference: (token, call, sum, block) =>
           differing.note({ chainId: id, token, call, sum, block, isOverstated: false }),
       });
-      const balances = (block: ParsedBlock) => readBalances(block, index.range(id)?.lowest.number === 0);
+      const balances = (block: ParsedBlock) =>
+        readBalances(block, index.range(id)?.lowest.number === 0, (contract) =>
+          metadata.readings(id, contract),
+        );
       const listener: BlockListener = {
         added(block) {
           for (const each of listeners) each.added(block);
@@ -145,9 +152,9 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
           if (index.range(id)?.lowest.number !== 0 || differing.hasAny(id)) changes.tellSoon(id);
         },
         async prepare(block, isNew) {
-          const asked = isNew ? balances(block) : NOTHING_WATCHED;
-          const [known] = await Promise.all([asked, metadata.learn(block, isNew)]);
-          return known;
+          // Which balances a block changes is known once its contracts are.
+          await metadata.learn(block, isNew);
+          return isNew ? balances(block) : NOTHING_WATCHED;
         },
         traces: () => tracer.status(),
       });
@@ -261,12 +268,12 @@ const describeChain = (id: number, isWhole: () => boolean): Chain => {
 };
 
 const collectionOf = (
-  metadata: Pick<Metadata, 'contract'>,
+  metadata: Pick<Metadata, 'contract' | 'isCollection'>,
   chainId: number,
   address: Hex,
 ): Collection | null => {
   const contract = metadata.contract(chainId, address);
-  if (contract === null || contract.standard === 'erc20') return null;
+  if (contract === null || !metadata.isCollection(chainId, address)) return null;
   const { name, symbol } = contract;
   const reputation = { trades: null, buyers: null, sellers: null, flagged: null };
   return { name, symbol, launchedAt: null, reputation, uri: null };

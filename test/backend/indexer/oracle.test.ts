@@ -62,8 +62,17 @@ const SIDES: Readonly<Record<Hex, readonly number[]>> = {
   '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65': [1],
   '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925': [1],
   '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31': [1],
+  // ConsecutiveTransfer.
+  '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d': [2, 3],
 };
 
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+/** The sides of a Transfer with nothing indexed. */
+const sidesInData = ({ topics, data }: RawLog): readonly string[] =>
+  topics.length === 1 && topics[0] === TRANSFER
+    ? [`0x${data.slice(26, 66)}`, `0x${data.slice(90, 130)}`]
+    : [];
 const string = (text: string) => ({ returns: encode([{ type: 'string' }], [text]) });
 
 /** What a coin says of itself that borrows the name of another. */
@@ -84,9 +93,11 @@ const partiesOf = ({ contractAddress, logs }: RawReceipt, traces: readonly RawTr
   ...(contractAddress ? [lower(contractAddress)] : []),
   ...logs
     .filter(({ data }) => data !== EMPTY_BATCH)
+    .filter(({ topics }) => topics.length > 1)
     .flatMap(({ topics }) =>
       (SIDES[topics[0] ?? '0x'] ?? []).map((place) => `0x${topics[place]?.slice(26)}`),
     ),
+  ...logs.flatMap(sidesInData),
   ...traces
     .filter(({ action }) => BigInt(action.value ?? 0) > 0n)
     .flatMap(({ action, result }) => [action.from, action.to, result?.address].flatMap((side) => side ?? []))
@@ -129,19 +140,46 @@ const createLister =
   };
 type List = ReturnType<typeof createLister>;
 
-const checkBalances = async (list: List, anvil: Anvil, account: Hex, coins: readonly Contract[]) => {
+const checkBalances = async (
+  list: List,
+  anvil: Anvil,
+  account: Hex,
+  coins: readonly Contract[],
+  others: readonly Contract[],
+) => {
   const balances = await list(`balances/${account}?limit=2`, 'balances');
   const amounts = new Map(balances.map(({ address, amount }) => [address, BigInt(String(amount))]));
   const native = String(await anvil.rpc('eth_getBalance', account, 'latest'));
   expect(amounts.get('native') ?? 0n).toBe(BigInt(native));
   for (const coin of coins)
     expect(amounts.get(coin.address) ?? 0n).toBe(await coin.read('balanceOf', account));
+  for (const other of others) expect(amounts.has(other.address)).toBe(false);
 };
 
-const checkCollectibles = async (list: List, account: Hex, { art, items }: Contracts) => {
-  const owned: string[] = [];
-  for (let id = 0n; id < NFT_IDS; id++)
-    if ((await art.read('ownerOf', id).catch(() => null)) === account) owned.push(`${art.address} ${id} 1`);
+/** The NFTs of each account, by what their contracts say of all ids. */
+const readOwners = async ({ art, hybrid, kitties, series, punks }: Contracts) => {
+  const owned = new Map<unknown, string[]>();
+  const add = async (contract: Contract, count: bigint | number, method = 'ownerOf') => {
+    for (let id = 0n; id < count; id++) {
+      const owner = await contract.read(method, id).catch(() => null);
+      owned.set(owner, [...(owned.get(owner) ?? []), `${contract.address} ${id} 1`]);
+    }
+  };
+  await add(art, NFT_IDS);
+  await add(hybrid, BigInt(String(await hybrid.read('minted'))) + 1n);
+  await add(kitties, NFT_IDS);
+  await add(series, BigInt(String(await series.read('next'))));
+  await add(punks, NFT_IDS, 'punkIndexToAddress');
+  return owned;
+};
+
+const checkCollectibles = async (
+  list: List,
+  account: Hex,
+  items: Contract,
+  owners: Awaited<ReturnType<typeof readOwners>>,
+) => {
+  const owned = [...(owners.get(account) ?? [])];
   for (let id = 0n; id < ITEM_IDS; id++) {
     const count = await items.read('balanceOf', account, id);
     if (count !== 0n) owned.push(`${items.address} ${id} ${count}`);
@@ -204,14 +242,24 @@ const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Pr
   await using anvil = await startAnvil({ args: ['--prune-history', '10000'] });
   const { url } = anvil;
   const users = (await accountsOf(url)).slice(0, USERS);
+  const coin = await deploy(url, 'Coin', ['Coin', 'COIN', 6]);
   const contracts: Contracts = {
-    coin: await deploy(url, 'Coin', ['Coin', 'COIN', 6]),
+    coin,
     other: await deploy(url, 'Coin', ['Other', 'OTHER', 18]),
     wrapped: await deploy(url, 'WrappedNative'),
     art: await deploy(url, 'Art', ['Art', 'ART']),
     items: await deploy(url, 'Items', ['ipfs://none/{id}']),
     payer: await deploy(url, 'Payer'),
     creator: await deploy(url, 'Creator'),
+    staked: await deploy(url, 'StakedCoin'),
+    staking: await deploy(url, 'Staking', [coin.address]),
+    multisig: await deploy(url, 'Multisig'),
+    hybrid: await deploy(url, 'Hybrid', [true]),
+    indexed: await deploy(url, 'OldCoin', [true]),
+    plain: await deploy(url, 'OldCoin', [false]),
+    kitties: await deploy(url, 'OldNft', [false]),
+    series: await deploy(url, 'Series', [users.slice(0, 3), 2n]),
+    punks: await deploy(url, 'Punks'),
     rebasing: await deploy(url, 'Rebasing', ['Rebasing']),
     fee: await deploy(url, 'Fee', ['Fee']),
     premint: await deploy(url, 'Premint', ['Premint', 1_000_000n]),
@@ -226,16 +274,25 @@ const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Pr
   const check = async () => {
     await anvil.mine();
     await service.indexed(await anvil.head());
-    const coins = [contracts.coin, contracts.other, contracts.wrapped];
+    const { other, wrapped, staked, hybrid, indexed, plain } = contracts;
+    const { items, staking, multisig, kitties, series, punks } = contracts;
+    const coins = [coin, other, wrapped, staked, hybrid, indexed, plain];
+    const owners = await readOwners(contracts);
     for (const account of users) {
-      await checkBalances(list, anvil, account, coins);
-      await checkCollectibles(list, account, contracts);
+      await checkBalances(list, anvil, account, coins, [staking, multisig, kitties, series, punks]);
+      await checkCollectibles(list, account, items, owners);
     }
-    for (const coin of coins) await checkHolders(list, coin, accounts);
+    for (const each of coins) {
+      const supply = await each.read('totalSupply');
+      const info =
+        supply === 0n ? null : await service.ask(`/v1/evm/token-info/${each.address}?chain_ids=31337`);
+      if (info !== null) expect(info.json.tokens).toMatchObject([{ total_supply: String(supply) }]);
+      if (supply !== 0n) await checkHolders(list, each, accounts);
+    }
     const odd = ODD_COINS.map((name) => contracts[name]);
     await checkOddBalances(list, users, odd);
-    for (const coin of odd) await checkOddHolders(service, coin, accounts);
-    for (const coin of [...coins, ...odd]) await checkSupply(service, coin);
+    for (const each of odd) await checkOddHolders(service, each, accounts);
+    for (const each of [...coins, ...odd]) await checkSupply(service, each);
     const scanned = await scan(anvil);
     for (const account of accounts) {
       const found = await list(`transactions/${account}?limit=17`, 'transactions');

@@ -1,6 +1,7 @@
 import type { Concerned } from '../../changes.ts';
 import type { Hex, LogEntry } from '../../types.ts';
-import { mayMoveInside, type ParsedBlock, type ParsedTransaction, TOPICS } from './parse.ts';
+import { mayMoveInside, type ParsedBlock, type ParsedTransaction } from './parse.ts';
+import { TOPICS } from './readings.ts';
 
 /** A word of a log's data or a topic, without `0x`. */
 const WORD = 64;

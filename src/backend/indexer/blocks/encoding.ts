@@ -1,6 +1,7 @@
 import type { Hex, LogEntry } from '../../types.ts';
 import type { InternalTransfer } from '../node/traces.ts';
-import { type ParsedTransaction, TOPICS } from './parse.ts';
+import type { ParsedTransaction } from './parse.ts';
+import { TOPICS } from './readings.ts';
 
 /** How addresses, amounts and transactions are written into the file of the index. */
 

@@ -1,8 +1,9 @@
-import { getSelector as topicOf } from 'ox/AbiEvent';
 import { ZERO_ADDRESS } from '../../evm/address.ts';
-import type { Approval, Effect, Hex, LogEntry, Swap, Transaction, Transfer } from '../../types.ts';
+import type { Effect, Hex, Swap, Transaction } from '../../types.ts';
 import type { BlockRef, FetchedBlock, RpcReceipt, RpcTransaction } from '../node/answers.ts';
 import type { InternalTransfer } from '../node/traces.ts';
+import { readLogs, transferOf } from './logs.ts';
+import { byStandard, type ReadingsOf } from './readings.ts';
 
 /** What the index stores of a transaction: everything else is derived from it, when it is stored and when it is read. */
 export type ParsedTransaction = Omit<
@@ -78,14 +79,14 @@ export const mayMoveInside = ({ success, data, gasUsed, logs }: ParsedTransactio
   success === null || (success && (data !== '0x' || logs.length > 0 || gasUsed !== PAYMENT_GAS));
 
 /**
- * The movements and approvals of a transaction, in their order, and its swap. Logs that are not exactly what a standard
- * says, by the number of their topics, the length of their data and their addresses, are passed over. A log has at most
- * one effect for each 32 bytes of it.
+ * The movements and approvals of a transaction, in their order, and its swap. Logs that can be read in several ways are read as
+ * their contracts decide, by default as the standards have them.
  */
 export const effectsOf = (
   transaction: ParsedTransaction,
-  /** Whether a contract is known to be an ERC-1155: its approvals of all tokens look like those of an ERC-721. */
-  isMultiToken: (contract: Hex) => boolean = () => false,
+  readingsOf: ReadingsOf = byStandard,
+  /** Called with contracts of which it is not settled how their logs are read. */
+  onOpen: ((contract: Hex) => void) | null = null,
 ): readonly Effect[] => {
   if (transaction.success !== true) return [];
   const { from, to, created, value, internal, logs } = transaction;
@@ -94,8 +95,7 @@ export const effectsOf = (
   if (value > 0n && recipient !== null) found.push(transferOf('native', null, null, from, recipient, value));
   for (const moved of internal)
     found.push(transferOf('native', null, null, moved.from, moved.to, moved.value));
-  const context = { found, logs, isMultiToken };
-  for (const log of logs) READERS.get(log.topics[0] ?? '')?.(log, context);
+  readLogs(logs, readingsOf, found, onOpen);
   const swap = swapOf(transaction, found);
   if (swap !== null) found.push(swap);
   return found;
@@ -129,132 +129,6 @@ export const partiesOf = (
   return parties;
 };
 
-/** What the readers of a transaction's logs share. */
-type Context = {
-  readonly found: Effect[];
-  readonly logs: readonly LogEntry[];
-  readonly isMultiToken: (contract: Hex) => boolean;
-  /** What `issuedIn` says of the logs, once it was asked. */
-  issued?: ReadonlySet<string>;
-};
-
-type Reader = (log: LogEntry, context: Context) => void;
-
-const transferOf = (
-  asset: Transfer['asset'],
-  token: Hex | null,
-  tokenId: bigint | null,
-  from: Hex,
-  to: Hex,
-  value: bigint,
-): Transfer => ({ kind: 'transfer', asset, token, tokenId, from, to, value, balances: null });
-
-const approvalOf = (
-  asset: Approval['asset'],
-  token: Hex,
-  tokenId: bigint | null,
-  owner: Hex,
-  spender: Hex,
-  value: bigint,
-): Approval => ({ kind: 'approval', asset, token, tokenId, owner, spender, value });
-
-/** The lengths of hex texts. */
-const WORD = 64;
-const EMPTY = 2;
-const word = (count: number) => 2 + count * WORD;
-
-const PADDING = `0x${'0'.repeat(24)}`;
-
-/** The address in a topic; null when there is no such topic, or when it holds more than an address. */
-const addressIn = (topic: Hex | undefined): Hex | null =>
-  topic?.startsWith(PADDING) ? `0x${topic.slice(PADDING.length)}` : null;
-
-const wordAt = (data: Hex, at: number): bigint => BigInt(`0x${data.slice(word(at), word(at + 1))}`);
-
-const readTransfer: Reader = ({ address, topics, data }, { found }) => {
-  const [from, to, id] = [addressIn(topics[1]), addressIn(topics[2]), topics[3]];
-  if (from === null || to === null) return;
-  if (id === undefined && data.length === word(1))
-    found.push(transferOf('erc20', address, null, from, to, BigInt(data)));
-  else if (id !== undefined && data.length === EMPTY)
-    found.push(transferOf('erc721', address, BigInt(id), from, to, 1n));
-};
-
-const readApproval: Reader = ({ address, topics, data }, { found }) => {
-  const [owner, spender, id] = [addressIn(topics[1]), addressIn(topics[2]), topics[3]];
-  if (owner === null || spender === null) return;
-  if (id === undefined && data.length === word(1))
-    found.push(approvalOf('erc20', address, null, owner, spender, BigInt(data)));
-  // The zero address as the spender means that the approval was revoked.
-  else if (id !== undefined && data.length === EMPTY)
-    found.push(approvalOf('erc721', address, BigInt(id), owner, spender, spender === ZERO_ADDRESS ? 0n : 1n));
-};
-
-const readApprovalForAll: Reader = ({ address, topics, data }, { found, isMultiToken }) => {
-  const [owner, spender] = [addressIn(topics[1]), addressIn(topics[2])];
-  if (owner === null || spender === null || topics.length !== 3 || data.length !== word(1)) return;
-  const standard = isMultiToken(address) ? 'erc1155' : 'erc721';
-  found.push(approvalOf(standard, address, null, owner, spender, BigInt(data) === 0n ? 0n : 1n));
-};
-
-const readSingle: Reader = ({ address, topics, data }, { found }) => {
-  const [from, to] = [addressIn(topics[2]), addressIn(topics[3])];
-  if (from === null || to === null || data.length !== word(2)) return;
-  found.push(transferOf('erc1155', address, wordAt(data, 0), from, to, wordAt(data, 1)));
-};
-
-const readBatch: Reader = ({ address, topics, data }, { found }) => {
-  const [from, to] = [addressIn(topics[2]), addressIn(topics[3])];
-  const [ids, values] = [arrayAt(data, 0), arrayAt(data, 1)];
-  if (from === null || to === null || ids === null || values === null || ids.count !== values.count) return;
-  for (let at = 0; at < ids.count; at += 1)
-    found.push(
-      transferOf('erc1155', address, wordAt(data, ids.first + at), from, to, wordAt(data, values.first + at)),
-    );
-};
-
-/** Where a dynamic array of words begins whose offset is the word `at`; null when it does not lie within the data. */
-const arrayAt = (data: Hex, at: number): { readonly first: number; readonly count: number } | null => {
-  const words = Math.floor((data.length - EMPTY) / WORD);
-  if (words <= at) return null;
-  const length = Number(wordAt(data, at)) / 32;
-  if (!Number.isInteger(length) || length >= words) return null;
-  const count = Number(wordAt(data, length));
-  const first = length + 1;
-  return count <= words - first ? { first, count } : null;
-};
-
-/**
- * Wrapped native currency mints and burns with events of its own. A token that also logs transfers from and to the
- * zero address has reported them already.
- */
-const readWrapping =
-  (direction: 'deposit' | 'withdrawal'): Reader =>
-  ({ address, topics, data }, context) => {
-    const account = addressIn(topics[1]);
-    if (account === null || topics.length !== 2 || data.length !== word(1)) return;
-    const [from, to] = direction === 'deposit' ? [ZERO_ADDRESS, account] : [account, ZERO_ADDRESS];
-    context.issued ??= issuedIn(context.logs);
-    if (context.issued.has(issueKey(address, from, to))) return;
-    context.found.push(transferOf('erc20', address, null, from, to, BigInt(data)));
-  };
-
-const issueKey = (token: Hex, from: Hex, to: Hex): string => `${token} ${from} ${to}`;
-
-/** The mints and burns that transfers imply. Transfers of zero are left out, since anyone can make a token log them. */
-const issuedIn = (logs: readonly LogEntry[]): ReadonlySet<string> => {
-  const found: Effect[] = [];
-  for (const log of logs)
-    if (log.topics[0] === TOPICS.transfer) readTransfer(log, { found, logs, isMultiToken: () => false });
-  return new Set(
-    found.flatMap((effect) =>
-      effect.kind === 'transfer' && effect.token !== null && effect.value > 0n
-        ? [issueKey(effect.token, effect.from, effect.to)]
-        : [],
-    ),
-  );
-};
-
 /**
  * The sender of a call who ends with less of exactly one fungible asset, and with more of exactly one other, has swapped
  * them; who moved an NFT has bought or sold it.
@@ -283,24 +157,3 @@ const swapOf = ({ from, to, data }: ParsedTransaction, effects: readonly Effect[
     bought: { token: bought[0], value: bought[1] },
   };
 };
-
-/** The events of token standards. */
-export const TOPICS = {
-  transfer: topicOf('event Transfer(address,address,uint256)'),
-  approval: topicOf('event Approval(address,address,uint256)'),
-  approvalForAll: topicOf('event ApprovalForAll(address,address,bool)'),
-  single: topicOf('event TransferSingle(address,address,address,uint256,uint256)'),
-  batch: topicOf('event TransferBatch(address,address,address,uint256[],uint256[])'),
-  deposit: topicOf('event Deposit(address,uint256)'),
-  withdrawal: topicOf('event Withdrawal(address,uint256)'),
-};
-
-const READERS: ReadonlyMap<string, Reader> = new Map([
-  [TOPICS.transfer, readTransfer],
-  [TOPICS.approval, readApproval],
-  [TOPICS.approvalForAll, readApprovalForAll],
-  [TOPICS.single, readSingle],
-  [TOPICS.batch, readBatch],
-  [TOPICS.deposit, readWrapping('deposit')],
-  [TOPICS.withdrawal, readWrapping('withdrawal')],
-]);

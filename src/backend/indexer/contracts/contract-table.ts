@@ -1,43 +1,77 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Chain, Hex, Token } from '../../types.ts';
 import { hexOf } from '../blocks/encoding.ts';
+import { FORMS, type Readings } from '../blocks/readings.ts';
 import { inTransaction } from '../database/database.ts';
 import type { ContractAnswers } from './answers.ts';
+import { type Sample, sampleIn } from './seen.ts';
+import { addReadings } from './upgrade.ts';
+import type { Verdict } from './verdict.ts';
 
 /** The table of the contracts that may be tokens, in the file of the index. */
 
 /** A contract whose logs are those of a token. */
 export type Contract = ContractAnswers & {
+  /** What its token is: a coin, if it is a coin and has NFTs as well. */
   readonly standard: Token['standard'];
   /** Whether it is not known yet what the contract says of itself, or not all of it. */
   readonly isPending: boolean;
 };
 
-export type Row = Contract & { readonly block: number; readonly failures: number; readonly attempts: number };
+export type Row = Contract &
+  Readings & {
+    /** The forms of its logs. */
+    readonly forms: number;
+    readonly sample: Sample;
+    readonly block: number;
+    readonly failures: number;
+    readonly attempts: number;
+  };
 
 /** Null for a contract that is not in the table. */
 export const rowOf = (row: Record<string, SQLOutputValue> | undefined): Row | null => {
   if (row === undefined) return null;
-  const { standard, name, symbol, decimals, block, failures, attempts, due } = row;
-  if (standard !== 'erc20' && standard !== 'erc721' && standard !== 'erc1155') return null;
+  const { name, symbol, block, failures, attempts, due, sample } = row;
+  const decimals = row.decimals === null ? null : Number(row.decimals);
+  const [forms, coin, nft, settled] = [row.forms, row.coin, row.nft, row.settled].map(Number);
+  const read = readingsIn(forms ?? 0, { coin: coin ?? 0, nft: nft ?? 0, settled: settled ?? 0 });
   return {
-    standard,
+    ...read,
+    forms: forms ?? 0,
+    standard: standardOf(read, decimals),
+    sample: sampleIn(sample),
     name: typeof name === 'string' ? name : null,
     symbol: typeof symbol === 'string' ? symbol : null,
-    decimals: decimals === null ? null : Number(decimals),
-    isPending: due !== null && Number(failures) === 0,
+    decimals,
+    isPending: due !== null && Number(failures) === 0 && settled === 0,
     block: Number(block),
     failures: Number(failures),
     attempts: Number(attempts),
   };
 };
 
+const readingsIn = (forms: number, verdict: Verdict): Readings => ({
+  ...verdict,
+  isMulti: (forms & FORMS.multi) !== 0,
+});
+
+/** Whether a contract has NFTs, or several of an id. */
+export const isCollection = ({ nft, isMulti }: Readings): boolean => nft !== 0 || isMulti;
+
+/** Amounts without decimals are shown only where a contract is nothing else. */
+const standardOf = ({ coin, nft, isMulti }: Readings, decimals: number | null): Token['standard'] => {
+  if (coin !== 0 && (decimals !== null || (nft === 0 && !isMulti))) return 'erc20';
+  if (isMulti) return 'erc1155';
+  return nft === 0 ? 'erc20' : 'erc721';
+};
+
 export const addressOf = ({ address }: Record<string, SQLOutputValue>): Hex =>
   hexOf(address instanceof Uint8Array ? address : new Uint8Array());
 
-/** Null for a contract whose answers are not those of a token. */
-export const tokenOf = (chain: Chain, address: Hex, contract: Contract): Token | null => {
+/** Null for a contract whose logs move nothing, or whose answers are not those of a token. */
+export const tokenOf = (chain: Chain, address: Hex, contract: Row): Token | null => {
   const { standard, name, symbol, decimals } = contract;
+  if (contract.coin === 0 && !isCollection(contract)) return null;
   const [shownName, shownSymbol] = [name ?? symbol, symbol ?? name];
   if (!isKnown(contract) || shownName === null || shownSymbol === null) return null;
   return {
@@ -58,7 +92,6 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS contracts (
     chain INTEGER NOT NULL,
     address BLOB NOT NULL,
-    standard TEXT NOT NULL,
     name TEXT,
     symbol TEXT,
     decimals INTEGER,
@@ -70,6 +103,13 @@ const SCHEMA = `
     due INTEGER,
     -- How often in succession it could not be asked, although the node answered other calls.
     attempts INTEGER NOT NULL DEFAULT 0,
+    -- The forms of its logs, those that are read as a coin's and as NFTs, and those of which that is final.
+    forms INTEGER NOT NULL DEFAULT 0,
+    coin INTEGER NOT NULL DEFAULT 0,
+    nft INTEGER NOT NULL DEFAULT 0,
+    settled INTEGER NOT NULL DEFAULT 0,
+    -- What of a block it is asked about.
+    sample TEXT,
     -- Whether it says other amounts than its events sum up to: 0, 1, or 2 if these are of more than there is. Null until its
     -- supply is asked.
     differs INTEGER,
@@ -78,15 +118,17 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS contracts_by_due ON contracts (chain, due) WHERE due IS NOT NULL`;
 
 /** What tables of before a column lack. */
-const UPGRADES: readonly (readonly [column: string, upgrade: string])[] = [
+const UPGRADES: readonly (readonly [column: string, upgrade: string | ((database: DatabaseSync) => void)])[] =
   [
-    'attempts',
-    // They took every error of a node for what the contract says: those contracts are asked again.
-    `ALTER TABLE contracts ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+    [
+      'attempts',
+      // They took every error of a node for what the contract says: those contracts are asked again.
+      `ALTER TABLE contracts ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
      UPDATE contracts SET failures = 0, due = 0 WHERE due IS NOT NULL`,
-  ],
-  ['differs', 'ALTER TABLE contracts ADD COLUMN differs INTEGER'],
-];
+    ],
+    ['differs', 'ALTER TABLE contracts ADD COLUMN differs INTEGER'],
+    ['forms', addReadings],
+  ];
 
 export const createContracts = (database: DatabaseSync): void =>
   inTransaction(database, () => {
@@ -96,7 +138,8 @@ export const createContracts = (database: DatabaseSync): void =>
         database.prepare("SELECT 1 FROM pragma_table_info('contracts') WHERE name = ?").get(column) ===
         undefined
       )
-        database.exec(upgrade);
+        if (typeof upgrade === 'string') database.exec(upgrade);
+        else upgrade(database);
     database.exec(
       `CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, address) WHERE differs = 1;
        CREATE INDEX IF NOT EXISTS contracts_to_compare ON contracts (chain)
@@ -111,19 +154,21 @@ export const forgetDiffering = (database: DatabaseSync): void =>
 export const prepareContracts = (database: DatabaseSync) => ({
   find: database.prepare('SELECT * FROM contracts WHERE chain = ? AND address = ?'),
   add: database.prepare(
-    `INSERT INTO contracts (chain, address, standard, block, failures, due) VALUES (?, ?, ?, ?, 0, ?)
-     ON CONFLICT DO UPDATE SET block = min(block, excluded.block)`,
+    `INSERT INTO contracts (chain, address, block, failures, due, forms, coin, nft, sample) VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8)
+     ON CONFLICT DO UPDATE SET block = min(block, excluded.block), sample = excluded.sample, forms = forms | excluded.forms,
+       coin = coin | (excluded.coin & ~forms), nft = nft | (excluded.nft & ~forms),
+       due = iif((excluded.forms & ~forms) = 0, due, excluded.due)`,
   ),
   due: database.prepare(
     'SELECT address FROM contracts WHERE chain = ? AND due <= ? ORDER BY due DESC LIMIT ?',
   ),
   next: database.prepare('SELECT min(due) AS next FROM contracts WHERE chain = ? AND due > ?'),
   keep: database.prepare(
-    `UPDATE contracts SET name = ?, symbol = ?, decimals = ?, failures = ?, due = ?, attempts = ?
+    `UPDATE contracts SET name = ?, symbol = ?, decimals = ?, failures = ?, due = ?, attempts = ?, coin = ?7, nft = ?8, settled = ?9, differs = iif(coin = ?7 AND nft = ?8, differs, NULL)
      WHERE chain = ? AND address = ?`,
   ),
   forget: database.prepare('DELETE FROM contracts WHERE chain = ? AND block >= ?'),
-  erc20s: database.prepare("SELECT * FROM contracts WHERE chain = ? AND standard = 'erc20' AND due IS NULL"),
+  coins: database.prepare('SELECT * FROM contracts WHERE chain = ? AND coin <> 0 AND decimals IS NOT NULL'),
 });
 
 export const prepareDiffering = (database: DatabaseSync) => ({
@@ -132,7 +177,7 @@ export const prepareDiffering = (database: DatabaseSync) => ({
     'SELECT address FROM contracts WHERE chain = ? AND differs = 1 ORDER BY address LIMIT ?',
   ),
   new: database.prepare(
-    "SELECT address FROM contracts WHERE chain = ? AND differs IS NULL AND standard = 'erc20' AND due IS NULL LIMIT ?",
+    'SELECT address FROM contracts WHERE chain = ? AND differs IS NULL AND coin <> 0 AND decimals IS NOT NULL AND due IS NULL LIMIT ?',
   ),
   set: database.prepare(
     'UPDATE contracts SET differs = max(ifnull(differs, 0), ?) WHERE chain = ? AND address = ?',

@@ -3,8 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Chain, Hex, Token } from '../../types.ts';
 import { bytesOf } from '../blocks/encoding.ts';
-import { type ParsedBlock, TOPICS } from '../blocks/parse.ts';
+import type { ParsedBlock } from '../blocks/parse.ts';
+import { FORMS, type Readings, UNASKED } from '../blocks/readings.ts';
 import { inTransaction } from '../database/database.ts';
+import type { Revision } from '../database/store.ts';
 import { askNear, CONTROL } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
 import { backoffMs } from '../node/rpc.ts';
@@ -13,21 +15,26 @@ import {
   addressOf,
   type Contract,
   createContracts,
+  isCollection,
   isKnown,
   prepareContracts,
   type Row,
   rowOf,
   tokenOf,
 } from './contract-table.ts';
+import { formsIn, NO_SAMPLE, type Sample, sampleOf } from './seen.ts';
+import { judge, openQuestions, type Verdict } from './verdict.ts';
 
 type MetadataOptions = {
   /** The file of the index. The contracts have a table of their own in it. */
   readonly database: DatabaseSync;
   readonly chains: readonly Chain[];
   /** A node of each chain. */
-  readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls'>>;
+  readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls' | 'balances'>>;
   /** Is told when a node begins to fail when it is asked for contracts, and with null when it answers again. */
   readonly report?: (chainId: number, problem: unknown) => void;
+  /** Called when the logs of a contract are read in another way than before, or that is settled, in the transaction that stores it. */
+  readonly revise?: (chainId: number, contract: Hex, revision: Revision) => void;
   /** Is told when contracts of blocks that are in the index already have said something. */
   readonly onAnswer?: (chainId: number) => void;
   /** Milliseconds that a new block waits for what its new tokens say. Default: 500. */
@@ -54,23 +61,8 @@ const MAX_FAILURE_PAUSE_MS = 10_000;
  */
 const FIRST_RETRY_MS = 1_000;
 const MAX_ATTEMPTS = 5;
-
-/** The standard that a contract's logs look like. With logs of several standards, the first one in this list counts. */
-const standardOf = ([topic, ...rest]: readonly Hex[]): Token['standard'] | null => {
-  if (topic === TOPICS.single || topic === TOPICS.batch) return 'erc1155';
-  if (topic === TOPICS.transfer) return rest.length === 3 ? 'erc721' : 'erc20';
-  return topic === TOPICS.deposit || topic === TOPICS.withdrawal ? 'erc20' : null;
-};
-
-const tokensIn = ({ transactions }: ParsedBlock): ReadonlyMap<Hex, Token['standard']> => {
-  const found = new Map<Hex, Token['standard']>();
-  for (const { logs } of transactions)
-    for (const { address, topics } of logs) {
-      const standard = found.has(address) ? null : standardOf(topics);
-      if (standard !== null) found.set(address, standard);
-    }
-  return found;
-};
+/** A contract whose answers do not decide how its logs are read is asked again after such pauses, this often. */
+const MAX_UNDECIDED = 8;
 
 /**
  * What tokens are called and how they count, which their contracts are asked once, soon after they are first seen. They may
@@ -93,7 +85,10 @@ export class Metadata {
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: MetadataOptions) {
-    this.#options = { patienceMs: 500, now: Date.now, report: () => {}, onAnswer: () => {}, ...options };
+    this.#options = {
+      ...{ patienceMs: 500, now: Date.now, report: () => {}, revise: () => {}, onAnswer: () => {} },
+      ...options,
+    };
     createContracts(options.database);
     this.#chains = new Map(options.chains.map((chain) => [chain.id, chain]));
     this.#statements = prepareContracts(options.database);
@@ -118,12 +113,13 @@ export class Metadata {
   async learn(block: ParsedBlock, isNew: boolean): Promise<void> {
     const { chainId, number } = block;
     this.#newest.set(chainId, Math.max(number, this.#newest.get(chainId) ?? 0));
-    const unknown = [...tokensIn(block)].filter(([address]) => {
+    const unknown = [...formsIn(block)].filter(([address, forms]) => {
       const known = this.#row(chainId, address);
-      return known === null || known.block > number;
+      return known === null || known.block > number || (forms & ~(known.forms & known.settled)) !== 0;
     });
     if (unknown.length === 0) return;
-    this.#add(chainId, unknown, number);
+    const seen = unknown.map(([address, forms]) => ({ address, forms, sample: sampleOf(block, address) }));
+    this.#add(chainId, seen, number);
     if (isNew)
       await this.#untilAsked(
         chainId,
@@ -137,21 +133,19 @@ export class Metadata {
    */
   async meet(chainId: number, address: Hex, block: number): Promise<void> {
     if (this.#row(chainId, address) !== null) return;
-    this.#add(chainId, [[address, 'erc20']], block);
+    this.#add(chainId, [{ address, forms: FORMS.amount, sample: { ...NO_SAMPLE, block } }], block);
     await this.#untilAsked(chainId, [address]);
   }
 
-  #add(
-    chainId: number,
-    contracts: readonly (readonly [address: Hex, standard: Token['standard']])[],
-    block: number,
-  ): void {
+  #add(chainId: number, seen: readonly Seen[], block: number): void {
     const due = this.#options.now();
     inTransaction(this.#options.database, () => {
-      for (const [address, standard] of contracts)
-        this.#statements.add.run(chainId, bytesOf(address), standard, block, due);
+      for (const { address, forms, sample } of seen) {
+        const read = [forms, UNASKED.coin & forms, UNASKED.nft & forms];
+        this.#statements.add.run(chainId, bytesOf(address), block, due, ...read, JSON.stringify(sample));
+      }
     });
-    for (const [address] of contracts) this.#cache.delete(keyOf(chainId, address));
+    for (const { address } of seen) this.#cache.delete(keyOf(chainId, address));
     this.#wake.get(chainId)?.();
   }
 
@@ -174,11 +168,21 @@ export class Metadata {
     return chain === undefined || row === null ? null : tokenOf(chain, address, row);
   }
 
+  /** How the logs of a contract are read. */
+  readings(chainId: number, address: Hex): Readings {
+    return this.#row(chainId, address) ?? UNASKED;
+  }
+
+  /** Whether a contract has NFTs, or several of an id. */
+  isCollection(chainId: number, address: Hex): boolean {
+    return isCollection(this.readings(chainId, address));
+  }
+
   /** The known ERC-20s of a chain. */
   tokens(chainId: number): readonly Token[] {
     const chain = this.#chains.get(chainId);
     if (chain === undefined) return [];
-    return this.#statements.erc20s.all(chainId).flatMap((found) => {
+    return this.#statements.coins.all(chainId).flatMap((found) => {
       const row = rowOf(found);
       const token = row === null ? null : tokenOf(chain, addressOf(found), row);
       return token === null ? [] : [token];
@@ -256,46 +260,84 @@ export class Metadata {
     const node = this.#options.nodes.get(chainId);
     if (node === undefined) return;
     const block = this.#newest.get(chainId);
-    const answers = await Promise.allSettled(askNear(node, addresses.flatMap(questionsTo), block));
-    const isUnanswered = answers.some(({ status }) => status === 'rejected');
+    const asked = addresses.flatMap((address) => {
+      const row = this.#row(chainId, address);
+      if (row === null) return [];
+      const open = row.forms & ~row.settled;
+      return {
+        address,
+        row,
+        open,
+        calls: [...questionsTo(address), ...openQuestions(address, open, row.sample)],
+      };
+    });
+    const answers = await Promise.allSettled(
+      askNear(
+        node,
+        asked.flatMap(({ calls }) => calls),
+        block,
+      ),
+    );
+    const all = await Promise.all(
+      asked.map(async ({ address, row, open, calls }): Promise<Asked> => {
+        const outcomes = answers.splice(0, calls.length);
+        const said = saidIn(outcomes, row);
+        const more = outcomes.slice(questionsTo(address).length).map(answerIn);
+        const verdict = outcomes.every(isFulfilled)
+          ? await judge({ ...row, node, address, open, said, known: row, answers: more }).catch(() => null)
+          : null;
+        return { address, open, outcomes, verdict };
+      }),
+    );
+    const isUnanswered = !all.every(isAnswered);
     const control = isUnanswered ? await Promise.allSettled(askNear(node, [CONTROL], block)) : [];
     const problem = control.find((outcome) => outcome.status === 'rejected');
-    const each = answers.length / addresses.length;
-    inTransaction(this.#options.database, () => {
-      for (const [at, address] of addresses.entries())
-        this.#keep(chainId, address, answers.slice(at * each, (at + 1) * each), problem === undefined);
-    });
-    for (const address of addresses) this.#cache.delete(keyOf(chainId, address));
+    try {
+      inTransaction(this.#options.database, () => {
+        for (const each of all) this.#keep(chainId, each, problem === undefined);
+      });
+    } finally {
+      for (const address of addresses) this.#cache.delete(keyOf(chainId, address));
+    }
     for (const waiting of this.#waiting) waiting();
     this.#options.onAnswer(chainId);
     if (problem !== undefined) throw problem.reason;
   }
 
   /** `isNodeWell` says that the node answers, whatever the contract does. */
-  #keep(
-    chainId: number,
-    address: Hex,
-    outcomes: readonly PromiseSettledResult<Hex | null>[],
-    isNodeWell: boolean,
-  ): void {
-    const key = [chainId, bytesOf(address)] as const;
-    const row = rowOf(this.#statements.find.get(...key));
+  #keep(chainId: number, asked: Asked, isNodeWell: boolean): void {
+    const { address, open, outcomes, verdict } = asked;
+    const row = rowOf(this.#statements.find.get(chainId, bytesOf(address)));
     // Its block may be gone.
     if (row === null) return;
-    const isAnswered = outcomes.every(({ status }) => status === 'fulfilled');
-    if (!isAnswered && !isNodeWell) return;
-    const said = saidIn(outcomes, row);
-    const { name, symbol, decimals } = said;
+    const isWhole = isAnswered(asked);
+    if (!isWhole && !isNodeWell) return;
     const now = this.#options.now();
-    const attempts = isAnswered ? 0 : row.attempts + 1;
+    const said = saidIn(outcomes, row);
+    const attempts = isWhole ? 0 : row.attempts + 1;
     if (attempts > 0 && attempts < MAX_ATTEMPTS) {
       const due = now + FIRST_RETRY_MS * 4 ** (attempts - 1);
-      this.#statements.keep.run(name, symbol, decimals, row.failures, due, attempts, ...key);
+      this.#write(chainId, address, { ...row, ...said, due, attempts });
       return;
     }
-    const isDone = isKnown({ ...row, ...said });
-    const due = isDone ? null : now + Math.min(MAX_PAUSE_MS, HOUR_MS * 2 ** row.failures);
-    this.#statements.keep.run(name, symbol, decimals, row.failures + (isDone ? 0 : 1), due, 0, ...key);
+    const isLast = row.failures >= MAX_UNDECIDED;
+    const read = readingsAfter(row, open, verdict, isLast);
+    const isDecided = (open & ~read.settled & ~(read.coin | read.nft)) === 0;
+    const isDone = isDecided && isKnown({ ...row, ...said });
+    const pause = isDecided ? HOUR_MS * 2 ** row.failures : FIRST_RETRY_MS * 4 ** row.failures;
+    const isNew = (row.forms & ~(open | row.settled)) !== 0;
+    const due = isNew ? now : isDone ? null : now + Math.min(MAX_PAUSE_MS, pause);
+    const failures = row.failures + (isDone ? 0 : 1);
+    this.#write(chainId, address, { ...row, ...said, ...read, due, failures, attempts: 0 });
+    const isSettled = (row.forms & ~read.settled) === 0;
+    this.#options.revise(chainId, address, { before: row, after: { ...row, ...read }, isSettled });
+  }
+
+  #write(chainId: number, address: Hex, row: Row & { readonly due: number | null }): void {
+    const { name, symbol, decimals, failures, due, attempts, coin, nft, settled } = row;
+    const values = [name, symbol, decimals, failures, due, attempts, coin, nft, settled];
+    this.#statements.keep.run(...values, chainId, bytesOf(address));
+    this.#cache.delete(keyOf(chainId, address));
   }
 
   /** Resolves when the contracts were asked, or the patience is at its end. */
@@ -327,10 +369,41 @@ export class Metadata {
   }
 }
 
+/** A contract with logs of these forms. */
+type Seen = { readonly address: Hex; readonly forms: number; readonly sample: Sample };
+
+/** What came of asking a contract. */
+type Asked = {
+  readonly address: Hex;
+  /** The forms of its logs that were open. */
+  readonly open: number;
+  /** What it says of itself, and whatever else it was asked. */
+  readonly outcomes: readonly PromiseSettledResult<Hex | null>[];
+  /** Null where the node has not said all that it takes. */
+  readonly verdict: Verdict | null;
+};
+
+const isAnswered = ({ outcomes, verdict }: Asked): boolean => verdict !== null && outcomes.every(isFulfilled);
+
+const isFulfilled = ({ status }: PromiseSettledResult<unknown>): boolean => status === 'fulfilled';
+
+const answerIn = (outcome: PromiseSettledResult<Hex | null>): Hex | null =>
+  outcome.status === 'fulfilled' ? outcome.value : null;
+
+/** The readings of a contract after a verdict. A contract that can't be asked is read as before, for good. */
+const readingsAfter = (row: Row, open: number, verdict: Verdict | null, isLast: boolean): Verdict => {
+  if (verdict === null) return { coin: row.coin, nft: row.nft, settled: row.settled | open };
+  return {
+    coin: (row.coin & ~open) | verdict.coin,
+    nft: (row.nft & ~open) | verdict.nft,
+    settled: row.settled | (isLast ? open : verdict.settled),
+  };
+};
+
 /** The results of a contract's calls, or its earlier ones where it could not be asked. */
 const saidIn = (outcomes: readonly PromiseSettledResult<Hex | null>[], before: Contract): ContractAnswers => {
   const [name, symbol, decimals] = outcomes.map(({ status }) => status === 'fulfilled');
-  const said = readAnswers(outcomes.map((each) => (each.status === 'fulfilled' ? each.value : null)));
+  const said = readAnswers(outcomes.map(answerIn));
   return {
     name: name ? said.name : before.name,
     symbol: symbol ? said.symbol : before.symbol,

@@ -62,7 +62,7 @@ export const inDurableTransaction = <Result>(database: DatabaseSync, work: () =>
 };
 
 /**
- * Makes the tables of the index. A file in the format of the release before is brought to this one. One in another format loses
+ * Makes the tables of the index. A file in the format 2 or 3 is brought to this one. One in another format loses
  * these tables, and nothing else: they are made anew from the chains, whose blocks are announced from where it was.
  * Returns the format of which the tables were removed; null without one.
  */
@@ -70,8 +70,8 @@ export const createTables = (database: DatabaseSync): number | null => {
   const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
   if (version === VERSION) return null;
   return inTransaction(database, () => {
-    if (version === 2) {
-      database.exec(`${FROM_2}; PRAGMA user_version = ${VERSION}`);
+    if (version === 2 || version === 3) {
+      database.exec(`${version === 2 ? FROM_2 : ''}; ${UNSETTLED}; PRAGMA user_version = ${VERSION}`);
       return null;
     }
     const heads = version === 0 ? [] : headsOf(database);
@@ -98,9 +98,18 @@ const headsOf = (database: DatabaseSync): readonly { readonly id: bigint; readon
 };
 
 /** The format of the tables. */
-const VERSION = 3;
+const VERSION = 4;
 
-const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'untraced', 'approvals'];
+const TABLES = [
+  'chains',
+  'blocks',
+  'transactions',
+  'by_address',
+  'holdings',
+  'untraced',
+  'approvals',
+  'unsettled',
+];
 
 /**
  * Addresses and hashes are stored as their bytes, amounts and token ids as `amountBytes` writes them: comparing the bytes
@@ -120,6 +129,8 @@ const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'u
  * amounts may be negative, as long as older blocks are missing; those of the zero address are what was burned less what was
  * minted. Nothing but what the stored transactions say is in this table, so blocks may come and go at both ends in any order.
  *
+ * Table `unsettled`: see `Unsettled`. The formats 2 and 3 lack it.
+ *
  * Table `untraced`: the blocks of which it is not known what calls within their transactions moved, and whether they were
  * announced: then what they moved is, too.
  */
@@ -130,7 +141,16 @@ const UNTRACED = `
     PRIMARY KEY (announced, block)
   ) STRICT, WITHOUT ROWID`;
 
-/** The format before did not say which blocks it had no traces of. */
+/** A table that may have been made before the others are brought to this format. */
+export const UNSETTLED = `
+  CREATE TABLE IF NOT EXISTS unsettled (
+    contract BLOB NOT NULL,
+    id INTEGER NOT NULL,
+    announced INTEGER NOT NULL,
+    PRIMARY KEY (contract, id)
+  ) STRICT, WITHOUT ROWID`;
+
+/** The format 2 did not say which blocks it had no traces of. */
 const FROM_2 = `
   ALTER TABLE chains ADD COLUMN silent_until INTEGER;
   UPDATE chains SET silent_until = -1
@@ -178,7 +198,8 @@ const SCHEMA = `
     WHERE +standard = 0 AND amount > x'80';
   CREATE INDEX collectibles ON holdings (account, slot, time, standard, token, token_id)
     WHERE +standard > 0 AND amount > x'80';
-  ${UNTRACED}`;
+  ${UNTRACED};
+  ${UNSETTLED}`;
 
 /** A chain has room for 2^36 blocks of 2^20 transactions each. */
 const BLOCK_BITS = 36n;
@@ -194,6 +215,10 @@ export const blocksOf = (slot: number) => [blockId(slot, 0), blockId(slot + 1, 0
 
 /** A transaction's id: its block's id in the upper bits. */
 export const transactionId = (block: bigint, index: number): bigint => (block << INDEX_BITS) | BigInt(index);
+
+/** The ids that the transactions of a chain's slot are between. */
+export const transactionsOf = (slot: number) =>
+  [transactionId(blockId(slot, 0), 0), transactionId(blockId(slot + 1, 0), 0)] as const;
 
 export const blockOf = (transaction: bigint): bigint => transaction >> INDEX_BITS;
 

@@ -151,10 +151,14 @@ export class Ledger {
   }
 
   /**
-   * Takes back the effects of the newest block. `lastReceipt` finds when an NFT was last received in the blocks that are left:
-   * it is asked only for those that were.
+   * Takes back effects that were added. `receipt` finds when what is left of a holding was received, the first time for an ERC-20
+   * and the last time for an NFT: it is asked only for those of which a receipt is taken back, with the time so far.
    */
-  revert(slot: number, effects: Iterable<Effect>, lastReceipt: (holding: Holding) => number | null): void {
+  revert(
+    slot: number,
+    effects: Iterable<Effect>,
+    receipt: (holding: Holding, known: number | null) => number | null,
+  ): void {
     this.flush();
     const changes = new Changes(slot, 'above');
     changes.add(effects, 0);
@@ -169,9 +173,7 @@ export class Ledger {
         this.#delete.run(...key);
         continue;
       }
-      // The first receipt of an ERC-20 is in an older block, as long as one is left.
-      const isLast = change.standard !== 0 && change.receipts > 0;
-      const time = receipts === 0 ? null : isLast ? lastReceipt(change) : row.time;
+      const time = receipts === 0 ? null : change.receipts > 0 ? receipt(change, row.time) : row.time;
       this.#store(key, { amount: row.amount - change.amount, time, receipts, sends });
     }
   }

@@ -10,17 +10,20 @@ import {
   type ParsedTransaction,
   partiesOf,
 } from '../blocks/parse.ts';
+import { byStandard, type Readings, type ReadingsOf } from '../blocks/readings.ts';
 import { Approvals } from './approvals.ts';
 import { blockId, createTables, inTransaction, MAX_SLOT, transactionId } from './database.ts';
 import { type End, type Holding, Ledger, STANDARDS } from './ledger.ts';
+import { receiptOf, reread } from './reread.ts';
 import { type Range, StoredBlocks } from './stored-blocks.ts';
+import { Unsettled } from './unsettled.ts';
 import { Untraced } from './untraced.ts';
 
 type Options = {
   readonly database: DatabaseSync;
   readonly chains: readonly Chain[];
-  /** Whether a contract is known to be an ERC-1155. Default: always false. */
-  readonly isMultiToken?: (chainId: number, contract: Hex) => boolean;
+  /** How the logs of a contract are read. Default: as the standards have them. */
+  readonly readings?: (chainId: number, contract: Hex) => Readings;
   /** Is told that the tables were in another format, and are made anew. */
   readonly onRebuild?: (format: number) => void;
 };
@@ -33,12 +36,13 @@ type Options = {
 export class Index {
   readonly #database: DatabaseSync;
   readonly #chains: ReadonlyMap<number, IndexedChain>;
-  readonly #isMultiToken;
+  readonly #readings: (chainId: number, contract: Hex) => Readings;
   readonly #ledger: Ledger;
   /** The blocks that are still to be traced. */
   readonly untraced: Untraced;
   /** Who was ever approved by whom. */
   readonly approvals: Approvals;
+  readonly #unsettled: Unsettled;
   readonly #blocks: StoredBlocks;
   #isOpen = false;
   /** What was added by transactions that were kept, by chain. */
@@ -46,9 +50,9 @@ export class Index {
   /** The blocks that this transaction adds. */
   readonly #adding: ParsedBlock[] = [];
 
-  constructor({ database, chains, isMultiToken, onRebuild }: Options) {
+  constructor({ database, chains, readings, onRebuild }: Options) {
     this.#database = database;
-    this.#isMultiToken = isMultiToken ?? (() => false);
+    this.#readings = readings ?? ((_chainId, contract) => byStandard(contract));
     const replaced = createTables(database);
     if (replaced !== null) onRebuild?.(replaced);
     this.#chains = inTransaction(
@@ -58,6 +62,7 @@ export class Index {
     this.#ledger = new Ledger(database);
     this.untraced = new Untraced(database, (chainId) => this.slot(chainId));
     this.approvals = new Approvals(database);
+    this.#unsettled = new Unsettled(database);
     this.#blocks = new StoredBlocks(database);
   }
 
@@ -203,14 +208,56 @@ export class Index {
     });
   }
 
+  /**
+   * Changes how the logs of a contract are read, within the transaction that stores it: the transactions of which that was not
+   * settled are read again. The listener hears of those in announced blocks, which are delivered in part already.
+   */
+  revise(
+    chainId: number,
+    contract: Hex,
+    { before, after, isSettled }: Revision,
+    listener: (block: Block, before: readonly Transaction[]) => void,
+  ): void {
+    this.transaction(() => {
+      const { chain, slot } = this.#chain(chainId);
+      const rows = this.#unsettled.of(slot, contract);
+      const announced = new Set(rows.filter(({ isAnnounced }) => isAnnounced).map(({ id }) => id));
+      const readBy =
+        (readings: Readings): ReadingsOf =>
+        (each) =>
+          each === contract ? readings : this.#readings(chainId, each);
+      const changed =
+        before.coin === after.coin && before.nft === after.nft
+          ? []
+          : reread({
+              ...{ blocks: this.#blocks, ledger: this.#ledger, slot, contract },
+              ...{ ids: rows.map(({ id }) => id), before: readBy(before), after: readBy(after) },
+            });
+      this.approvals.add(
+        slot,
+        changed.flatMap(({ after: effects }) => effects),
+      );
+      if (isSettled) this.#unsettled.settle(slot, contract);
+      else this.#unsettled.told(slot, contract);
+      const told = changed.filter(({ id }) => announced.has(id)).toReversed();
+      for (const each of Map.groupBy(told, ({ block }) => block.number).values()) {
+        const [first] = each;
+        if (first === undefined) continue;
+        const as = (which: 'before' | 'after') =>
+          each.map((one) => transactionOf(chain, one.block, one.transaction, one[which]));
+        listener({ chain, ...first.block, transactions: as('after') }, as('before'));
+      }
+    });
+  }
+
   /** Takes the blocks above `to` back, the newest first, and tells the listener the number of the first of them. */
   unwind(chainId: number, to: number, listener: (chainId: number, fromNumber: number) => void): void {
     this.transaction(() => {
       const range = this.range(chainId);
       if (range === null || range.head.number <= to) return;
-      const slot = this.slot(chainId);
+      const indexed = this.#chain(chainId);
       const from = Math.max(to + 1, range.lowest.number);
-      for (let number = range.head.number; number >= from; number -= 1) this.#remove(slot, number);
+      for (let number = range.head.number; number >= from; number -= 1) this.#remove(indexed, number);
       listener(chainId, from);
     });
   }
@@ -250,8 +297,12 @@ export class Index {
     return chain;
   }
 
+  #readingsOf(chainId: number): ReadingsOf {
+    return (contract) => this.#readings(chainId, contract);
+  }
+
   #effectsOf(chainId: number, transaction: ParsedTransaction): readonly Effect[] {
-    return effectsOf(transaction, (contract) => this.#isMultiToken(chainId, contract));
+    return effectsOf(transaction, this.#readingsOf(chainId));
   }
 
   /** Stores a block. Returns the effects of each of its transactions. */
@@ -260,7 +311,12 @@ export class Index {
     const id = blockId(slot, number);
     this.#adding.push(block);
     this.#blocks.addBlock(id, block);
-    const effects = transactions.map((transaction) => this.#effectsOf(chainId, transaction));
+    const readingsOf = this.#readingsOf(chainId);
+    const effects = transactions.map((transaction) =>
+      effectsOf(transaction, readingsOf, (contract) =>
+        this.#unsettled.add(contract, transactionId(id, transaction.index), isAnnounced),
+      ),
+    );
     for (const [at, transaction] of transactions.entries()) {
       const key = transactionId(id, transaction.index);
       this.#blocks.addTransaction(key, transaction, partiesOf(transaction, effects[at] ?? []));
@@ -277,36 +333,22 @@ export class Index {
   }
 
   /** Removes the head of a chain with all that is derived from it. */
-  #remove(slot: number, number: number): void {
+  #remove({ slot, chain }: IndexedChain, number: number): void {
     this.#flush();
     const id = blockId(slot, number);
+    const readingsOf = this.#readingsOf(chain.id);
     const effects: Effect[] = [];
     for (const { id: key, transaction } of this.#blocks.transactions(id)) {
-      const own = effectsOf(transaction);
+      const own = effectsOf(transaction, readingsOf, (contract) => this.#unsettled.delete(contract, key));
       for (const party of partiesOf(transaction, own)) this.#blocks.dropParty(party, key);
       for (const effect of own) effects.push(effect);
     }
     this.#blocks.drop(id);
     this.untraced.delete(id);
-    this.#ledger.revert(slot, effects, (holding) => this.#lastReceipt(slot, holding));
-  }
-
-  /** When an NFT was last received, in milliseconds since 1970; null when it never was. The holder's list is read for it. */
-  #lastReceipt(slot: number, { account, standard, token, tokenId }: Holding): number | null {
-    for (const { transaction, time } of this.#blocks.history(slot, account)) {
-      const isReceived = effectsOf(transaction).some(
-        (effect) =>
-          effect.kind === 'transfer' &&
-          effect.asset !== 'native' &&
-          STANDARDS[effect.asset] === standard &&
-          effect.to === account &&
-          effect.token === token &&
-          effect.tokenId === tokenId &&
-          effect.value > 0n,
-      );
-      if (isReceived) return time;
-    }
-    return null;
+    // The first receipt of an ERC-20 is in an older block, as long as one is left.
+    this.#ledger.revert(slot, effects, (holding, known) =>
+      holding.standard === STANDARDS.erc20 ? known : receiptOf(this.#blocks, slot, holding, readingsOf, null),
+    );
   }
 
   /** What the index itself knows that an account has; null for the native asset, and where it lacks older blocks. */
@@ -315,6 +357,9 @@ export class Index {
     return this.#ledger.amount(slot, { account, standard: STANDARDS[asset], token, tokenId: tokenId ?? 0n });
   }
 }
+
+/** How the logs of a contract were read, and how they are read now, and whether that is final. */
+export type Revision = { readonly before: Readings; readonly after: Readings; readonly isSettled: boolean };
 
 const NOTHING_ADDED = { blocks: 0, transactions: 0 };
 

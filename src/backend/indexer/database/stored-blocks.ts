@@ -3,7 +3,7 @@ import type { Hex } from '../../types.ts';
 import { bytesOf, decodeTransaction, encodeTransaction, hexOf } from '../blocks/encoding.ts';
 import type { ParsedBlock, ParsedTransaction } from '../blocks/parse.ts';
 import type { BlockRef } from '../node/answers.ts';
-import { blockId, blockOf, blocksOf, indexOf, numberOf, transactionId } from './database.ts';
+import { blockOf, blocksOf, indexOf, numberOf, transactionId, transactionsOf } from './database.ts';
 
 export type Range = {
   /** The first block that is to be indexed. */
@@ -130,10 +130,21 @@ export class StoredBlocks {
 
   /** The transactions that an address takes part in, the newest first. */
   *history(slot: number, address: Hex): Generator<StoredTransaction> {
-    const all = [transactionId(blockId(slot, 0), 0), transactionId(blockId(slot + 1, 0), 0)] as const;
-    for (const { id, body, time } of this.#statements.history.iterate(bytesOf(address), ...all))
-      for (const stored of transactionIn(id, body)) yield { ...stored, time: Number(time) };
+    yield* storedIn(this.#statements.history.iterate(bytesOf(address), ...transactionsOf(slot)));
   }
+
+  /** The transactions that an address takes part in from a time on, the oldest first. */
+  *historyFrom(slot: number, address: Hex, since: number): Generator<StoredTransaction> {
+    const { id } = this.#statements.since.get(slot, since) ?? {};
+    if (typeof id !== 'bigint') return;
+    const [, end] = transactionsOf(slot);
+    yield* storedIn(this.#statements.forwards.iterate(bytesOf(address), transactionId(id, 0), end));
+  }
+}
+
+function* storedIn(rows: Iterable<Record<string, unknown>>): Generator<StoredTransaction> {
+  for (const { id, body, time } of rows)
+    for (const stored of transactionIn(id, body)) yield { ...stored, time: Number(time) };
 }
 
 const transactionIn = (id: unknown, body: unknown): readonly Omit<StoredTransaction, 'time'>[] =>
@@ -143,6 +154,11 @@ const transactionIn = (id: unknown, body: unknown): readonly Omit<StoredTransact
 
 /** The ids that the transactions of a block are between. */
 const within = (block: bigint) => [transactionId(block, 0), transactionId(block + 1n, 0)] as const;
+
+const HISTORY = `
+  SELECT by_address.id, body, time FROM by_address JOIN transactions USING (id)
+    JOIN blocks ON blocks.id = by_address.id >> 20
+  WHERE address = ? AND by_address.id >= ? AND by_address.id < ? ORDER BY by_address.id`;
 
 const prepare = (database: DatabaseSync) => ({
   range: database.prepare(
@@ -166,9 +182,7 @@ const prepare = (database: DatabaseSync) => ({
   dropTransactions: database.prepare('DELETE FROM transactions WHERE id >= ? AND id < ?'),
   addAddress: database.prepare('INSERT INTO by_address VALUES (?, ?)'),
   dropAddress: database.prepare('DELETE FROM by_address WHERE address = ? AND id = ?'),
-  history: database.prepare(
-    `SELECT by_address.id, body, time FROM by_address JOIN transactions USING (id)
-       JOIN blocks ON blocks.id = by_address.id >> 20
-     WHERE address = ? AND by_address.id >= ? AND by_address.id < ? ORDER BY by_address.id DESC`,
-  ),
+  history: database.prepare(`${HISTORY} DESC`),
+  forwards: database.prepare(HISTORY),
+  since: database.prepare('SELECT id FROM blocks WHERE slot = ? AND time >= ? ORDER BY time, id LIMIT 1'),
 });

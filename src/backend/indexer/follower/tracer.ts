@@ -286,7 +286,7 @@ export class Tracer {
         ({ index: at, internal }) => internal.length > 0 || judged.has(at),
       ),
     };
-    if (news.transactions.length > 0) changed([judged.size > 0 ? news : internalOnly(news)]);
+    if (news.transactions.length > 0) changed([newOnly(news, judged)]);
     this.#problems.succeed(which);
   }
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { BalanceChange, Hex, Transfer } from '../../types.ts';
 import type { Balances } from '../blocks/balances.ts';
 import { effectsOf, feeOf, type ParsedBlock } from '../blocks/parse.ts';
+import { byStandard, type ReadingsOf } from '../blocks/readings.ts';
 import { amountIn, balanceCall } from '../contracts/amounts.ts';
 import { type Call, CONTROL, isGone } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
@@ -59,7 +60,12 @@ type Options = {
 };
 
 /** Asks for the balances of a block. `isComplete` says that the sums of the index are balances. Rejects when the node fails. */
-export type BalanceReader = (block: ParsedBlock, isComplete: boolean) => Promise<Balances>;
+export type BalanceReader = (
+  block: ParsedBlock,
+  isComplete: boolean,
+  /** How logs are read. Default: as the standards have them. */
+  readingsOf?: ReadingsOf,
+) => Promise<Balances>;
 
 /**
  * Asks a node for the balances at the end of a block that webhooks tell of. Whoever asks asks again after a failure. Two are
@@ -194,8 +200,8 @@ export const createBalanceReader = ({
     }
   };
 
-  return async (block, isComplete) => {
-    const { watched, asked } = asksOf(block, watches);
+  return async (block, isComplete, readingsOf = byStandard) => {
+    const { watched, asked } = asksOf(block, watches, readingsOf);
     const known = await amountsAt(block, asked);
     return {
       watches: (account) => watched.has(account),
@@ -212,6 +218,7 @@ const NATIVE = { token: null, tokenId: null };
 const asksOf = (
   { transactions }: ParsedBlock,
   watches: (account: Hex) => boolean,
+  readingsOf: ReadingsOf,
 ): { readonly watched: ReadonlySet<Hex>; readonly asked: ReadonlyMap<string, Asked> } => {
   const watched = new Set<Hex>();
   const asked = new Map<string, Asked>();
@@ -228,7 +235,7 @@ const asksOf = (
     known.change += amount;
     known.moves += 1;
   };
-  for (const effect of transactions.flatMap((transaction) => effectsOf(transaction))) {
+  for (const effect of transactions.flatMap((transaction) => effectsOf(transaction, readingsOf))) {
     if (effect.kind !== 'transfer') continue;
     moves(effect.from, effect, -effect.value);
     moves(effect.to, effect, effect.value);

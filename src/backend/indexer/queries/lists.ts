@@ -67,7 +67,9 @@ export class Lists {
       const [contract, acquiredAt] = [hexOf(token), Number(time)];
       const named = Number(standard) === STANDARDS.erc721 ? 'erc721' : 'erc1155';
       const place = [acquiredAt, chain.id, Number(standard), contract, hexOf(id)];
-      const held = { contract, tokenId: amountOf(id), amount: amountOf(amount), acquiredAt, place };
+      // There is one of an ERC-721, whatever its contract logs.
+      const count = named === 'erc721' ? 1n : amountOf(amount);
+      const held = { contract, tokenId: amountOf(id), amount: count, acquiredAt, place };
       return [{ ...held, standard: named } as const];
     });
   }

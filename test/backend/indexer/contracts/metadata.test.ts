@@ -53,7 +53,7 @@ const open = ({
 }: Options = {}) => {
   const database =
     path === undefined ? new DatabaseSync(':memory:', { readBigInts: true }) : openDatabase(path);
-  const nodes = new Map([[CHAIN.id, { calls }]]);
+  const nodes = new Map([[CHAIN.id, { calls, balances: node.balances }]]);
   const metadata = new Metadata({ database, chains: [CHAIN], nodes, now, patienceMs, ...options });
   metadata.start();
   const token = ({ address }: Contract) => metadata.token(CHAIN.id, address);
@@ -387,7 +387,7 @@ test('a contract is forgotten with the block in which it was first seen', async 
 test('a block waits for its tokens only so long', async () => {
   const never = Promise.withResolvers<Hex>();
   const database = new DatabaseSync(':memory:', { readBigInts: true });
-  const nodes = new Map([[CHAIN.id, { calls: () => [never.promise] }]]);
+  const nodes = new Map([[CHAIN.id, { calls: () => [never.promise], balances: node.balances }]]);
   const metadata = new Metadata({ database, chains: [CHAIN], nodes, patienceMs: 1 });
   metadata.start();
   const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);

@@ -10,8 +10,8 @@ import {
   effectsOf,
   type ParsedTransaction,
   partiesOf,
-  TOPICS,
 } from '../../../../src/backend/indexer/blocks/parse.ts';
+import { byStandard, FORMS, type Readings, TOPICS } from '../../../../src/backend/indexer/blocks/readings.ts';
 import type { Effect, Hex, LogEntry } from '../../../../src/backend/types.ts';
 import { runs } from '../../../support/runs.ts';
 import { address, GENESIS, logs, type Mined, tracedBlock, ZERO } from '../support/blocks.ts';
@@ -43,7 +43,11 @@ const inWords = (effect: Effect): string => {
     : `${named(effect.owner)} approves ${named(effect.spender)} for ${effect.value} ${effect.asset} ${named(effect.token)} ${id}`.trim();
 };
 
-const effects = (mined: Partial<Mined>) => effectsOf(parsed(mined)).map(inWords);
+/** As the standards have logs, with deposits and withdrawals of wrapped native currency. */
+const readings = { ...byStandard(token), coin: FORMS.amount | FORMS.wrapping };
+
+const effects = (mined: Partial<Mined>, read: Readings = readings) =>
+  effectsOf(parsed(mined), () => read).map(inWords);
 const ofLogs = (...emitted: readonly LogEntry[]) => effects({ logs: emitted });
 
 describe('the effects of a transaction', () => {
@@ -72,10 +76,10 @@ describe('the effects of a transaction', () => {
     expect(ofLogs(logs.approvalForAll(token, alice, bob, false))).toEqual([
       'alice approves bob for 0 erc721 token',
     ]);
-    const known = effectsOf(
-      parsed({ logs: [logs.approvalForAll(token, alice, bob, true)] }),
-      (each) => each === token,
-    );
+    const known = effectsOf(parsed({ logs: [logs.approvalForAll(token, alice, bob, true)] }), (each) => ({
+      ...byStandard(each),
+      isMulti: each === token,
+    }));
     expect(known.map(inWords)).toEqual(['alice approves bob for 1 erc1155 token']);
   });
 

@@ -1,4 +1,3 @@
-import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Balances } from '../../../../src/backend/indexer/blocks/balances.ts';
@@ -13,6 +12,7 @@ import {
   CHAIN,
   CHAINS,
   content,
+  contents,
   NOBODY,
   OTHER_CHAIN,
   openIndex,
@@ -20,26 +20,6 @@ import {
 
 const EVERYBODY: Balances = { watches: () => true, after: () => null };
 const ignore = () => {};
-
-const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'untraced'];
-
-/** Everything that the tables hold, as text. */
-const contents = (database: DatabaseSync): Readonly<Record<string, readonly string[]>> =>
-  Object.fromEntries(
-    TABLES.map((table) => {
-      const rows = database
-        .prepare(`SELECT * FROM ${table}`)
-        .all()
-        .map((row) =>
-          Object.values(row)
-            .map((value) =>
-              value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value),
-            )
-            .join(' '),
-        );
-      return [table, rows.toSorted()];
-    }),
-  );
 
 /** One chain of blocks, and a way to index it with detours. */
 const history = fc.record({

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encode } from 'ox/AbiParameters';
-import { type ParsedBlock, parseBlock, TOPICS } from '../../../../src/backend/indexer/blocks/parse.ts';
+import { type ParsedBlock, parseBlock } from '../../../../src/backend/indexer/blocks/parse.ts';
+import { TOPICS } from '../../../../src/backend/indexer/blocks/readings.ts';
 import type { FetchedBlock } from '../../../../src/backend/indexer/node/answers.ts';
 import type { InternalTransfer } from '../../../../src/backend/indexer/node/traces.ts';
 import type { Hex, LogEntry } from '../../../../src/backend/types.ts';
@@ -62,6 +63,17 @@ export const logs = {
     address: token,
     topics: [TOPICS.approvalForAll, topic(owner), topic(spender)],
     data: encode([{ type: 'bool' }], [approved]),
+  }),
+  /** With nothing indexed. */
+  plain: (token: Hex, from: Hex, to: Hex, number: bigint): LogEntry => ({
+    address: token,
+    topics: [TOPICS.transfer],
+    data: `${topic(from)}${topic(to).slice(2)}${topic(number).slice(2)}`,
+  }),
+  range: (token: Hex, from: Hex, to: Hex, first: bigint, last: bigint): LogEntry => ({
+    address: token,
+    topics: [TOPICS.consecutive, topic(first), topic(from), topic(to)],
+    data: topic(last),
   }),
   wrapping: (kind: 'deposit' | 'withdrawal', token: Hex, account: Hex, value: bigint): LogEntry => ({
     address: token,

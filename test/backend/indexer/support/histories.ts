@@ -1,9 +1,11 @@
+import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import type { Balances } from '../../../../src/backend/indexer/blocks/balances.ts';
 import type { ParsedBlock } from '../../../../src/backend/indexer/blocks/parse.ts';
+import type { Readings } from '../../../../src/backend/indexer/blocks/readings.ts';
 import { openDatabase } from '../../../../src/backend/indexer/database/database.ts';
 import { Index } from '../../../../src/backend/indexer/database/store.ts';
-import type { Chain, LogEntry } from '../../../../src/backend/types.ts';
+import type { Chain, Hex, LogEntry } from '../../../../src/backend/types.ts';
 import { address, GENESIS, logs, type Mined, tracedBlock, ZERO } from './blocks.ts';
 
 /** Random histories of chains, and an index in memory to add them to. */
@@ -19,9 +21,9 @@ export const CHAINS = [CHAIN, OTHER_CHAIN];
 
 export const NOBODY: Balances = { watches: () => false, after: () => null };
 
-export const openIndex = () => {
+export const openIndex = (readings?: (chainId: number, contract: Hex) => Readings) => {
   const database = openDatabase(':memory:');
-  return { database, index: new Index({ database, chains: CHAINS }) };
+  return { database, index: new Index({ database, chains: CHAINS, ...(readings && { readings }) }) };
 };
 
 /** They take part in everything. */
@@ -40,6 +42,8 @@ const log: fc.Arbitrary<LogEntry> = fc.oneof(
   fc
     .tuple(token, side, side, fc.array(fc.tuple(id, value), { maxLength: 3 }))
     .map((parts) => logs.batch(...parts)),
+  fc.tuple(token, side, side, id).map((parts) => logs.plain(...parts)),
+  fc.tuple(token, side, side).map((parts) => logs.range(...parts, 0n, 1n)),
   fc.tuple(token, account, account, value).map((parts) => logs.approval(...parts)),
   fc
     .tuple(fc.constantFrom('deposit' as const, 'withdrawal' as const), token, account, value)
@@ -75,3 +79,23 @@ export const buildAll = (chainId: number, contents: readonly Content[]): readonl
   for (const each of contents) blocks.push(build(chainId, blocks.at(-1) ?? null, each));
   return blocks;
 };
+
+const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'untraced', 'unsettled'];
+
+/** Everything that the tables of the index hold, as text. */
+export const contents = (database: DatabaseSync): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    TABLES.map((table) => {
+      const rows = database
+        .prepare(`SELECT * FROM ${table}`)
+        .all()
+        .map((row) =>
+          Object.values(row)
+            .map((value) =>
+              value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value),
+            )
+            .join(' '),
+        );
+      return [table, rows.toSorted()];
+    }),
+  );

@@ -13,7 +13,9 @@ export const ODD_COINS = ['rebasing', 'fee', 'premint', 'spoof'] as const;
 
 export type Contracts = Readonly<
   Record<
-    ('coin' | 'other' | 'wrapped' | 'art' | 'items' | 'payer' | 'creator') | (typeof ODD_COINS)[number],
+    | ('coin' | 'other' | 'wrapped' | 'art' | 'items' | 'payer' | 'creator')
+    | ('staked' | 'staking' | 'multisig' | 'hybrid' | 'indexed' | 'plain' | 'kitties' | 'series' | 'punks')
+    | (typeof ODD_COINS)[number],
     Contract
   >
 >;
@@ -26,8 +28,46 @@ const amount = fc.oneof(fc.constantFrom(0n, 1n), fc.bigInt(0n, 2_000n), fc.const
 const batch = fc.uniqueArray(fc.tuple(item, fc.bigInt(0n, 30n)), { maxLength: 4, selector: ([id]) => id });
 const coinName = fc.constantFrom('coin' as const, 'other' as const);
 
+/** Calls of contracts whose logs can be read in several ways. */
+const oddAction = fc.oneof(
+  fc.constantFrom('staked' as const, 'indexed' as const, 'plain' as const).chain((name) =>
+    fc.tuple(fc.constantFrom('mint', 'transfer'), user, amount).map(([method, to, value]) => ({
+      ...{ name, method, args: [{ user: to }, value] },
+    })),
+  ),
+  fc.tuple(fc.constantFrom('stake', 'unstake'), amount).map(([method, value]) => ({
+    ...{ name: 'staked' as const, method, args: [value] },
+  })),
+  amount.map((value) => ({
+    ...{ name: 'coin' as const, method: 'approve', args: [{ contract: 'staking' as const }, value] },
+  })),
+  fc.tuple(fc.constantFrom('deposit', 'withdraw'), amount).map(([method, value]) => ({
+    ...{ name: 'staking' as const, method, args: [value] },
+  })),
+  fc.constant({ name: null, method: 'pay', args: [{ contract: 'multisig' as const }], value: 7n }),
+  fc.tuple(fc.constantFrom('mint', 'transferOne'), user).map(([method, to]) => ({
+    ...{ name: 'hybrid' as const, method, args: [{ user: to }] },
+  })),
+  fc.constant({ name: 'hybrid' as const, method: 'burnOne', args: [] }),
+  fc.tuple(fc.constantFrom('mint', 'transfer'), user, nft).map(([method, to, id]) => ({
+    ...{ name: 'kitties' as const, method, args: [{ user: to }, id] },
+  })),
+  fc.tuple(user, user, nft).map(([from, to, id]) => ({
+    ...{ name: 'series' as const, method: 'transferFrom', args: [{ user: from }, { user: to }, id] },
+  })),
+  user.map((to) => ({ name: 'series' as const, method: 'mint', args: [{ user: to }] })),
+  nft.map((id) => ({ name: 'series' as const, method: 'burn', args: [id] })),
+  fc
+    .tuple(fc.constantFrom('getPunk', 'buyPunk', 'enterBidForPunk', 'acceptBidForPunk'), nft)
+    .map(([method, id]) => ({ name: 'punks' as const, method, args: [id] })),
+  fc.tuple(user, nft).map(([to, id]) => ({
+    ...{ name: 'punks' as const, method: 'transferPunk', args: [{ user: to }, id] },
+  })),
+);
+
 /** A call with two users, an amount and an id: many fail, and are mined all the same. */
 const action = fc.oneof(
+  { weight: 12, arbitrary: oddAction },
   ...(['transfer', 'mint', 'approve'] as const).map((method) =>
     fc
       .tuple(coinName, user, amount)
@@ -96,10 +136,14 @@ export const step = fc.record({ from: user, action, endsBlock: fc.constantFrom(t
 
 export type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** An argument in which users are accounts. */
-const named = (value: unknown, users: readonly Hex[]): unknown => {
-  if (Array.isArray(value)) return value.map((each) => named(each, users));
-  return typeof value === 'object' && value !== null && 'user' in value ? users[Number(value.user)] : value;
+/** An argument in which users and contracts are their addresses. */
+const named = (value: unknown, contracts: Contracts, users: readonly Hex[]): unknown => {
+  if (Array.isArray(value)) return value.map((each) => named(each, contracts, users));
+  if (typeof value !== 'object' || value === null) return value;
+  if ('user' in value) return users[Number(value.user)];
+  const [, contract] =
+    Object.entries(contracts).find(([name]) => 'contract' in value && name === value.contract) ?? [];
+  return contract?.address ?? value;
 };
 
 /** Code that returns no code. */
@@ -111,7 +155,7 @@ export const minedOf = (
   contracts: Contracts,
   users: readonly Hex[],
 ): Mined => {
-  const values = args.map((arg) => named(arg, users));
+  const values = args.map((arg) => named(arg, contracts, users));
   if (name !== null)
     return { to: contracts[name].address, data: contracts[name].data(method, ...values), ...rest };
   if (method === 'create') return { to: undefined, data: EMPTY_CREATION };

@@ -26,7 +26,15 @@ export class Scan {
   >();
   readonly #nfts = new Map<
     string,
-    { chainId: number; contract: Hex; account: Hex; tokenId: bigint; amount: bigint; last: number }
+    {
+      chainId: number;
+      contract: Hex;
+      account: Hex;
+      asset: string;
+      tokenId: bigint;
+      amount: bigint;
+      last: number;
+    }
   >();
 
   add({ chainId, number, time, transactions }: ParsedBlock): void {
@@ -70,7 +78,8 @@ export class Scan {
     const opening = asset === 'erc721' && side === 'from' ? 1n : 0n;
     const { amount, last } = this.#nfts.get(key) ?? { amount: opening, last: 0 };
     const received = side === 'to' ? time : last;
-    this.#nfts.set(key, { chainId, contract, account, tokenId, amount: amount + change, last: received });
+    const held = { chainId, contract, account, asset, tokenId };
+    this.#nfts.set(key, { ...held, amount: amount + change, last: received });
   }
 
   /** Amounts are `most` at most. */
@@ -85,8 +94,8 @@ export class Scan {
     return [...this.#nfts.values()]
       .filter(({ account, amount }) => account === wallet && amount > 0n)
       .map(
-        ({ chainId, contract, tokenId, amount, last }) =>
-          `${last} ${chainId} ${contract} ${tokenId} ${amount}`,
+        ({ chainId, contract, asset, tokenId, amount, last }) =>
+          `${last} ${chainId} ${contract} ${tokenId} ${asset === 'erc721' ? 1n : amount}`,
       )
       .toSorted();
   }
