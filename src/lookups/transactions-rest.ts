@@ -92,10 +92,10 @@ export const transactionsLookup = listLookup({
 });
 
 /** A transaction as clients see it: exact numbers are decimal strings, hex is in lower case. `address` is the wallet's. */
-export type Transaction = ListedRecord<typeof TRANSACTION, 'address'> & {
-  /** The side that the wallet is on. Deliveries alone say it. */
-  readonly direction?: TransactionSide | null;
-};
+export type Transaction = ListedRecord<typeof TRANSACTION, 'address'>;
+
+/** A transaction as a delivery says it. */
+export type DeliveredTransaction = Transaction & { readonly direction: TransactionSide | null };
 
 export type Log = RecordValue<typeof LOG>;
 export type Decoded = RecordValue<typeof DECODED>;
@@ -107,10 +107,20 @@ const readFields = readRecord(TRANSACTION);
  * Reads a transaction of a delivery, where `transaction_type` is the side that the address is on; in a lookup it is the
  * EIP-2718 type. Throws MalformedFieldError.
  */
-export const readDelivered = (raw: RawObject): Transaction => {
+export const readDelivered = (raw: RawObject): DeliveredTransaction => {
   const direction = oneOf(TRANSACTION_SIDES, raw.transaction_type);
-  return { address: readSubject(raw, direction), ...readFields(raw), direction };
+  const transaction = { address: readSubject(raw, direction), ...readFields(raw) };
+  return { ...transaction, direction: direction ?? sideOf(transaction) };
 };
+
+/** The side that a wallet is on; null where it is on neither. */
+export const sideOf = ({
+  address,
+  from,
+  to,
+}: {
+  readonly [Property in 'address' | 'from' | 'to']: unknown;
+}): TransactionSide | null => (from === address ? 'SENDER' : to === address ? 'RECEIVER' : null);
 
 /** The address that a delivered transaction belongs to: `address`, or the side that `transaction_type` names. */
 const readSubject = (raw: RawObject, side: TransactionSide | null): string =>

@@ -1,6 +1,6 @@
 import type { Operation } from '../http/http.ts';
 import type { ChainStatus } from '../source.ts';
-import { CHAIN_LOOKUPS } from '../types.ts';
+import { CHAIN_LOOKUPS, type NativeAsset } from '../types.ts';
 import { isoSeconds } from './assets.ts';
 import { balance, balances, stablecoins } from './balances.ts';
 import { collectibles } from './collectibles.ts';
@@ -21,6 +21,14 @@ export const indexOf = (status: ChainStatus | undefined): object => {
   };
 };
 
+/** The chain's own currency, which no item of a lookup describes as a whole. */
+const nativeOf = ({ symbol, name, decimals }: NativeAsset, logo: string | null) => ({
+  symbol,
+  name,
+  decimals,
+  ...(logo !== null && { logo }),
+});
+
 /** The chains and what each supports. The list needs no key and costs nothing. */
 const supportedChains: Lookup = {
   path: '/v1/evm/supported-chains',
@@ -29,10 +37,11 @@ const supportedChains: Lookup = {
   computeUnits: () => 0,
   answer({ data }) {
     const statuses = new Map(data.status().map((status) => [status.chainId, status]));
-    const chains = data.chains.map(({ id, name, tags, unsupported }) => ({
+    const chains = data.chains.map(({ id, name, tags, native, unsupported }) => ({
       name,
       chain_id: id,
       tags,
+      native: nativeOf(native, data.logo(id, null)),
       ...Object.fromEntries(
         CHAIN_LOOKUPS.map((lookup) => [lookup, { supported: !unsupported.includes(lookup) }]),
       ),

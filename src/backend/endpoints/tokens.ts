@@ -6,7 +6,10 @@ import { isoSeconds, knownAsset } from './assets.ts';
 import { priceHistory } from './balances.ts';
 import { type Lookup, paged, type Service, warnings } from './lookup.ts';
 
-/** A token in the format of token info. Amounts and values of the supply are those of ERC-20s alone. */
+/**
+ * A token in the format of token info. Amounts and values of the supply are those of ERC-20s alone; of an NFT contract it says
+ * what it is called.
+ */
 const tokenItem = async (
   service: Service,
   chain: Chain,
@@ -16,7 +19,8 @@ const tokenItem = async (
   const { data, now } = service;
   const known = knownAsset(data, chain, token, now());
   const supply = token === null ? null : await data.supply(chain.id, token);
-  if (known === null || (token !== null && supply === null)) throw new Refused(404, 'Token not found');
+  if (known === null || (known.standard === 'erc20' && supply === null))
+    throw new Refused(404, 'Token not found');
   const { symbol, name, decimals, logo, priceUsd, poolSizeUsd } = known;
   const value = priceUsd === null || supply === null ? null : (Number(supply) / 10 ** decimals) * priceUsd;
   return {

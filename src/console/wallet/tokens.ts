@@ -31,10 +31,9 @@ export const MIN_POOL_SIZE_USD = '10000';
 type Balance = BalanceRowFragment;
 
 /** Why a balance is not in the total; null for one that is. */
-const reasonOf = ({ valueUsd, token, lowLiquidity }: Balance): string | null => {
+const reasonOf = ({ valueUsd, token, lowLiquidity, poolSizeUsd }: Balance): string | null => {
   if (valueUsd === null) return 'The service states no price.';
   if (token.isNative) return null;
-  const { poolSizeUsd } = token;
   if (poolSizeUsd === null)
     return lowLiquidity === true
       ? 'The service says that little liquidity is behind its price, and names no pool.'
