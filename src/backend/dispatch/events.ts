@@ -121,15 +121,20 @@ function* transactionEvents(data: ChainReader, transaction: Transaction): Genera
 type Change = BalanceChange & {
   readonly address: Hex;
   readonly counterparty: Hex;
-  /** What the transfer adds to the balance: for the native asset, without the fee. */
+  /** After minus before; where that is not known, what the transfer adds: for the native asset, without the fee. */
   readonly delta: bigint;
 };
 
 /** The sides of a transfer whose balances are known. */
 const changesOf = ({ from, to, value, balances }: Transfer): readonly Change[] => [
-  ...(balances?.from ? [{ ...balances.from, address: from, counterparty: to, delta: -value }] : []),
-  ...(balances?.to ? [{ ...balances.to, address: to, counterparty: from, delta: value }] : []),
+  ...(balances?.from ? [{ ...withDelta(balances.from, -value), address: from, counterparty: to }] : []),
+  ...(balances?.to ? [{ ...withDelta(balances.to, value), address: to, counterparty: from }] : []),
 ];
+
+const withDelta = ({ before, after }: BalanceChange, moved: bigint) => ({
+  ...{ before, after },
+  delta: before === null || after === null ? moved : after - before,
+});
 
 /**
  * A balance change with every documented field; null where the value is unknown. Deltas are signed. `is_current` is false where
@@ -181,7 +186,7 @@ function* balanceEvents(
   for (const effect of transaction.effects) {
     if (effect.kind !== 'transfer' || effect.from === effect.to) continue;
     for (const change of changesOf(effect)) {
-      if (change.address === ZERO_ADDRESS || effect.value === 0n) continue;
+      if (change.address === ZERO_ADDRESS || change.delta === 0n) continue;
       yield {
         type: 'balances',
         address: change.address,

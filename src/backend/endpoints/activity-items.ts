@@ -125,8 +125,9 @@ const metadata = ({ view }: Frame, asset: KnownAsset | null): Item | undefined =
   if (asset === null) return undefined;
   const { symbol, decimals, name, logo, priceUsd, poolSizeUsd, standard } = asset;
   const shared = { symbol, decimals, name, logo: logo ?? undefined };
-  if (standard === 'native') return view.as === 'lookup' ? undefined : shared;
-  return { ...shared, price_usd: priceUsd ?? undefined, pool_size: poolSizeUsd ?? undefined, standard };
+  const priced = { ...shared, price_usd: priceUsd ?? undefined, pool_size: poolSizeUsd ?? undefined };
+  if (view.as === 'delivery') return priced;
+  return standard === 'native' ? undefined : { ...priced, standard };
 };
 
 /** A side of a swap has no price of its own in lookups. */

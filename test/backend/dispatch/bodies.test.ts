@@ -102,6 +102,7 @@ const USDC_METADATA = {
   name: 'USD Coin',
   logo: logoOf(USDC),
   price_usd: 1,
+  pool_size: 2_000_000,
 };
 
 describe('activities', () => {
@@ -123,6 +124,7 @@ describe('activities', () => {
           value_usd: 5,
           token_metadata: USDC_METADATA,
           to: BOB,
+          subscribed_address: ALICE,
         },
       ],
     );
@@ -203,6 +205,7 @@ describe('activities', () => {
           name: 'Wrapped Ether',
           logo: logoOf(WETH),
           price_usd: 2500,
+          pool_size: 2_000_000,
         },
       }),
     ]);
