@@ -121,7 +121,10 @@ function findChain(slot: usize): usize {
   for (let p = name; p < name + length; p += 1) hash = (hash ^ byteAt(p)) * 0x0100_0193;
   let entry = hash & mask;
   let found = entryAt(entry);
-  while (spanStart(found) !== 0 && !(spanLength(found) === length && isSame(spanStart(found), name, length))) {
+  while (
+    spanStart(found) !== 0 &&
+    !(spanLength(found) === length && isSame(spanStart(found), name, length))
+  ) {
     entry = (entry + 1) & mask;
     found = entryAt(entry);
   }

@@ -1,21 +1,25 @@
 import { builder, nullIfOmitted } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { derivedField } from '../graph/plan/plannable.ts';
+import type { RawObject } from '../lib/json/exact-json.ts';
 import { chainIdOf, globalId, madeBy } from '../upstream/parse/derived.ts';
+import { MalformedFieldError } from '../upstream/parse/fields.ts';
 import { chainArguments } from './chains/chains-schema.ts';
 import { listField } from './list-field.ts';
 import {
   type Decoded,
   type DecodedInput,
+  type DeliveredTransaction,
   type Log as LogShape,
+  readDelivered,
   sideOf,
   type Transaction as TransactionShape,
   transactionsLookup,
 } from './transactions-rest.ts';
 import { Wallet } from './wallet.ts';
 
-export const Transaction = builder.objectRef<TransactionShape>('Transaction');
-export const DIRECTIONS = {
+const Transaction = builder.objectRef<TransactionShape>('Transaction');
+const DIRECTIONS = {
   SENDER: { description: 'The address sent the transaction.' },
   RECEIVER: { description: 'The address received the transaction.' },
 } as const;
@@ -27,6 +31,16 @@ export const Log = builder.objectRef<LogShape>('Log');
 export const DecodedCall = builder.objectRef<Decoded>('DecodedCall');
 const DecodedEvent = builder.objectRef<Decoded>('DecodedEvent');
 const DecodedInputType = builder.objectRef<DecodedInput>('DecodedInput');
+
+/** Returns the transaction of a delivery; null when it can't be parsed. */
+export const readDeliveredTransaction = (raw: RawObject): DeliveredTransaction | null => {
+  try {
+    return readDelivered(raw);
+  } catch (error) {
+    if (error instanceof MalformedFieldError) return null;
+    throw error;
+  }
+};
 
 const DIRECTION = madeBy(
   { properties: ['address', 'from', 'to'], as: 'string', isNullable: true, words: Object.keys(DIRECTIONS) },

@@ -4,8 +4,7 @@ import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { selectsBelow } from '../../graph/cost/operation-info.ts';
 import { derivedField } from '../../graph/plan/plannable.ts';
-import { readBalance } from '../../lookups/balances/balance-reader.ts';
-import { Balance, detailsSelectedBelow } from '../../lookups/balances/balances.ts';
+import { Balance, readSelected } from '../../lookups/balances/balances.ts';
 import { wordOf } from '../../upstream/parse/derived.ts';
 import { ASSET_TYPE_VALUES, AssetType } from '../../webhooks/schema/webhook.ts';
 import type { BalanceChangeEvent } from '../events/events.ts';
@@ -141,9 +140,7 @@ const balanceAfter = async (
   const isCoin = tokenAddress !== null && tokenId === null && (assetTypeName ?? 'erc20') === 'erc20';
   if (!isNative && !isCoin) return null;
   const key = { wallet: subscribedAddress, token: { chainId, address: tokenAddress } };
-  const read = selectsBelow(info, READ_NAMES)
-    ? await readBalance(context, key, detailsSelectedBelow(info))
-    : null;
+  const read = selectsBelow(info, READ_NAMES) ? await readSelected(context, key, info) : null;
   return {
     owner: subscribedAddress,
     chain: context.chains.find(chainId)?.name ?? null,

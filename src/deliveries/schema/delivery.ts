@@ -3,6 +3,7 @@ import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { Activity } from '../../lookups/activity.ts';
+import { readDeliveredTransaction } from '../../lookups/transactions.ts';
 import { WebhookType } from '../../webhooks/schema/webhook.ts';
 import { type ActivityEvent, type BalanceChangeEvent, MAX_EVENTS, type ReadEvent } from '../events/events.ts';
 import type { RefusedDelivery as RefusedDeliveryShape } from '../ingress/refused.ts';
@@ -16,7 +17,7 @@ import {
 } from '../log/errors.ts';
 import type { DeliveryType, StoredDelivery } from '../log/log.ts';
 import { BalanceChange } from './balance.ts';
-import { DeliveredTransaction, readDeliveredTransaction } from './transaction.ts';
+import { DeliveredTransaction } from './transaction.ts';
 
 const RESELECTION = 'Each further selection counts as reading the body again.';
 

@@ -1,21 +1,15 @@
 import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { derivedField } from '../../graph/plan/plannable.ts';
-import type { RawObject } from '../../lib/json/exact-json.ts';
-import { DecodedCall, Log, TransactionDirection } from '../../lookups/transactions.ts';
-import { readDelivered, type DeliveredTransaction as Shape } from '../../lookups/transactions-rest.ts';
+import {
+  DecodedCall,
+  Log,
+  type readDeliveredTransaction,
+  TransactionDirection,
+} from '../../lookups/transactions.ts';
 import { chainIdOf } from '../../upstream/parse/derived.ts';
-import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 
-/** Returns the transaction of a delivery; null when it can't be parsed. */
-export const readDeliveredTransaction = (raw: RawObject): Shape | null => {
-  try {
-    return readDelivered(raw);
-  } catch (error) {
-    if (error instanceof MalformedFieldError) return null;
-    throw error;
-  }
-};
+type Shape = NonNullable<ReturnType<typeof readDeliveredTransaction>>;
 
 /**
  * A type of its own, without an id: a hosted service says other things of a transaction in a delivery than in a lookup, and

@@ -1,4 +1,5 @@
 import { type GraphQLResolveInfo, getNamedType, isAbstractType } from 'graphql';
+import type { Context } from '../../context.ts';
 import { withScope } from '../../graph/authorization.ts';
 import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { type ArgumentsBelow, withCost } from '../../graph/cost/field-cost.ts';
@@ -7,7 +8,7 @@ import { badUserInput } from '../../graph/errors.ts';
 import { billNodes } from '../../graph/node.ts';
 import { derivedField, executedField, viewField } from '../../graph/plan/plannable.ts';
 import { parseAddress } from '../../graph/scalars.ts';
-import { type Details, MAX_HOURS, unionOf } from '../../upstream/page.ts';
+import { MAX_HOURS, unionOf } from '../../upstream/page.ts';
 import { type Derived, globalIdOr, lowLiquidityOf } from '../../upstream/parse/derived.ts';
 import { chainArguments } from '../chains/chains-schema.ts';
 import { listField, selectedDetails } from '../list-field.ts';
@@ -57,9 +58,13 @@ export const historyBelow = (info: GraphQLResolveInfo): readonly number[] => {
 
 const detailsNamedBelow = selectedDetails(balancesLookup);
 
-/** What a request for a balance must ask for, by what is selected of it. Throws BAD_USER_INPUT. */
-export const detailsSelectedBelow = (info: GraphQLResolveInfo): Details =>
-  unionOf([detailsNamedBelow(info), detailsOfHours(historyBelow(info))]);
+/** Reads a balance with the details that are selected of it. Throws BAD_USER_INPUT. */
+export const readSelected = (
+  context: Context,
+  key: BalanceKey,
+  info: GraphQLResolveInfo,
+): Promise<ListedBalance | null> =>
+  readBalance(context, key, unionOf([detailsNamedBelow(info), detailsOfHours(historyBelow(info))]));
 
 const ID = derivedField(globalIdOr(NATIVE, 'Balance', 'owner', 'chainId', 'address'));
 
@@ -76,7 +81,7 @@ builder.node(Balance, {
   loadWithoutCache: (id, context, info) => {
     const key = balanceKeyIn(id);
     context.chains.assertSupported('BALANCES', [key.token.chainId]);
-    return readBalance(context, key, detailsSelectedBelow(info));
+    return readSelected(context, key, info);
   },
   fields: (t) => ({
     wallet: t.field({
@@ -225,7 +230,7 @@ builder.objectField(Wallet, 'balance', (t) =>
       const key = tokenKeyOf(token);
       context.chains.assertKnown([key.chainId]);
       context.chains.assertSupported('BALANCES', [key.chainId]);
-      return readBalance(context, { wallet: address, token: key }, detailsSelectedBelow(info));
+      return readSelected(context, { wallet: address, token: key }, info);
     },
   }),
 );
