@@ -22,9 +22,10 @@ export const withBalances = (
   /** Fees are paid between two movements: only what is left at the end of the block is known. */
   const ofNative = (account: Hex, transfer: Transfer, key: string): BalanceChange | null => {
     const isLast = !balances.has(key);
-    const after = isLast ? known.after(account, transfer) : null;
-    balances.set(key, after ?? 0n);
-    return isLast && after === null ? null : { before: null, after };
+    const after = known.after(account, transfer);
+    if (after === null) return null;
+    balances.set(key, after);
+    return { before: null, after: isLast ? after : null };
   };
   const changeOf = (account: Hex, transfer: Transfer, change: bigint): BalanceChange | null => {
     if (account === ZERO_ADDRESS || !known.watches(account)) return null;
