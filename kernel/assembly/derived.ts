@@ -1,8 +1,12 @@
 import {
   CHAIN_ENTRIES,
   CHAIN_ENTRY_BYTES,
-  CHAIN_ENTRY_ID,
+  CHAIN_ENTRY_VALUES,
   CHAINS,
+  FACT_CHAIN,
+  FACT_OWN,
+  FACT_TOKEN,
+  FACT_VALUE,
   ID_NULL,
   ID_PARTS,
   ID_SLOTS,
@@ -108,20 +112,48 @@ function isSmall(start: usize): bool {
   return digits < LIQUID_DIGITS;
 }
 
-/** Writes the id of the chain whose name is in the slot; null for an unknown one. */
-export function writeChainId(slot: usize): void {
+/** Returns the entry of the chain whose name or id is in the slot; 0 for an unknown one. */
+function findChain(slot: usize): usize {
   const name = spanStart(slot);
   const length = spanLength(slot);
   const mask = load<u32>(CHAINS);
   let hash: u32 = 0x811c_9dc5;
   for (let p = name; p < name + length; p += 1) hash = (hash ^ byteAt(p)) * 0x0100_0193;
-  for (let entry = hash & mask; ; entry = (entry + 1) & mask) {
-    const found = CHAINS + CHAIN_ENTRIES + <usize>entry * CHAIN_ENTRY_BYTES;
-    const other = spanStart(found);
-    if (other === 0) return emitNull();
-    if (spanLength(found) === length && isSame(other, name, length))
-      return emit(spanStart(found + CHAIN_ENTRY_ID), spanLength(found + CHAIN_ENTRY_ID));
+  let entry = hash & mask;
+  let found = entryAt(entry);
+  while (
+    spanStart(found) !== 0 &&
+    !(spanLength(found) === length && isSame(spanStart(found), name, length))
+  ) {
+    entry = (entry + 1) & mask;
+    found = entryAt(entry);
   }
+  return spanStart(found) === 0 ? 0 : found;
+}
+
+function entryAt(entry: u32): usize {
+  return CHAINS + CHAIN_ENTRIES + <usize>entry * CHAIN_ENTRY_BYTES;
+}
+
+function writeSlot(slot: usize): void {
+  if (spanStart(slot) === 0) emitNull();
+  else emit(spanStart(slot), spanLength(slot));
+}
+
+/** Writes the id of the chain whose name is in the slot; null for an unknown one. */
+export function writeChainId(slot: usize): void {
+  const entry = findChain(slot);
+  writeSlot(entry === 0 ? noValue : entry + CHAIN_ENTRY_VALUES);
+}
+
+/** Writes what is known of the record's chain; for the token of a contract, and where it is not known, what the record says itself. */
+export function writeChainFact(details: usize, record: usize): void {
+  const own = slotAt(record, load<u32>(details, FACT_OWN));
+  if (spanStart(slotAt(record, load<u32>(details, FACT_TOKEN))) !== 0) return writeSlot(own);
+  const chain = slotAt(record, load<u32>(details, FACT_CHAIN));
+  const entry: usize = spanStart(chain) === 0 ? 0 : findChain(chain);
+  const value = entry + <usize>load<u32>(details, FACT_VALUE);
+  writeSlot(entry === 0 || spanStart(value) === 0 ? own : value);
 }
 
 const MAX_WORD: usize = 64;

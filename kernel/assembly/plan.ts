@@ -27,4 +27,6 @@ export enum Step {
   /** Whether the slot has a value. */
   isNull,
   lowLiquidity,
+  /** What is known of the record's chain, or what the record says itself. */
+  chainFact,
 }

@@ -29,7 +29,7 @@ import {
 } from '../../src/upstream/kernel/layout';
 import { COMMA, LIST, LIST_END, OBJECT_END } from './bytes';
 import { isSame } from './copy';
-import { writeChainId, writeGlobalId, writeLowLiquidity, writeWord } from './derived';
+import { writeChainFact, writeChainId, writeGlobalId, writeLowLiquidity, writeWord } from './derived';
 import { emit, emitBoolean, emitByte, emitEmptyList, emitNull, Output, stopItem } from './output';
 import { Step } from './plan';
 import { rowAt } from './rows';
@@ -113,6 +113,8 @@ function writeStep(kind: i32, step: usize, slot: usize, record: usize): void {
       return emitBoolean(first === 0);
     case Step.lowLiquidity:
       return writeLowLiquidity(details, record);
+    case Step.chainFact:
+      return writeChainFact(details, record);
     case Step.chainId:
       return first === 0
         ? writeChainId(record + <usize>load<u32>(details, CHAIN_NAME_SLOT))

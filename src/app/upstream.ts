@@ -4,7 +4,7 @@ import type { Sandbox } from '../backend/sandbox/sandbox.ts';
 import type { Config } from '../config/config.ts';
 import type { ContextParts } from '../context.ts';
 import { type ChainSource, createChainSource, readChainsOf } from '../lookups/chains/chains.ts';
-import { type Chain, KNOWN_CHAINS } from '../lookups/chains/known-chains.ts';
+import { type Chain, currencyOf, KNOWN_CHAINS } from '../lookups/chains/known-chains.ts';
 import { lookups } from '../lookups/registry.ts';
 import type { Invalidations } from '../redis/invalidations.ts';
 import type { SharedLimits } from '../redis/limits.ts';
@@ -79,7 +79,10 @@ export const startUpstream = async (
       : followChanges(startup, url, gatewayKey, invalidation, () => chains.changed());
   const chains: ChainSource = createChainSource({
     builtIn: config.indexed?.chains.map(chainOf),
-    extra: config.extraChains,
+    // What CHAINS names is said by the service that indexes it, in its own list too.
+    extra: config.extraChains.filter(
+      ({ chainId }) => !config.indexed?.chains.some(({ id }) => id === chainId),
+    ),
     read: readsChains
       ? readChainsOf(client, () => createBackgroundScope(NO_KEY, LISTS_TIMEOUT_MS, now))
       : null,
@@ -131,9 +134,16 @@ const findService = async (startup: Startup, secret: string): Promise<Service> =
 };
 
 /** A chain of CHAINS, until the service that indexes it lists it. The ids of devnets say nothing of what they are. */
-const chainOf = ({ id }: IndexedConfig['chains'][number]): Chain => {
+const chainOf = ({ id, named, native }: IndexedConfig['chains'][number]): Chain => {
   const known = KNOWN_CHAINS.find(({ chainId, tags }) => chainId === id && !tags.includes('devnet'));
-  return { chainId: id, name: known?.name ?? `chain_${id}`, tags: ['default'], isIndexed: true };
+  const { name = known?.name ?? `chain_${id}`, tags = ['default'] } = named ?? {};
+  return {
+    chainId: id,
+    name,
+    tags,
+    native: native ? { ...native, logo: null } : currencyOf('ETH'),
+    isIndexed: true,
+  };
 };
 
 const embedIndex = async (

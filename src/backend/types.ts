@@ -65,8 +65,8 @@ export type Token = {
   readonly site?: string;
 };
 
-/** What an account has of an asset just before and just after a transfer. */
-export type BalanceChange = { readonly before: bigint; readonly after: bigint };
+/** What an account has of an asset just before and just after a transfer; null where that is not known. */
+export type BalanceChange = { readonly before: bigint | null; readonly after: bigint | null };
 
 /** One movement of an asset. */
 export type Transfer = {

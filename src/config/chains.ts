@@ -1,15 +1,20 @@
 import { z } from 'zod';
 import type { IndexedConfig } from '../backend/indexer/config.ts';
-import type { Chain } from '../lookups/chains/known-chains.ts';
+import { type Chain, currencyOf } from '../lookups/chains/known-chains.ts';
 import { commaList, isUnique } from './kinds.ts';
 import { type Kind, said } from './variable.ts';
 
 /** What variables say of chains: those that are indexed here, and names of others. */
 
 const CHAIN_NAME = '[A-Za-z][A-Za-z0-9_-]{0,63}';
-const CHAIN = new RegExp(`^\\d{1,16}:${CHAIN_NAME}(?::${CHAIN_NAME})*$`);
+/** The symbol of a currency in capitals; with its decimals, also another one. */
+const CURRENCY = '(?:[A-Z][A-Z0-9]{0,15}|[A-Za-z][A-Za-z0-9.]{0,15}/\\d{1,2})';
+const CHAIN = new RegExp(`^\\d{1,16}:${CHAIN_NAME}(?::${CURRENCY})?(?::${CHAIN_NAME})*$`);
+const IS_CURRENCY = new RegExp(`^${CURRENCY}$`);
 
-/** Ids, names and tags of chains: `4242:newchain:mainnet,434343:other`. Each id and each name is unique. */
+/**
+ * Ids, names, currencies and tags of chains: `4242:newchain:POL:mainnet,434343:other:xDAI/18`. Each id and each name is unique.
+ */
 export const extraChains: Kind<readonly Chain[]> = {
   schema: commaList
     .pipe(z.array(z.string().regex(CHAIN)))
@@ -18,13 +23,22 @@ export const extraChains: Kind<readonly Chain[]> = {
     .refine(
       (chains) => isUnique(chains.map(({ chainId }) => chainId)) && isUnique(chains.map(({ name }) => name)),
     ),
-  expected: 'id:name[:tag…], comma-separated, each id and name once',
-  shows: (chains) => chains.map(({ chainId, name, tags }) => [chainId, name, ...tags].join(':')).join(),
+  expected: 'id:name[:SYMBOL][:tag…], comma-separated, each id and name once',
+  shows: (chains) =>
+    chains
+      .map(({ chainId, name, native, tags }) =>
+        [chainId, name, ...(native ? [`${native.symbol}/${native.decimals}`] : []), ...tags].join(':'),
+      )
+      .join(),
 };
 
 const readChain = (entry: string): Chain => {
-  const [chainId, name = '', ...tags] = entry.split(':');
-  return { chainId: Number(chainId), name, tags };
+  const [chainId, name = '', ...others] = entry.split(':');
+  const [first = '', ...rest] = others;
+  if (!IS_CURRENCY.test(first)) return { chainId: Number(chainId), name, tags: others };
+  const [symbol = '', decimals] = first.split('/');
+  const native = currencyOf(symbol, decimals === undefined ? undefined : Number(decimals));
+  return { chainId: Number(chainId), name, tags: rest, native };
 };
 
 const NODE_PROTOCOLS = ['http:', 'https:', 'ws:', 'wss:'];

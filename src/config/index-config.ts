@@ -1,12 +1,16 @@
 import { join } from 'node:path';
 import type { IndexedConfig, ServiceConfig } from '../backend/indexer/config.ts';
+import { type Chain, KNOWN_CURRENCIES, type NativeCurrency } from '../lookups/chains/known-chains.ts';
 import { type Environment, readVariables, type ValuesOf } from './variable.ts';
 import type { INDEX } from './variables/index-of-chains.ts';
 import { SERVICE_VARIABLES } from './variables/index-of-chains.ts';
 
 /** The settings of an index, of the gateway that embeds it and of the service that runs alone. */
 
-type Read = ValuesOf<typeof INDEX> & { readonly DATA_DIR: string };
+type Read = ValuesOf<typeof INDEX> & {
+  readonly DATA_DIR: string;
+  readonly EXTRA_CHAINS: readonly Chain[];
+};
 
 /** What is wrong with START_BLOCK, which names chains of CHAINS. */
 export const startProblems = ({ CHAINS, START_BLOCK }: Read, env: Environment): readonly string[] => {
@@ -19,15 +23,30 @@ export const startProblems = ({ CHAINS, START_BLOCK }: Read, env: Environment): 
     );
 };
 
+type Described = Pick<IndexedConfig['chains'][number], 'named' | 'native'>;
+
+/** What is said or known of a chain. One that is named without tags is read by default, as one that is not named. */
+const namesOf = (id: number, extra: Chain | null): Described => {
+  const native = extra?.native ?? KNOWN_CURRENCIES.get(id);
+  return {
+    ...(extra && { named: { name: extra.name, tags: extra.tags.length === 0 ? ['default'] : extra.tags } }),
+    ...(native && (native.symbol !== 'ETH' || native.decimals !== 18) && { native: currencyIn(native) }),
+  };
+};
+
+const currencyIn = ({ symbol, name, decimals }: NativeCurrency) => ({ symbol, name, decimals });
+
 /** Null without CHAINS. */
 export const indexedOf = (read: Read): IndexedConfig | null => {
-  const { CHAINS, START_BLOCK, INDEX_DIR, DATA_DIR, ABI_DIR, METADATA, IPFS_GATEWAY, PRICES } = read;
+  const { CHAINS, START_BLOCK, INDEX_DIR, DATA_DIR, ABI_DIR, METADATA, IPFS_GATEWAY, PRICES, EXTRA_CHAINS } =
+    read;
   const startOf = (id: number) => (typeof START_BLOCK === 'number' ? START_BLOCK : START_BLOCK?.get(id));
   return (
     CHAINS && {
       chains: CHAINS.map((chain) => ({
         ...chain,
         startBlock: chain.startBlock ?? startOf(chain.id) ?? null,
+        ...namesOf(chain.id, EXTRA_CHAINS.find(({ chainId }) => chainId === chain.id) ?? null),
       })),
       directory: INDEX_DIR ?? join(DATA_DIR, 'index'),
       abiDirectory: ABI_DIR,

@@ -27,7 +27,6 @@ const ACTIVITY = {
         tokenName: nullable('name', 'lenientString'),
         tokenDecimals: nullable('decimals', 'tokenDecimals'),
         tokenLogo: nullable('logo', 'webUrl'),
-        tokenPriceUsd: nullable('price_usd', 'decimal'),
         tokenPoolSizeUsd: nullable('pool_size', 'decimal'),
       },
     },
@@ -40,8 +39,6 @@ const ACTIVITY = {
         soldName: nullable('name', 'lenientString'),
         soldDecimals: nullable('decimals', 'tokenDecimals'),
         soldLogo: nullable('logo', 'webUrl'),
-        soldPriceUsd: nullable('price_usd', 'decimal'),
-        soldPoolSizeUsd: nullable('pool_size', 'decimal'),
       },
     },
     boughtAddress: nullable('to_token_address', 'addressOrNative'),
@@ -53,8 +50,6 @@ const ACTIVITY = {
         boughtName: nullable('name', 'lenientString'),
         boughtDecimals: nullable('decimals', 'tokenDecimals'),
         boughtLogo: nullable('logo', 'webUrl'),
-        boughtPriceUsd: nullable('price_usd', 'decimal'),
-        boughtPoolSizeUsd: nullable('pool_size', 'decimal'),
       },
     },
     function: nullable('function', 'json'),
@@ -65,8 +60,6 @@ const ACTIVITY = {
     transactionFrom: nullable('tx_from', 'addressOrEmpty'),
     transactionTo: nullable('tx_to', 'addressOrEmpty'),
     transactionValue: nullable('tx_value', 'integer'),
-    callType: nullable('call_type', 'lenientString'),
-    data: nullable('data', 'hex'),
   },
 } as const satisfies RecordTable;
 
@@ -123,4 +116,6 @@ export type Activity = { readonly [Property in keyof Listed]: Listed[Property] |
   readonly ordinal?: number;
   /** Tells it from other events of a delivery. */
   readonly kind?: 'activity';
+  /** The delivery and the place in it by which it is known, where its wallet is not. */
+  readonly deliveredAs?: string;
 };

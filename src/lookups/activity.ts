@@ -1,8 +1,9 @@
 import { builder, nullIfOmitted } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { badUserInput } from '../graph/errors.ts';
+import { encodeGlobalId } from '../graph/global-id.ts';
 import { derivedField, viewField } from '../graph/plan/plannable.ts';
-import { contentId, wordOf } from '../upstream/parse/derived.ts';
+import { contentId, madeBy, smallPoolOf, wordOf } from '../upstream/parse/derived.ts';
 import {
   ACTIVITY_TYPE_VALUES,
   ActivityType,
@@ -39,8 +40,6 @@ const sideOf = <Side extends 'sold' | 'bought'>(side: Side) =>
     name: `${side}Name`,
     decimals: `${side}Decimals`,
     logo: `${side}Logo`,
-    priceUsd: `${side}PriceUsd`,
-    poolSizeUsd: `${side}PoolSizeUsd`,
     value: `${side}Value`,
   }) as const;
 const SOLD = sideOf('sold');
@@ -64,15 +63,30 @@ const onItsChain = <
   resolve: (record: Source) => (record.chainId === null ? null : field.resolve(record)),
 });
 
+const ID = derivedField(
+  contentId('Activity', ['subscribedAddress', 'chainId', 'transactionHash'], ACTIVITY_CONTENT),
+);
+
+/** Only the other side is named: who is called, or who calls. */
+const CALL_TYPE = madeBy(
+  { properties: ['typeName', 'from', 'to'], as: 'string', isNullable: true },
+  ({ typeName, from, to }) => {
+    if (typeName !== 'call') return null;
+    return to != null ? 'outgoing' : from != null ? 'incoming' : null;
+  },
+);
+
 Activity.implement({
   description: 'An action of a wallet, or one that affected it, from a lookup or from a delivery.',
   fields: (t) => ({
     id: t.id({
       description:
-        "A key for client caches: unique for a wallet, a chain, a transaction, what the activity says and the number of equal ones of the transaction before it. `node` can't refetch it.",
-      ...derivedField(
-        contentId('Activity', ['subscribedAddress', 'chainId', 'transactionHash'], ACTIVITY_CONTENT),
-      ),
+        "A key for client caches: unique for a wallet, a chain, a transaction, what the activity says and the number of equal ones of the transaction before it. In a delivery whose `wallet` is null, which may be an activity of any wallet, it is unique for the delivery. `node` can't refetch it.",
+      ...ID,
+      resolve: (activity, args, context) =>
+        activity.deliveredAs === undefined
+          ? ID.resolve(activity, args, context)
+          : encodeGlobalId('Activity', `delivered:${activity.deliveredAs}`),
     }),
     wallet: t.field({
       type: Wallet,
@@ -153,27 +167,28 @@ Activity.implement({
       nullable: true,
       description: 'The value in US dollars. Null when the price is unknown.',
     }),
+    lowLiquidity: t.boolean({
+      nullable: true,
+      description:
+        'Whether `valueUsd` is unreliable, as the price of the token comes from pools of less than 10,000 US dollars. Null when the service does not say how large they are.',
+      ...derivedField(smallPoolOf('tokenPoolSizeUsd')),
+    }),
     subscribedAddress: t.expose('subscribedAddress', {
       type: 'Address',
       nullable: true,
       description:
-        "The address whose activity it is: in a lookup that of the wallet. A delivery omits it: it is known when this address has been the webhook's only one since before the event; otherwise null.",
+        "The address whose activity it is: in a lookup that of the wallet. A delivery of a hosted service omits it: it is known when this address has been the webhook's only one since before the event; otherwise null.",
     }),
     spender: t.expose('spender', {
       type: 'Address',
       nullable: true,
       description: 'The address that may spend the token. Null when the activity is not an approval.',
     }),
-    callType: t.exposeString('callType', {
+    callType: t.string({
       nullable: true,
       description:
-        'The kind of call, as the service wrote it. Null when the activity is not a call, and in a lookup, where the service omits it.',
-    }),
-    data: t.expose('data', {
-      type: 'Hex',
-      nullable: true,
-      description:
-        'The call data. Null when the activity is not a call, and when the service omits it, as in a lookup.',
+        'Whether the wallet calls (`outgoing`) or is called (`incoming`). Null when the activity is not a call.',
+      ...derivedField(CALL_TYPE),
     }),
     function: t.expose('function', {
       type: 'JSON',
@@ -200,8 +215,6 @@ Activity.implement({
             name: 'tokenName',
             decimals: 'tokenDecimals',
             logo: 'tokenLogo',
-            priceUsd: 'tokenPriceUsd',
-            poolSizeUsd: 'tokenPoolSizeUsd',
           },
           ['tokenAddress', { property: 'assetTypeName', is: 'native' }],
           [
@@ -259,8 +272,6 @@ SwapSide.implement({
             name: 'name',
             decimals: 'decimals',
             logo: 'logo',
-            priceUsd: 'priceUsd',
-            poolSizeUsd: 'poolSizeUsd',
           },
           ['address', 'symbol', 'name', 'decimals', 'logo', 'value'],
         ),

@@ -44,9 +44,6 @@ const Approval = builder.objectRef<ApprovalShape>('Approval').implement({
         name: 'tokenName',
         decimals: 'tokenDecimals',
         logo: 'tokenLogo',
-        url: 'tokenUrl',
-        priceUsd: 'tokenPriceUsd',
-        poolSizeUsd: 'tokenPoolSizeUsd',
       }),
     }),
     standard: t.field({

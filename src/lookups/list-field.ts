@@ -1,19 +1,18 @@
 import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core';
-import type { GraphQLResolveInfo } from 'graphql';
+import { type GraphQLResolveInfo, getNamedType } from 'graphql';
 import type { Context } from '../context.ts';
 import { type BuilderTypes, builder } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
-import { selectsBelow } from '../graph/cost/operation-info.ts';
+import { argumentsOfNext, selectionOf, selectsBelow } from '../graph/cost/operation-info.ts';
 import { streamsLists } from '../graph/incremental.ts';
 import { connect } from '../graph/pagination/connection.ts';
 import { lookupConnectionType, type PageArgs, pageArguments } from '../graph/pagination/connection-type.ts';
 import type { ListConnection } from '../graph/pagination/list-connection.ts';
 import { MAX_FILTERED_PAGES } from '../graph/pagination/walk.ts';
 import { semanticNonNull } from '../graph/semantic-non-null.ts';
-import type { AnyList, ReadPage } from '../upstream/list-loader.ts';
+import type { AnyList } from '../upstream/list-loader.ts';
 import type { AnyLookup, ListLookup } from '../upstream/lookup.ts';
-import { type Details, detailsOf, type Lead, NO_DETAILS, type PageItems, unionOf } from '../upstream/page.ts';
-import { MalformedFieldError } from '../upstream/parse/fields.ts';
+import { type Details, detailsOf, NO_DETAILS, unionOf } from '../upstream/page.ts';
 import { offered } from './chains/chains.ts';
 import { type ChainArgs, chainsParameter } from './chains/chains-schema.ts';
 
@@ -35,8 +34,11 @@ type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
     args: InputShapeFromFields<Args>,
     context: Context,
   ) => List | null;
-  /** What the arguments do beside the list that they select. Default: nothing. Throws BAD_USER_INPUT. */
-  readonly reading?: (args: InputShapeFromFields<Args>) => ListReading<Item>;
+  /**
+   * What the arguments do beside the list that they select, and those of fields of its items, which `below` returns. Default:
+   * nothing. Throws BAD_USER_INPUT.
+   */
+  readonly reading?: (args: InputShapeFromFields<Args>, below: ArgumentsOfItems) => ListReading<Item>;
   /** The chain that the list is on, where the parent says it. */
   readonly chainOf?: (parent: Parent) => number;
   /**
@@ -50,7 +52,10 @@ type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
   readonly advice: string;
 };
 
-/** How a list is read and shown. */
+/** Returns the arguments of each use of a field of the list's items. */
+type ArgumentsOfItems = (field: string) => readonly Readonly<Record<string, unknown>>[];
+
+/** How a list is read. */
 type ListReading<Item> = {
   /** The arguments that name another list upstream. */
   readonly filters: unknown;
@@ -58,8 +63,6 @@ type ListReading<Item> = {
   readonly details: Details;
   /** Leaves items out: all pages are shared with those who don't. `key` names the filter in cursors. */
   readonly filter: { readonly key: string; readonly passes: (item: Item) => boolean } | null;
-  /** Makes the items anew where one of the fields is selected. */
-  readonly map: { readonly fields: ReadonlySet<string>; readonly item: (item: Item) => Item } | null;
 };
 
 /**
@@ -92,7 +95,9 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
     const { first, after, chainIds, chainTags } = args;
     const chains = chainsParameter(chainIds, chainTags);
     context.chains.assertKnown(chainIds, chainTags);
-    const { details = NO_DETAILS, map = null, filter = null } = readingOf?.(args) ?? {};
+    const below: ArgumentsOfItems = (field) =>
+      argumentsOfNext(selectionOf(info), getNamedType(info.returnType), info.fieldNodes, item.name, field);
+    const { details = NO_DETAILS, filter = null } = readingOf?.(args, below) ?? {};
     const list = listOf(source, chains, args, context);
     const size = paging.sizeOf({ first });
     if (list === null) return null;
@@ -101,11 +106,10 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
     if (supportedAs) context.chains.assertSupported(supportedAs, named);
     const wanted = unionOf([detailsSelectedBelow(info), details]);
     const read = lookup.read(context.lookups, list, wanted);
-    const readPage = map && selectsBelow(info, map.fields) ? mappedPages(read, map.item) : read;
     let isEmpty = false;
     const connection = await connect({
       read: async (at) => {
-        const page = await offered(supportedAs, readPage(at));
+        const page = await offered(supportedAs, read(at));
         // An empty page with a warning is what is known of a list that exists.
         isEmpty ||=
           at.offset === null &&
@@ -134,9 +138,9 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
         ...(isNullIfEmpty ? {} : semanticNonNull()),
         ...withCost<Values>({
           count: paging.sizeOf,
-          lookup({ first, chainIds, chainTags, ...filters }, pricing) {
+          lookup({ first, chainIds, chainTags, ...filters }, pricing, below) {
             const chains = chainsParameter(chainIds, chainTags);
-            const reading = readingOf?.(filters as never) ?? null;
+            const reading = readingOf?.(filters as never, (field) => below(field, item.name)) ?? null;
             const size = paging.sizeOf({ first });
             const most =
               reading?.filter && size > 0 && !lookup.isWhole
@@ -163,76 +167,3 @@ export const selectedDetails = ({ details }: AnyLookup): ((info: GraphQLResolveI
     return selected.length === 0 ? NO_DETAILS : detailsOf(selected.map(({ detail }) => detail));
   };
 };
-
-/** Reads the same pages, with each item made anew of its value. Plans write such items from their values. */
-const mappedPages =
-  <Value>(read: ReadPage<Value>, map: (value: Value) => Value): ReadPage<Value> =>
-  async (at) => {
-    const page = await read(at);
-    return { ...page, items: new MappedItems(page.items, map) };
-  };
-
-class MappedItems<Value> implements PageItems<Value> {
-  readonly writer = null;
-  readonly #items: PageItems<Value>;
-  readonly #map: (value: Value) => Value;
-
-  constructor(items: PageItems<Value>, map: (value: Value) => Value) {
-    this.#items = items;
-    this.#map = map;
-  }
-
-  get length(): number {
-    return this.#items.length;
-  }
-
-  get hasRepeats(): boolean {
-    return this.#items.hasRepeats;
-  }
-
-  get order(): PageItems<Value>['order'] {
-    return this.#items.order;
-  }
-
-  identity(index: number): string {
-    return this.#items.identity(index);
-  }
-
-  indexOf(identity: string): number {
-    return this.#items.indexOf(identity);
-  }
-
-  continuing(lead: Lead | null): PageItems<Value> {
-    const items = this.#items.continuing(lead);
-    return items === this.#items ? this : new MappedItems(items, this.#map);
-  }
-
-  leadAt(index: number): Lead | null {
-    return this.#items.leadAt(index);
-  }
-
-  get tail(): Lead | null {
-    return this.#items.tail;
-  }
-
-  rank(index: number): number | null {
-    return this.#items.rank(index);
-  }
-
-  value(index: number): Value | MalformedFieldError {
-    const value = this.#items.value(index);
-    return value instanceof MalformedFieldError ? value : this.#map(value);
-  }
-
-  memoryBytes(bodyBytes: number): number {
-    return this.#items.memoryBytes(bodyBytes);
-  }
-
-  retain(): void {
-    this.#items.retain();
-  }
-
-  release(): void {
-    this.#items.release();
-  }
-}

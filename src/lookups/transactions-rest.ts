@@ -114,10 +114,10 @@ export const transactionsLookup = listLookup({
 });
 
 /** A transaction as clients see it: exact numbers are decimal strings, hex is in lower case. `address` is the wallet's. */
-export type Transaction = ListedRecord<typeof TRANSACTION, 'address'> & {
-  /** The side that the wallet is on. Deliveries alone say it. */
-  readonly direction?: TransactionSide | null;
-};
+export type Transaction = ListedRecord<typeof TRANSACTION, 'address'>;
+
+/** A transaction as a delivery says it. */
+export type DeliveredTransaction = Transaction & { readonly direction: TransactionSide | null };
 
 /** Names a transaction. */
 export type TransactionKey = {
@@ -154,10 +154,20 @@ export type DecodedInput = RecordValue<typeof DECODED_INPUT>;
  * Reads a transaction of a delivery, where `transaction_type` is the side that the address is on; in a lookup it is the
  * EIP-2718 type. Throws MalformedFieldError.
  */
-export const readDelivered = (raw: RawObject): Transaction => {
+export const readDelivered = (raw: RawObject): DeliveredTransaction => {
   const direction = oneOf(TRANSACTION_SIDES, raw.transaction_type);
-  return { address: readSubject(raw, direction), ...readFields(raw), direction };
+  const transaction = { address: readSubject(raw, direction), ...readFields(raw) };
+  return { ...transaction, direction: direction ?? sideOf(transaction) };
 };
+
+/** The side that a wallet is on; null where it is on neither. */
+export const sideOf = ({
+  address,
+  from,
+  to,
+}: {
+  readonly [Property in 'address' | 'from' | 'to']: unknown;
+}): TransactionSide | null => (from === address ? 'SENDER' : to === address ? 'RECEIVER' : null);
 
 /** The address that a delivered transaction belongs to: `address`, or the side that `transaction_type` names. */
 const readSubject = (raw: RawObject, side: TransactionSide | null): string =>

@@ -3,7 +3,7 @@ import { withCost } from '../graph/cost/field-cost.ts';
 import { badUserInput } from '../graph/errors.ts';
 import { derivedField } from '../graph/plan/plannable.ts';
 import type { RawObject } from '../lib/json/exact-json.ts';
-import { chainIdOf, globalId, unlistedWord } from '../upstream/parse/derived.ts';
+import { chainIdOf, globalId, madeBy } from '../upstream/parse/derived.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
 import { offered } from './chains/chains.ts';
 import { chainArguments } from './chains/chains-schema.ts';
@@ -11,9 +11,11 @@ import { listField, selectedDetails } from './list-field.ts';
 import {
   type Decoded,
   type DecodedInput,
+  type DeliveredTransaction,
   type Log as LogShape,
   type Revert,
   readDelivered,
+  sideOf,
   type TransactionKey,
   type Transaction as TransactionShape,
   transactionLookup,
@@ -21,7 +23,7 @@ import {
 } from './transactions-rest.ts';
 import { Wallet } from './wallet.ts';
 
-export const Transaction = builder.objectRef<TransactionShape>('Transaction');
+const Transaction = builder.objectRef<TransactionShape>('Transaction');
 const DIRECTIONS = {
   SENDER: { description: 'The address sent the transaction.' },
   RECEIVER: { description: 'The address received the transaction.' },
@@ -30,15 +32,15 @@ export const TransactionDirection = builder.enumType('TransactionDirection', {
   description: 'Which side of a transaction an address is on.',
   values: DIRECTIONS,
 });
-const Log = builder.objectRef<LogShape>('Log');
-const DecodedCall = builder.objectRef<Decoded>('DecodedCall');
+export const Log = builder.objectRef<LogShape>('Log');
+export const DecodedCall = builder.objectRef<Decoded>('DecodedCall');
 const DecodedEvent = builder.objectRef<Decoded>('DecodedEvent');
 const DecodedError = builder.objectRef<Decoded>('DecodedError');
 const RevertReason = builder.objectRef<Revert>('RevertReason');
 const DecodedInputType = builder.objectRef<DecodedInput>('DecodedInput');
 
 /** Returns the transaction of a delivery; null when it can't be parsed. */
-export const readDeliveredTransaction = (raw: RawObject): TransactionShape | null => {
+export const readDeliveredTransaction = (raw: RawObject): DeliveredTransaction | null => {
   try {
     return readDelivered(raw);
   } catch (error) {
@@ -47,8 +49,14 @@ export const readDeliveredTransaction = (raw: RawObject): TransactionShape | nul
   }
 };
 
+const DIRECTION = madeBy(
+  { properties: ['address', 'from', 'to'], as: 'string', isNullable: true, words: Object.keys(DIRECTIONS) },
+  ({ address, from, to }) => sideOf({ address, from, to }),
+);
+
 Transaction.implement({
-  description: 'A transaction of one wallet, from a lookup or from a delivery.',
+  description:
+    'A transaction of one wallet, from a lookup. What a delivery says is a `DeliveredTransaction`.',
   fields: (t) => ({
     id: t.id({
       description:
@@ -57,14 +65,14 @@ Transaction.implement({
     }),
     address: t.expose('address', {
       type: 'Address',
-      description: 'The address of the wallet that this transaction was looked up or delivered for.',
+      description: 'The address of the wallet that this transaction was looked up for.',
     }),
     chain: t.exposeString('chain', { description: "The service's name for the chain." }),
     chainId: t.field({
       type: 'ChainId',
       nullable: true,
       description:
-        'The id of the chain. Null in a lookup when this gateway does not know the name of the chain: `chains` lists those it knows.',
+        'The id of the chain. Null when this gateway does not know the name of the chain: `chains` lists those it knows.',
       ...derivedField(chainIdOf('chainId', 'chain')),
     }),
     hash: t.expose('hash', { type: 'Hex', description: "The transaction's hash." }),
@@ -132,15 +140,14 @@ Transaction.implement({
     transactionType: t.expose('transactionType', {
       type: 'BigInt',
       nullable: true,
-      description:
-        'The EIP-2718 transaction type: 0, 1, 2 and so on. Null in a delivery, where the service omits it.',
+      description: 'The EIP-2718 transaction type: 0, 1, 2 and so on. Null when the service omits it.',
     }),
     direction: t.field({
       type: TransactionDirection,
       nullable: true,
       description:
-        'Which side of the transaction `address` is on. The service says it in deliveries. Null when the service omits it, as in a lookup.',
-      ...derivedField(unlistedWord('direction', DIRECTIONS)),
+        'Which side of the transaction `address` is on: the sender where it is on both. Null when it is on neither.',
+      ...derivedField(DIRECTION),
     }),
     decoded: t.expose('decoded', {
       type: DecodedCall,

@@ -16,7 +16,7 @@ const ask = (name: string, query = '') => sandbox.ask(path(name, query));
 const all = async (name: string, query = '') =>
   (await walk(sandbox, path(name, `limit=100&${query}`), 'activity')).flat();
 
-const BASE = ['block_number', 'block_time', 'chain_id', 'tx_hash', 'type'];
+const BASE = ['block_number', 'block_time', 'chain_id', 'tx_hash', 'type', 'tx_from', 'tx_to', 'tx_value'];
 const fieldsOf = (item: Json) =>
   Object.keys(item)
     .filter((field) => !BASE.includes(field))

@@ -100,7 +100,8 @@ test('balances continue from one transfer to the next, and are never negative', 
     for (const { chain, effects } of all(simulator, wallet).toReversed()) {
       for (const effect of effects) {
         if (effect.kind !== 'transfer' || ![effect.from, effect.to].includes(wallet)) continue;
-        const { before = -1n, after = -1n, change } = sideOf(wallet, effect);
+        const { before: had, after: has, change } = sideOf(wallet, effect);
+        const [before, after] = [had ?? -1n, has ?? -1n];
         const key = `${chain.id}/${effect.token}/${effect.tokenId}`;
         expect(before).toBe(balances.get(key) ?? before);
         expect(after).toBe(before + change);

@@ -82,12 +82,16 @@ describe('token info', () => {
     expect(answer.computeUnits).toBe(0);
   });
 
-  test('of an NFT collection is unknown', async () => {
+  test('of an NFT collection is what it is called', async () => {
     const nft = items(
       await sandbox.ask(`/v1/evm/collectibles/${demoAddress('collector')}?chain_ids=1&limit=1`),
       'entries',
     );
-    expect((await ask(String(nft[0]?.contract_address), 'chain_ids=1')).status).toBe(404);
+    const { json } = await ask(String(nft[0]?.contract_address), 'chain_ids=1');
+    expect(json?.tokens).toEqual([
+      expect.objectContaining({ symbol: expect.any(String), name: expect.any(String), decimals: 0 }),
+    ]);
+    expect(json?.tokens).toEqual([expect.not.objectContaining({ total_supply: expect.anything() })]);
   });
 });
 

@@ -38,13 +38,38 @@ test('every setting is read', () => {
   expect(readConfig(env).indexed).toEqual({
     chains: [
       { id: 1, url: 'wss://user:pass@node.example/ws?key=a=b', startBlock: 19_000_000 },
-      { id: 11297108109, url: 'https://other.example/v3/KEY', startBlock: null },
+      {
+        ...{ id: 11297108109, url: 'https://other.example/v3/KEY', startBlock: null },
+        native: { symbol: 'PALM', name: 'PALM', decimals: 18 },
+      },
     ],
     directory: '/data/index',
     abiDirectory: './out',
     metadata: { ipfsGateway: 'https://ipfs.example' },
     prices: 'https://prices.example/now.json',
   });
+});
+
+test('EXTRA_CHAINS says what chains are called, their currency and their tags', () => {
+  const named = (EXTRA_CHAINS: string) => read({ CHAINS: `31338=${NODE}`, EXTRA_CHAINS });
+  expect(named('31338:mychain:POL:default:mine')).toMatchObject({
+    chains: [
+      {
+        named: { name: 'mychain', tags: ['default', 'mine'] },
+        native: { symbol: 'POL', name: 'POL', decimals: 18 },
+      },
+    ],
+  });
+  expect(named('31338:mychain:xDAI/6')).toMatchObject({
+    chains: [{ named: { name: 'mychain', tags: ['default'] }, native: { symbol: 'xDAI', decimals: 6 } }],
+  });
+  expect(named('31338:mychain:mine')).toMatchObject({
+    chains: [{ named: { name: 'mychain', tags: ['mine'] } }],
+  });
+  expect(named('31338:mychain:POL/6/7')).toEqual([expect.stringMatching(/^EXTRA_CHAINS: expected id:name/)]);
+  const { indexed, extraChains } = readConfig({ CHAINS: `31338=${NODE}`, EXTRA_CHAINS: '31338:mychain:POL' });
+  expect(indexed?.chains[0]?.native?.symbol).toBe('POL');
+  expect(extraChains).toHaveLength(1);
 });
 
 test('old names: START_BLOCK is for every chain, or for some, and CHAINS comes first; INDEX_DIR stands over DATA_DIR', () => {

@@ -39,21 +39,22 @@ type Loaded = {
         transactionHash: string;
         valueUsd: string | null;
         blockTime: string;
-        token: { symbol: string | null; lowLiquidity: boolean | null } | null;
+        lowLiquidity: boolean | null;
+        token: { symbol: string | null } | null;
       }[];
     };
   };
 };
 
 const QUERY = `query ($address: Address!) { wallet(address: $address) { activity(first: 100) { nodes {
-  type transactionHash valueUsd blockTime token { symbol lowLiquidity } } } } }`;
+  type transactionHash valueUsd blockTime lowLiquidity token { symbol } } } } }`;
 
 test('the biggest transfer of the loaded ones is on the page, and comes first when it is asked for', async (context) => {
   needBrowser(context);
   const { data } = await gateway.query<Loaded>(QUERY, { address: WHALE });
   const transfers = (data?.wallet.activity.nodes ?? []).filter(
-    ({ type, token, valueUsd }) =>
-      (type === 'SEND' || type === 'RECEIVE') && valueUsd !== null && token?.lowLiquidity !== true,
+    ({ type, lowLiquidity, valueUsd }) =>
+      (type === 'SEND' || type === 'RECEIVE') && valueUsd !== null && lowLiquidity !== true,
   );
   const [biggest] = transfers.toSorted((one, other) => Number(other.valueUsd) - Number(one.valueUsd));
   await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?tab=activity`);
@@ -127,8 +128,8 @@ test('filters find by side, kind, token, amount, text and day, and the link keep
   await page.getByLabel('At least, in $').fill('600');
   await page.getByLabel('Kind').selectOption('transfer');
   await shows(
-    ({ type, valueUsd, token }) =>
-      (type === 'SEND' || type === 'RECEIVE') && Number(valueUsd) >= 600 && token?.lowLiquidity !== true,
+    ({ type, valueUsd, lowLiquidity }) =>
+      (type === 'SEND' || type === 'RECEIVE') && Number(valueUsd) >= 600 && lowLiquidity !== true,
   );
   const [first] = nodes;
   await page.getByLabel('Search').fill(first?.transactionHash.slice(0, 20) ?? '');

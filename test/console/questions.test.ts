@@ -76,7 +76,6 @@ type Side = { readonly value: string; readonly token: Named } | null;
 type Named = {
   readonly symbol: string;
   readonly decimals: number;
-  readonly lowLiquidity: boolean | null;
 };
 
 type Activity = {
@@ -85,6 +84,7 @@ type Activity = {
   readonly chainId: number;
   readonly value: string;
   readonly valueUsd: string | null;
+  readonly lowLiquidity: boolean | null;
   readonly token: Named | null;
   readonly swap: { readonly from: Side; readonly to: Side } | null;
 };
@@ -92,10 +92,10 @@ type Activity = {
 const newestActivities = async (address: string): Promise<readonly Activity[]> => {
   const { wallet } = await gateway.data<{ wallet: { activity: { nodes: Activity[] } } }>(
     `query ($address: Address!) { wallet(address: $address) { activity(first: 100) { nodes {
-      type transactionHash chainId value valueUsd token { ...named }
+      type transactionHash chainId value valueUsd lowLiquidity token { ...named }
       swap { from { value token { ...named } } to { value token { ...named } } }
     } } } }
-    fragment named on Token { symbol decimals lowLiquidity }`,
+    fragment named on Token { symbol decimals }`,
     { address },
   );
   return wallet.activity.nodes;
@@ -108,8 +108,8 @@ test('what is its biggest transfer, of those that are loaded?', async (context) 
   await chooseSample(page, 'whale');
   await page.getByRole('tab', { name: 'Activity' }).click();
   const [biggest] = (await newestActivities(SAMPLES.whale))
-    .filter(({ type, token, valueUsd }) => {
-      return (type === 'SEND' || type === 'RECEIVE') && valueUsd !== null && token?.lowLiquidity !== true;
+    .filter(({ type, lowLiquidity, valueUsd }) => {
+      return (type === 'SEND' || type === 'RECEIVE') && valueUsd !== null && lowLiquidity !== true;
     })
     .toSorted((one, other) => Number(other.valueUsd) - Number(one.valueUsd));
   const answer = page.getByText('Biggest transfer of these', { exact: true }).locator('..');
@@ -189,7 +189,7 @@ test('which of its tokens are left out of the total, and why?', async (context) 
     };
   }>(
     `query ($address: Address!) { wallet(address: $address) { balances(first: 1000) { nodes {
-      valueUsd token { symbol isNative poolSizeUsd }
+      valueUsd poolSizeUsd token { symbol isNative }
     } } } }`,
     { address: SAMPLES.thin },
   );

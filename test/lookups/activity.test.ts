@@ -10,11 +10,11 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 import { BLOCKS } from '../webhooks/support/block-fixtures.ts';
 import { startManaged } from '../webhooks/support/managed.ts';
 
-const TOKEN = 'id chainId address isNative symbol name decimals logo priceUsd poolSizeUsd lowLiquidity';
+const TOKEN = 'id chainId address isNative symbol name decimals logo';
 
 const FIELDS = `id wallet { id address } type typeName chainId blockNumber blockTime transactionHash transactionFrom
-  transactionTo transactionValue assetType tokenAddress tokenId from to value valueUsd subscribedAddress spender
-  callType data function contractName token { ${TOKEN} }
+  transactionTo transactionValue assetType tokenAddress tokenId from to value valueUsd lowLiquidity subscribedAddress spender
+  callType function contractName token { ${TOKEN} }
   swap { from { value token { ${TOKEN} } } to { value token { ${TOKEN} } } }`;
 
 const listed = (fields: string): string =>
@@ -93,6 +93,7 @@ describe('every type of activity reaches the client', () => {
         to: addressOf(7),
         value: '573000000',
         valueUsd: '0.14017463965013963',
+        lowLiquidity: false,
         subscribedAddress: address,
         token: {
           id: btoa(`Token:1:${addressOf(0xa0b8)}`),
@@ -103,9 +104,6 @@ describe('every type of activity reaches the client', () => {
           name: 'USD Coin',
           decimals: 6,
           logo: 'https://example.com/token/logo/1/0xa0b8',
-          priceUsd: String(usdc.price_usd),
-          poolSizeUsd: '35721986.87',
-          lowLiquidity: false,
         },
         swap: null,
       },
@@ -134,13 +132,14 @@ describe('every type of activity reaches the client', () => {
           id: btoa('Token:1:native'),
           isNative: true,
           address: null,
-          symbol: null,
-          lowLiquidity: false,
+          symbol: 'ETH',
+          decimals: 18,
         },
       },
       {
         tokenId: '115792089237316195423570985008687907853269984665640564039457584007913129639935',
-        token: { symbol: 'THIN', priceUsd: '1233346836175539000000', lowLiquidity: true },
+        lowLiquidity: true,
+        token: { symbol: 'THIN' },
       },
     ]);
   });
@@ -302,7 +301,7 @@ test('a wallet whose activities are delivered here costs nothing until a deliver
   expect(await cost()).toEqual(watched);
 });
 
-test('a delivery says of an activity what a lookup says, under the same id where its wallet is known', async () => {
+test('a delivery says of an activity what a lookup says, under the same id where its wallet is known, and no id of a list elsewhere', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
@@ -327,18 +326,20 @@ test('a delivery says of an activity what a lookup says, under the same id where
   const items = [airdrop, airdrop, swap, { ...base, type: 'call', contract_metadata: { name: 'Vault' } }];
   const address = freshAddress();
   fake.scriptsOf(activity).set(address, () => ({ json: { activity: items } }));
+  const own = items.map((item) => ({ ...item, subscribed_address: address }));
   expect(await deliver(deliveryUrl, { body: { activities: items } })).toBe(200);
-  const fields = FIELDS.replace('id wallet { id address }', 'id').replace('subscribedAddress', '');
+  expect(await deliver(deliveryUrl, { body: { activities: own } })).toBe(200);
+  const fields = FIELDS.replace('wallet { id address }', '').replace('subscribedAddress', '');
   const { wallet } = await gateway.data<Answer>(listed(fields), { address });
   const { deliveries } = await gateway.data<{ deliveries: { nodes: { events: Fields[] }[] } }>(
     `{ deliveries { nodes { events { ... on Activity { wallet { id } ${fields} } } } } }`,
   );
-  const events = deliveries.nodes.flatMap((node) => node.events);
-  const nameless = (id: unknown) => atob(String(id)).replace(address, '');
-  expect(events).toEqual(
-    wallet.activity.nodes.map((node) => ({ ...node, id: btoa(nameless(node?.id)), wallet: null })),
-  );
-  expect(new Set(events.map(({ id }) => id)).size).toBe(items.length);
+  const listedOnes = wallet.activity.nodes;
+  const [unknown = [], known] = deliveries.nodes.map(({ events }) => events);
+  expect(known).toEqual(listedOnes.map((node) => ({ ...node, wallet: { id: btoa(`Wallet:${address}`) } })));
+  expect(unknown).toEqual(listedOnes.map((node) => ({ ...node, id: expect.any(String), wallet: null })));
+  const ids = [...unknown, ...listedOnes].map((node) => node?.id);
+  expect(new Set(ids).size).toBe(2 * items.length);
 });
 
 test('the sandbox lists equal activities of one transaction, and all of them in their order', async () => {

@@ -71,7 +71,7 @@ test.each([
   ['by its id', `id: "${Buffer.from('Token:1:native').toString('base64')}"`],
 ])('the native asset is named %s, and details and hours are asked for', async (_how, token) => {
   await using over = await start();
-  const selection = `balance(token: { ${token} }, priceHoursAgo: [24]) { amount token { isNative logo } priceHistory { hoursAgo priceUsd } }`;
+  const selection = `balance(token: { ${token} }) { amount token { isNative logo } priceHistory(hoursAgo: [24]) { hoursAgo priceUsd } }`;
   expect((await over.wallet(selection)).data?.wallet.balance).toEqual({
     amount: '1500000000000000000',
     token: { isNative: true, logo: null },

@@ -34,14 +34,14 @@ const asked = ({ requests }: Pick<FakeService, 'requests'>) =>
 
 const everything = `query ($address: Address!) {
   wallet(address: $address) {
-    balances(chainIds: [1], priceHoursAgo: [24, 1]) {
+    balances(chainIds: [1]) {
       requestTime responseTime partialErrors
       nodes {
-        id wallet { id address } chain chainId amount valueUsd priceUsd lowLiquidity
+        id wallet { id address } chain chainId amount valueUsd priceUsd lowLiquidity poolSizeUsd tokenUrl
         token {
-          id chain chainId address isNative symbol name decimals logo url priceUsd poolSizeUsd lowLiquidity
+          id chain chainId address isNative symbol name decimals logo
         }
-        priceHistory { hoursAgo priceUsd changeRatio }
+        priceHistory(hoursAgo: [24, 1]) { hoursAgo priceUsd changeRatio }
         pool { type address chainId tokens }
       }
     }
@@ -80,6 +80,8 @@ test('every field of a balance reaches the client, of a token and of the native 
     valueUsd: '859.5',
     priceUsd: '1.5',
     lowLiquidity: false,
+    poolSizeUsd: '48210330.5',
+    tokenUrl: 'https://example.com',
     token: {
       id: id(`Token:1:${token}`),
       chain: 'ethereum',
@@ -90,10 +92,6 @@ test('every field of a balance reaches the client, of a token and of the native 
       name: 'USD Coin',
       decimals: 6,
       logo: 'https://example.com/logo.png',
-      url: 'https://example.com',
-      priceUsd: '1.5',
-      poolSizeUsd: '48210330.5',
-      lowLiquidity: false,
     },
     priceHistory: [
       { hoursAgo: 24, priceUsd: '1.2', changeRatio: '0.25' },
@@ -104,13 +102,13 @@ test('every field of a balance reaches the client, of a token and of the native 
   expect(native).toMatchObject({
     id: id(`Balance:${address}:1:native`),
     lowLiquidity: false,
+    poolSizeUsd: null,
     token: {
       id: id('Token:1:native'),
       address: null,
       isNative: true,
-      name: null,
+      name: 'Ether',
       logo: null,
-      poolSizeUsd: null,
     },
     priceHistory: [
       { hoursAgo: 24, priceUsd: null, changeRatio: null },
@@ -160,9 +158,10 @@ test('a field that the service omits, or sends as null, is null', async () => {
     valueUsd: null,
     priceUsd: null,
     lowLiquidity: null,
-    token: { symbol: null, name: null, decimals: null, logo: null, url: null },
+    tokenUrl: null,
+    token: { symbol: null, name: null, decimals: null, logo: null },
   });
-  expect(nulls).toMatchObject({ valueUsd: null, priceUsd: null, token: { logo: null, poolSizeUsd: null } });
+  expect(nulls).toMatchObject({ valueUsd: null, priceUsd: null, poolSizeUsd: null, token: { logo: null } });
 });
 
 test.each([
@@ -182,9 +181,9 @@ test.each([
   [{ pool_size: 1233, low_liquidity: false }, false],
   [{ pool_size: undefined, low_liquidity: true }, true],
   [{ pool_size: undefined }, null],
-])('a balance with %j has lowLiquidity %s, and so has its token', async (fields, low) => {
+])('a balance with %j has lowLiquidity %s', async (fields, low) => {
   const [node] = await shown(balance(fields));
-  expect(node).toMatchObject({ lowLiquidity: low, token: { lowLiquidity: low } });
+  expect(node).toMatchObject({ lowLiquidity: low });
 });
 
 test('an amount of 256 bits keeps all its digits', async () => {
@@ -247,25 +246,26 @@ test('fields of one operation that differ in details, hours, size or pool size s
   }));
   const { data, extensions } = await gateway.query<{ wallet: Record<string, Connection> }>(`{
     wallet(address: "${address}") {
-      plain: balances(chainIds: [1], first: 1) { nodes { amount priceHistory { hoursAgo } } }
-      day: balances(chainIds: [1], priceHoursAgo: [24]) { nodes { token { logo } priceHistory { hoursAgo priceUsd } } }
-      hour: balances(chainIds: [1], priceHoursAgo: [1], minPoolSizeUsd: "1") { nodes { pool { type } priceHistory { hoursAgo priceUsd } } }
+      plain: balances(chainIds: [1], first: 1) { nodes { amount } }
+      day: balances(chainIds: [1]) { nodes { token { logo } priceHistory(hoursAgo: [24]) { hoursAgo priceUsd } } }
+      hour: balances(chainIds: [1], minPoolSizeUsd: "1") { nodes { pool { type } priceHistory(hoursAgo: [1]) { hoursAgo priceUsd } } }
     }
   }`);
   expect(asked(fake).map(([, query]) => query)).toEqual([
     { limit: '1000', chain_ids: '1', metadata: 'logo,pools', historical_prices: '1,24' },
   ]);
   expect(extensions.upstream).toMatchObject({ requests: 1, computeUnits: 1 });
-  expect(
-    [data?.wallet.plain, data?.wallet.day, data?.wallet.hour].map((list) => list?.nodes[0]?.priceHistory),
-  ).toEqual([null, [{ hoursAgo: 24, priceUsd: '24' }], [{ hoursAgo: 1, priceUsd: '1' }]]);
+  expect([data?.wallet.day, data?.wallet.hour].map((list) => list?.nodes[0]?.priceHistory)).toEqual([
+    [{ hoursAgo: 24, priceUsd: '24' }],
+    [{ hoursAgo: 1, priceUsd: '1' }],
+  ]);
 });
 
 const HOURS = (groups: readonly (readonly number[])[]) =>
   groups
     .map(
       (hours, index) =>
-        `h${index}: balances(chainIds: [1, 10], priceHoursAgo: ${JSON.stringify(hours)}) { nodes { priceHistory { priceUsd } } }`,
+        `h${index}: balances(chainIds: [1, 10]) { nodes { priceHistory(hoursAgo: ${JSON.stringify(hours)}) { priceUsd } } }`,
     )
     .join(' ');
 
@@ -308,11 +308,11 @@ test('a page keeps the hours of several clients, but never asks for more than th
 test.each([
   ['[1, 2, 3, 4]', 'at most 3'],
   ['[0]', 'from 1'],
-])('priceHoursAgo: %s is refused before a request', async (hours, message) => {
+])('priceHistory of hours %s is refused before a request', async (hours, message) => {
   await using over = await start();
   const { fake, gateway, address } = over;
   const { errors } = await gateway.query(
-    `{ wallet(address: "${address}") { balances(priceHoursAgo: ${hours}) { nodes { amount } } } }`,
+    `{ wallet(address: "${address}") { balances { nodes { priceHistory(hoursAgo: ${hours}) { priceUsd } } } } }`,
   );
   expect(errors?.[0]).toMatchObject({
     message: expect.stringContaining(message),
@@ -324,7 +324,7 @@ test.each([
 const PAGE = `query ($address: Address!, $first: Int, $after: String, $min: Decimal) {
   wallet(address: $address) {
     balances(chainIds: [1], first: $first, after: $after, minPoolSizeUsd: $min) {
-      edges { cursor node { amount token { poolSizeUsd } } } pageInfo { hasNextPage endCursor }
+      edges { cursor node { amount poolSizeUsd } } pageInfo { hasNextPage endCursor }
     }
   }
 }`;
@@ -360,17 +360,19 @@ test('minPoolSizeUsd fills its pages from as many of the service as it takes, by
   expect(other.errors?.[0]?.extensions.code).toBe('INVALID_CURSOR');
 });
 
-test('priceHoursAgo is no part of a cursor', async () => {
+test('the hours of priceHistory are no part of a cursor', async () => {
   await using over = await start();
   const { fake, gateway, address } = over;
   fake.balances.set(address, () => ({ json: balancesEnvelope([balance(), nativeBalance()]) }));
-  const page = (args: string) =>
+  const page = (args: string, hours: string) =>
     gateway.data<Data>(
-      `{ wallet(address: "${address}") { balances(${args}) { nodes { amount } pageInfo { hasNextPage endCursor } } } }`,
+      `{ wallet(address: "${address}") { balances(${args}) { nodes { amount priceHistory(hoursAgo: [${hours}]) { hoursAgo } } pageInfo { hasNextPage endCursor } } } }`,
     );
-  const { wallet } = await page('first: 1, priceHoursAgo: [24]');
-  const next = await page(`first: 1, priceHoursAgo: [1], after: "${wallet.balances.pageInfo?.endCursor}"`);
-  expect(next.wallet.balances.nodes).toEqual([{ amount: '1500000000000000000' }]);
+  const { wallet } = await page('first: 1', '24');
+  const next = await page(`first: 1, after: "${wallet.balances.pageInfo?.endCursor}"`, '1');
+  expect(next.wallet.balances.nodes).toEqual([
+    { amount: '1500000000000000000', priceHistory: [{ hoursAgo: 1 }] },
+  ]);
 });
 
 test("the service's errors and warnings are in partialErrors", async () => {
@@ -429,12 +431,11 @@ test('a picture or a website is a URL of http, https or ipfs; any other text is 
     ),
   }));
   const { wallet } = await gateway.data<Data>(
-    'query ($address: Address!) { wallet(address: $address) { balances(chainIds: [1]) { nodes { token { logo url } } } } }',
+    'query ($address: Address!) { wallet(address: $address) { balances(chainIds: [1]) { nodes { tokenUrl token { logo } } } } }',
     { address },
   );
-  const shown = wallet.balances.nodes.map((node) => node?.token as Fields);
-  expect(shown).toEqual([
-    ...kept.map((text) => ({ logo: text, url: text })),
-    ...left.map(() => ({ logo: null, url: null })),
+  expect(wallet.balances.nodes).toEqual([
+    ...kept.map((text) => ({ tokenUrl: text, token: { logo: text } })),
+    ...left.map(() => ({ tokenUrl: null, token: { logo: null } })),
   ]);
 });

@@ -62,8 +62,8 @@ test('activity: an item of each type, and of one that is in the specification al
     ),
   ];
   const FIELDS = `type typeName chainId blockNumber blockTime transactionHash transactionFrom transactionTo transactionValue
-    assetType tokenAddress tokenId from to value valueUsd subscribedAddress spender callType data function contractName
-    token { address isNative symbol name decimals logo priceUsd poolSizeUsd lowLiquidity }
+    assetType tokenAddress tokenId from to value valueUsd lowLiquidity subscribedAddress spender callType function contractName
+    token { address isNative symbol name decimals logo }
     swap { from { value token { address symbol } } to { value token { address symbol } } }`;
   const { data, asked } = await askOver(
     { [`activity/${WALLET}`]: `{ "activity": [${items.join()}], "next_offset": null }` },
@@ -90,9 +90,6 @@ test('activity: an item of each type, and of one that is in the specification al
     name: null,
     decimals: null,
     logo: null,
-    priceUsd: null,
-    poolSizeUsd: null,
-    lowLiquidity: null,
   };
   expect(data).toEqual({
     wallet: {
@@ -102,7 +99,7 @@ test('activity: an item of each type, and of one that is in the specification al
           {
             ...common(9),
             ...{ type: 'SEND', typeName: 'send', assetType: 'ERC20', tokenAddress: USDC },
-            ...{ to: addressOf(2), value: '140200', valueUsd: '0.14017463965013963' },
+            ...{ to: addressOf(2), value: '140200', valueUsd: '0.14017463965013963', lowLiquidity: false },
             token: {
               address: USDC,
               isNative: false,
@@ -110,16 +107,13 @@ test('activity: an item of each type, and of one that is in the specification al
               name: 'USD Coin',
               decimals: 6,
               logo: LOGO,
-              priceUsd: '0.9998123401963013',
-              poolSizeUsd: '35721986.87',
-              lowLiquidity: false,
             },
           },
           {
             ...common(8),
             ...{ type: 'RECEIVE', typeName: 'receive', assetType: 'NATIVE' },
             ...{ from: addressOf(2), value: '1500000000000000000', valueUsd: '4438.95914225589' },
-            token: { ...unsaid, address: null, isNative: true, lowLiquidity: false },
+            token: { ...unsaid, address: null, isNative: true, symbol: 'ETH', name: 'Ether', decimals: 18 },
           },
           {
             ...common(7),
@@ -149,7 +143,8 @@ test('activity: an item of each type, and of one that is in the specification al
           },
           {
             ...common(3),
-            ...{ type: 'CALL', typeName: 'call', to: addressOf(5), value: '0', contractName: 'Vault' },
+            ...{ type: 'CALL', typeName: 'call', callType: 'outgoing', to: addressOf(5), value: '0' },
+            contractName: 'Vault',
             function: {
               signature: '0xa9059cbb',
               name: 'transfer',
@@ -158,7 +153,7 @@ test('activity: an item of each type, and of one that is in the specification al
           },
           {
             ...common(2),
-            ...{ type: 'CALL', typeName: 'call', from: addressOf(5) },
+            ...{ type: 'CALL', typeName: 'call', callType: 'incoming', from: addressOf(5) },
             ...{ transactionFrom: addressOf(5), transactionValue: '0' },
           },
           { ...common(1), typeName: 'transfer' },
@@ -272,18 +267,18 @@ test('token search, whose answer is a bare list', async () => {
         { "chain_id": 1380012617, "address": "${USDC}", "token_type": "ERC20", "symbol": "USDC", "name": "USD Coin", "logo": "${LOGO}", "decimals": 6 },
         { "chain_id": 1, "address": "${addressOf(2)}", "token_type": "ERC20", "symbol": "xUSDC", "name": "", "logo": null, "decimals": null }]`,
     },
-    '{ searchTokens(query: " uSDc ") { chainId address symbol name logo decimals priceUsd chainInfo { name } } }',
+    '{ searchTokens(query: " uSDc ") { chainId address symbol name logo decimals chainInfo { name } } }',
   );
   expect(asked).toEqual(['search/tokens?limit=50&query=usdc']);
   expect(data).toEqual({
     searchTokens: [
       {
         ...{ chainId: 1380012617, address: USDC, symbol: 'USDC', name: 'USD Coin', logo: LOGO, decimals: 6 },
-        ...{ priceUsd: null, chainInfo: { name: 'rari' } },
+        chainInfo: { name: 'rari' },
       },
       {
         ...{ chainId: 1, address: addressOf(2), symbol: 'xUSDC', name: '', logo: null, decimals: null },
-        ...{ priceUsd: null, chainInfo: { name: 'ethereum' } },
+        chainInfo: { name: 'ethereum' },
       },
     ],
   });

@@ -8,8 +8,7 @@ const WALLET = '0xd8da6bf26964af9d7eed9e03e53415d37aa96045';
 const USDC = '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48';
 const id = (text: string): string => Buffer.from(text).toString('base64');
 
-const TOKEN =
-  'token { chain address isNative symbol name decimals logo url priceUsd poolSizeUsd lowLiquidity }';
+const TOKEN = 'token { chain address isNative symbol name decimals logo }';
 const UNSAID = {
   chain: 'ethereum',
   address: null,
@@ -18,13 +17,9 @@ const UNSAID = {
   name: null,
   decimals: null,
   logo: null,
-  url: null,
-  priceUsd: null,
-  poolSizeUsd: null,
-  lowLiquidity: null,
 };
 
-const BALANCE = `chainId amount valueUsd priceUsd lowLiquidity priceHistory { hoursAgo priceUsd }
+const BALANCE = `chainId amount valueUsd priceUsd lowLiquidity poolSizeUsd tokenUrl priceHistory(hoursAgo: [720, 24]) { hoursAgo priceUsd }
     pool { type address chainId tokens } ${TOKEN}`;
 
 const ANSWER = `{ "wallet_address": "${WALLET}",
@@ -55,7 +50,7 @@ test('a list of every kind of balance, with the details that it was asked for', 
   const { data, asked } = await askOver(
     { [`balances/${WALLET}`]: ANSWER },
     `{ wallet(address: "${WALLET}") {
-        balances(chainIds: [1, 999, 8453, 43114], priceHoursAgo: [720, 24]) { requestTime responseTime partialErrors nodes { id ${BALANCE} } }
+        balances(chainIds: [1, 999, 8453, 43114]) { requestTime responseTime partialErrors nodes { id ${BALANCE} } }
       } }`,
   );
   expect(asked).toEqual([
@@ -85,6 +80,8 @@ test('a list of every kind of balance, with the details that it was asked for', 
             valueUsd: '1791479.56175136',
             priceUsd: '2959.30609483726',
             lowLiquidity: false,
+            poolSizeUsd: null,
+            tokenUrl: null,
             priceHistory: [
               { hoursAgo: 720, priceUsd: '2816.476803' },
               { hoursAgo: 24, priceUsd: '2950' },
@@ -94,10 +91,8 @@ test('a list of every kind of balance, with the details that it was asked for', 
               ...UNSAID,
               isNative: true,
               symbol: 'ETH',
+              name: 'Ether',
               decimals: 18,
-              logo: 'https://service.example/token/logo/1',
-              priceUsd: '2959.30609483726',
-              lowLiquidity: false,
             },
           },
           {
@@ -107,6 +102,8 @@ test('a list of every kind of balance, with the details that it was asked for', 
             valueUsd: '1841.694228',
             priceUsd: '0.999834',
             lowLiquidity: false,
+            poolSizeUsd: '735917502571333',
+            tokenUrl: 'https://circle.com',
             priceHistory: [
               { hoursAgo: 720, priceUsd: null },
               { hoursAgo: 24, priceUsd: '1' },
@@ -124,10 +121,6 @@ test('a list of every kind of balance, with the details that it was asked for', 
               name: 'USD Coin',
               decimals: 6,
               logo: `https://service.example/token/logo/1/${USDC}`,
-              url: 'https://circle.com',
-              priceUsd: '0.999834',
-              poolSizeUsd: '735917502571333',
-              lowLiquidity: false,
             },
           },
           {
@@ -137,6 +130,8 @@ test('a list of every kind of balance, with the details that it was asked for', 
             valueUsd: '56337928316928800000000000000000',
             priceUsd: '1233346836175539000000',
             lowLiquidity: true,
+            poolSizeUsd: '1233.5',
+            tokenUrl: null,
             priceHistory: [
               { hoursAgo: 720, priceUsd: null },
               { hoursAgo: 24, priceUsd: null },
@@ -154,9 +149,6 @@ test('a list of every kind of balance, with the details that it was asked for', 
               symbol: 'THIN',
               name: 'Thin',
               decimals: 12,
-              priceUsd: '1233346836175539000000',
-              poolSizeUsd: '1233.5',
-              lowLiquidity: true,
             },
           },
           {
@@ -166,6 +158,8 @@ test('a list of every kind of balance, with the details that it was asked for', 
             valueUsd: '4094934324382990000000000',
             priceUsd: '9388386012000030000',
             lowLiquidity: true,
+            poolSizeUsd: '9',
+            tokenUrl: null,
             priceHistory: [
               { hoursAgo: 720, priceUsd: null },
               { hoursAgo: 24, priceUsd: null },
@@ -178,9 +172,6 @@ test('a list of every kind of balance, with the details that it was asked for', 
               symbol: 'DUST',
               name: 'Dust',
               decimals: 12,
-              priceUsd: '9388386012000030000',
-              poolSizeUsd: '9',
-              lowLiquidity: true,
             },
           },
           {
@@ -190,6 +181,8 @@ test('a list of every kind of balance, with the details that it was asked for', 
             valueUsd: null,
             priceUsd: null,
             lowLiquidity: null,
+            poolSizeUsd: null,
+            tokenUrl: null,
             priceHistory: [
               { hoursAgo: 720, priceUsd: null },
               { hoursAgo: 24, priceUsd: null },
@@ -208,7 +201,7 @@ test('their sum without what thin pools claim, of a page that warns of chains', 
     { [`balances/${WALLET}`]: ANSWER },
     `{ wallet(address: "${WALLET}") { portfolio(chainIds: [1, 999, 8453, 43114], priceHoursAgo: [24]) {
         totalUsd countedBalances excluded { chainId balances totalUsd share } unpricedBalances
-        byChain { chainId balances totalUsd share } top(first: 1) { valueUsd priceHistory { priceUsd } }
+        byChain { chainId balances totalUsd share } top(first: 1) { valueUsd priceHistory(hoursAgo: [24]) { priceUsd } }
         change { hoursAgo totalUsd changeUsd unpricedBalances } isComplete unavailableChainIds asOf
       } } }`,
   );

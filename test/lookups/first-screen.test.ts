@@ -6,7 +6,7 @@ const FIRST_SCREEN = `query ($address: Address!) {
   wallet(address: $address) {
     portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {
       totalUsd isComplete change { changeRatio } byChain { chainId totalUsd share }
-      top(first: 10) { id amount valueUsd token { symbol logo } priceHistory { changeRatio } }
+      top(first: 10) { id amount valueUsd token { symbol logo } priceHistory(hoursAgo: [24]) { changeRatio } }
     }
     activity(first: 20, chainIds: [1, 8453]) { nodes { id type value token { symbol logo } } }
     collectibles(first: 20, chainIds: [1, 8453]) { nodes { id name imageUrl } }

@@ -57,6 +57,24 @@ test('every digit of a market reaches the client, of numbers in any form', async
   expect(seen()).toEqual([`/v1/evm/token-info/${addressOf(0xc0)}?chain_ids=1`]);
 });
 
+test('what a contract is called costs its market, once together with it; a chain is called without a request', async () => {
+  reply = () => ({ json: { tokens: [{ symbol: 'T', name: 'Tee', decimals: 3 }] }, headers: BILLED });
+  const named = 'symbol name decimals logo';
+  const { data, extensions } = await gateway.query(
+    `{ a: ${usdc()} { ${named} market { symbol } } b: ${usdc()} { ${named} } c: token(token: { nativeOf: 1 }) { ${named} } }`,
+  );
+  const called = { symbol: 'T', name: 'Tee', decimals: 3, logo: null };
+  expect(data).toEqual({
+    a: { ...called, market: { symbol: 'T' } },
+    b: called,
+    c: { symbol: 'ETH', name: 'Ether', decimals: 18, logo: null },
+  });
+  expect(extensions.upstream).toMatchObject({ requests: 1, computeUnits: 2 });
+  const id = btoa(`Token:1:${addressOf(0xc1)}`);
+  const node = await gateway.query(`{ node(id: "${id}") { ... on Token { ${named} } } }`);
+  expect(node).toMatchObject({ data: { node: called }, extensions: { upstream: { computeUnits: 2 } } });
+});
+
 test('what the service omits or sends as null is null', async () => {
   reply = () => ({ json: { tokens: [{ chain: 'base', logo: null, name: null }] } });
   const { data, errors } = await marketOf('token(token: { nativeOf: 8453 })');

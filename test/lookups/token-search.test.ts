@@ -31,9 +31,7 @@ afterEach(async () => {
 type Found = { searchTokens: Record<string, unknown>[] | null };
 
 const search = (args: string) =>
-  gateway.query<Found>(
-    `{ searchTokens(${args}) { id chainId address isNative symbol name logo decimals lowLiquidity } }`,
-  );
+  gateway.query<Found>(`{ searchTokens(${args}) { id chainId address isNative symbol name logo decimals } }`);
 
 const seen = () => fake.requests.map(({ path, query }) => `${path}?${query}`);
 
@@ -49,7 +47,6 @@ test('finds tokens, the first ten of fifty, at the price of one request', async 
     name: 'Token 2',
     logo: null,
     decimals: 18,
-    lowLiquidity: null,
   });
   expect(extensions.upstream).toEqual({ requests: 1, computeUnits: 2, cached: 0 });
   expect(seen()).toEqual(['/v1/evm/search/tokens?limit=50&query=tok']);

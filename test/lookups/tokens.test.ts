@@ -5,7 +5,8 @@ import { addressOf } from '../support/upstream/builders.ts';
 
 /** A token is a chain and an address, or the chain's own currency. By itself it needs no request. */
 
-const FIELDS = '__typename id chainId chain address isNative symbol decimals lowLiquidity chainInfo { name }';
+const FIELDS = '__typename id chainId chain address isNative chainInfo { name }';
+const NAMED = `${FIELDS} symbol name decimals`;
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -15,15 +16,13 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 
 const contract = (chainId: number, address: string) => ({ contract: { chainId, address } });
 
-const tokenOf = async (token: object) =>
+const tokenOf = async (token: object, fields = FIELDS) =>
   (
     await gateway.data<{ token: { id: string } }>(
-      `query ($token: TokenInput!) { token(token: $token) { ${FIELDS} } }`,
+      `query ($token: TokenInput!) { token(token: $token) { ${fields} } }`,
       { token },
     )
   ).token;
-
-const unsaid = { chain: null, symbol: null, decimals: null };
 
 describe('a token is named by', () => {
   test('its contract, in any letter case', async () => {
@@ -33,9 +32,8 @@ describe('a token is named by', () => {
       chainId: 8453,
       address: addressOf(0xab),
       isNative: false,
-      lowLiquidity: null,
+      chain: 'base',
       chainInfo: { name: 'base' },
-      ...unsaid,
     };
     expect(await tokenOf(contract(8453, addressOf(0xab)))).toEqual(expected);
     const upper = addressOf(0xab).toUpperCase().replace('0X', '0x');
@@ -45,16 +43,16 @@ describe('a token is named by', () => {
   });
 
   test('the chain that it is the currency of', async () => {
-    expect(await tokenOf({ nativeOf: 1 })).toEqual({
+    expect(await tokenOf({ nativeOf: 1 }, NAMED)).toEqual({
       __typename: 'Token',
       id: expect.any(String),
       chainId: 1,
       address: null,
       isNative: true,
-      lowLiquidity: false,
+      chain: 'ethereum',
       chainInfo: { name: 'ethereum' },
-      chain: null,
       symbol: 'ETH',
+      name: 'Ether',
       decimals: 18,
     });
   });
@@ -72,7 +70,7 @@ describe('a token is named by', () => {
   });
 
   test('a chain that nobody lists, which has no chainInfo', async () => {
-    expect(await tokenOf({ nativeOf: 2 ** 50 })).toMatchObject({
+    expect(await tokenOf({ nativeOf: 2 ** 50 }, NAMED)).toMatchObject({
       chainId: 2 ** 50,
       chainInfo: null,
       symbol: null,

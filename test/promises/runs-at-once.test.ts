@@ -126,7 +126,7 @@ test('events of each type arrive typed, and match what the service then says of 
           chainId
           events {
             __typename
-            ... on TransactionEvent { transaction { id hash direction success decoded { name } } }
+            ... on TransactionEvent { transaction { hash direction success decoded { name } } }
             ... on Activity { type typeName transactionHash value }
             ... on BalanceChange { subscribedAddress direction amountBefore amountAfter amountDelta }
           }

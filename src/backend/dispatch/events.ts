@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type Activity, activitiesOf } from '../endpoints/activity-items.ts';
-import { type EventAsset, isoSeconds, knownAsset, NATIVE, usdValue } from '../endpoints/assets.ts';
+import {
+  type EventAsset,
+  inFifteenDigits,
+  isoSeconds,
+  knownAsset,
+  NATIVE,
+  usdValue,
+} from '../endpoints/assets.ts';
 import { outcomeOf, quantity } from '../endpoints/outcome.ts';
 import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { ChainReader } from '../source.ts';
@@ -108,69 +115,96 @@ function* transactionEvents(data: ChainReader, transaction: Transaction): Genera
   };
 }
 
-type Change = BalanceChange & { readonly address: Hex; readonly counterparty: Hex };
+type Change = BalanceChange & {
+  readonly address: Hex;
+  readonly counterparty: Hex;
+  /** After minus before; where that is not known, what the transfer adds: for the native asset, without the fee. */
+  readonly delta: bigint;
+};
 
 /** The sides of a transfer whose balances are known. */
-const changesOf = ({ from, to, balances }: Transfer): readonly Change[] => [
-  ...(balances?.from ? [{ ...balances.from, address: from, counterparty: to }] : []),
-  ...(balances?.to ? [{ ...balances.to, address: to, counterparty: from }] : []),
+const changesOf = ({ from, to, value, balances }: Transfer): readonly Change[] => [
+  ...(balances?.from ? [{ ...withDelta(balances.from, -value), address: from, counterparty: to }] : []),
+  ...(balances?.to ? [{ ...withDelta(balances.to, value), address: to, counterparty: from }] : []),
 ];
 
+const withDelta = ({ before, after }: BalanceChange, moved: bigint) => ({
+  ...{ before, after },
+  delta: before === null || after === null ? moved : after - before,
+});
+
 /**
- * A balance change with every documented field; null where the value is unknown. Deltas are signed: after minus before.
+ * A balance change with every documented field; null where the value is unknown. Deltas are signed. `is_current` is false where
+ * newer blocks have been delivered before.
  */
 const balanceItem = (
   data: ChainReader,
   { chain, hash, blockTime }: Transaction,
-  { token, asset: type }: Transfer,
-  { address, counterparty, before, after }: Change,
+  { token, asset: type, tokenId }: Transfer,
+  { address, counterparty, before, after, delta }: Change,
+  isCurrent: boolean,
 ) => {
   const asset = knownAsset(data, chain, token, blockTime, type);
+  const worthOf = (amount: bigint | null) =>
+    amount === null ? null : inFifteenDigits(usdValue(amount, asset));
   return {
-    amount_before: before.toString(),
-    amount_after: after.toString(),
-    amount_delta: (after - before).toString(),
+    amount_before: before?.toString() ?? null,
+    amount_after: after?.toString() ?? null,
+    amount_delta: delta.toString(),
     asset: {
       token_address: token,
+      asset_type: type,
+      ...(tokenId !== null && { id: tokenId.toString() }),
       symbol: asset?.symbol ?? null,
       name: asset?.name ?? null,
       decimals: asset?.decimals ?? null,
-      low_liquidity: asset === null ? true : asset.lowLiquidity,
+      low_liquidity: asset?.lowLiquidity ?? null,
       pool_size_usd: asset?.poolSizeUsd ?? null,
       token_metadata: { logo: asset?.logo ?? null },
     },
     counterparty_address: counterparty,
     subscribed_address: address,
-    direction: after > before ? 'in' : 'out',
-    price_usd: asset?.priceUsd ?? null,
+    direction: delta > 0n ? 'in' : 'out',
+    ...(!isCurrent && { is_current: false }),
+    price_usd: inFifteenDigits(asset?.priceUsd ?? null),
     transaction_hash: hash,
-    value_before_usd: usdValue(before, asset),
-    value_after_usd: usdValue(after, asset),
-    value_delta_usd: usdValue(after - before, asset),
+    value_before_usd: worthOf(before),
+    value_after_usd: worthOf(after),
+    value_delta_usd: worthOf(delta),
   };
 };
 
 /** The balance changes of the sides of each transfer. A transfer to oneself, or of 0, changes no balance. */
-function* balanceEvents(data: ChainReader, transaction: Transaction): Generator<BalanceEvent> {
+function* balanceEvents(
+  data: ChainReader,
+  transaction: Transaction,
+  isCurrent: boolean,
+): Generator<BalanceEvent> {
   for (const effect of transaction.effects) {
     if (effect.kind !== 'transfer' || effect.from === effect.to) continue;
     for (const change of changesOf(effect)) {
-      if (change.address === ZERO_ADDRESS || change.before === change.after) continue;
+      if (change.address === ZERO_ADDRESS || change.delta === 0n) continue;
       yield {
         type: 'balances',
         address: change.address,
         assets: [{ type: effect.asset, token: effect.token }],
-        item: () => balanceItem(data, transaction, effect, change),
+        item: () => balanceItem(data, transaction, effect, change, isCurrent),
       };
     }
   }
 }
 
-function* eventsOf(data: ChainReader, transaction: Transaction): Generator<OnchainEvent> {
+function* eventsOf(data: ChainReader, transaction: Transaction, isCurrent: boolean): Generator<OnchainEvent> {
   yield* transactionEvents(data, transaction);
   const view = { as: 'delivery', time: transaction.blockTime } as const;
-  for (const activity of activitiesOf(data, transaction, view)) yield { type: 'activities', ...activity };
-  yield* balanceEvents(data, transaction);
+  for (const activity of activitiesOf(data, transaction, view))
+    yield {
+      type: 'activities',
+      ...activity,
+      // Hosted services don't say it. Without it nobody knows whose it is where a webhook has several addresses.
+      item: () => ({ ...activity.item(), subscribed_address: activity.address }),
+    };
+  yield* balanceEvents(data, transaction, isCurrent);
 }
 
 /** An event of a transaction, as listeners hear of it. `was` is the same event as it was delivered before; null for a new one. */
@@ -185,11 +219,12 @@ function* newsOf(
   data: ChainReader,
   { transactions }: Block,
   before: readonly Transaction[] | null,
+  isCurrent: boolean,
 ): Generator<Told> {
   for (const [at, transaction] of transactions.entries()) {
     const earlier = before?.[at];
-    const known = Map.groupBy(earlier === undefined ? [] : eventsOf(data, earlier), keyOf);
-    for (const event of eventsOf(data, transaction)) {
+    const known = Map.groupBy(earlier === undefined ? [] : eventsOf(data, earlier, isCurrent), keyOf);
+    for (const event of eventsOf(data, transaction, isCurrent)) {
       const was = known.size === 0 ? null : (known.get(keyOf(event))?.shift() ?? null);
       yield { transaction, event, was };
     }
@@ -205,7 +240,7 @@ const isNews = (webhook: Webhook, chainId: number, { event, was }: Told): boolea
 /**
  * The deliveries of a block. Each webhook gets the matching events in the block's order, in as many deliveries as they need.
  * With `before`, its transactions as they were delivered before, only what has been added to them is delivered, as a part of the
- * block that has a name.
+ * block that has a name. `isCurrent` is false where newer blocks of the chain have been delivered.
  */
 export function* deliveriesOf(
   block: Block,
@@ -213,6 +248,7 @@ export function* deliveriesOf(
   store: Pick<Store, 'subscribers'>,
   before: readonly Transaction[] | null = null,
   part = 'traces',
+  isCurrent = true,
 ): Generator<Delivery> {
   const { chain, number, hash } = block;
   const occasion = before === null ? hash : `${hash} ${part}`;
@@ -220,7 +256,7 @@ export function* deliveriesOf(
   const deliver = ({ id, type }: Webhook, body: string): Delivery => ({
     ...{ webhookId: id, type, chainId: chain.id, blockNumber: number, body },
   });
-  for (const told of newsOf(data, block, before)) {
+  for (const told of newsOf(data, block, before, isCurrent)) {
     let item: WrittenItem | null = null;
     for (const webhook of store.subscribers(told.event.address)) {
       if (!isNews(webhook, chain.id, told)) continue;

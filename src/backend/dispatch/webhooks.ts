@@ -86,6 +86,8 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     onDeliveryEnd = () => {},
     log = () => {},
   } = options;
+  /** The newest block of each chain that was told of. */
+  const newest = new Map<number, number>();
   const sender = createSender({
     now,
     timeoutMs: deliveryTimeoutMs,
@@ -111,8 +113,12 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
       sendTestEvent: (webhook, address) => dispatcher.deliver(testDelivery(webhook, address, data, now())),
     }),
     handleBlock(block, before, part) {
-      if (!block.chain.webhooks) return;
-      for (const delivery of deliveriesOf(block, data, store, before, part)) dispatcher.deliver(delivery);
+      const { chain, number } = block;
+      if (!chain.webhooks) return;
+      if (before === undefined) newest.set(chain.id, number);
+      const isCurrent = newest.get(chain.id) === number;
+      for (const delivery of deliveriesOf(block, data, store, before, part, isCurrent))
+        dispatcher.deliver(delivery);
     },
     start: dispatcher.start,
     dropBlocks: store.deliveries.dropBlocks,

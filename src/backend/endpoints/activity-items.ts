@@ -1,15 +1,7 @@
 import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { ChainReader } from '../source.ts';
 import type { ActivityType, Approval, AssetType, Hex, Swap, Transaction, Transfer } from '../types.ts';
-import {
-  type EventAsset,
-  isoSeconds,
-  type KnownAsset,
-  knownAsset,
-  tradedAsset,
-  usdValue,
-  worth,
-} from './assets.ts';
+import { type EventAsset, isoSeconds, type KnownAsset, knownAsset, tradedAsset, usdValue } from './assets.ts';
 
 /** Who reads the items: a delivery's body has fields that the lookup's page lacks, and the other way round. */
 export type View = {
@@ -114,16 +106,14 @@ function* callActivities(frame: Frame): Generator<Activity> {
 }
 
 /** The fields that every activity has of its transaction. */
-const base = ({ transaction, view }: Frame, type: ActivityType): Item => ({
+const base = ({ transaction }: Frame, type: ActivityType): Item => ({
   chain_id: transaction.chain.id,
   block_number: transaction.blockNumber,
   block_time: isoSeconds(transaction.blockTime),
   tx_hash: transaction.hash,
-  ...(view.as === 'delivery' && {
-    tx_from: transaction.from,
-    tx_to: transaction.to,
-    tx_value: transaction.value.toString(),
-  }),
+  tx_from: transaction.from,
+  tx_to: transaction.to ?? undefined,
+  tx_value: transaction.value.toString(),
   type,
 });
 
@@ -138,9 +128,9 @@ const metadata = ({ view }: Frame, asset: KnownAsset | null): Item | undefined =
   if (asset === null) return undefined;
   const { symbol, decimals, name, logo, priceUsd, poolSizeUsd, standard } = asset;
   const shared = { symbol, decimals, name, logo: logo ?? undefined };
-  if (view.as === 'delivery') return { ...shared, price_usd: priceUsd ?? undefined };
-  if (standard === 'native') return undefined;
-  return { ...shared, price_usd: priceUsd ?? undefined, pool_size: poolSizeUsd ?? undefined, standard };
+  const priced = { ...shared, price_usd: priceUsd ?? undefined, pool_size: poolSizeUsd ?? undefined };
+  if (view.as === 'delivery') return priced;
+  return standard === 'native' ? undefined : { ...priced, standard };
 };
 
 /** A side of a swap has no price of its own in lookups. */
@@ -151,10 +141,8 @@ const sideMetadata = (frame: Frame, token: Hex | null): Item | undefined => {
   return { symbol, decimals, name, logo: logo ?? undefined };
 };
 
-const dollars = ({ view }: Frame, value: bigint, asset: KnownAsset | null): number | undefined => {
-  if (view.as === 'delivery') return usdValue(value, asset) ?? undefined;
-  return asset === null || asset.priceUsd === null ? undefined : worth(value, asset, asset.priceUsd);
-};
+const dollars = (value: bigint, asset: KnownAsset | null): number | undefined =>
+  usdValue(value, asset) ?? undefined;
 
 type Amount = Pick<Transfer, 'asset' | 'token' | 'tokenId' | 'value'>;
 
@@ -173,7 +161,7 @@ const transferItem = (
 ): Item => ({
   ...base(frame, type),
   ...amountFields(frame, transfer),
-  value_usd: dollars(frame, transfer.value, assetOf(frame, transfer.token, transfer.asset)),
+  value_usd: dollars(transfer.value, assetOf(frame, transfer.token, transfer.asset)),
   ...(type === 'send' || type === 'burn' ? { to: transfer.to } : { from: transfer.from }),
 });
 
@@ -194,7 +182,7 @@ const swapItem = (frame: Frame, { router, sold, bought }: Swap): Item => {
   return {
     ...base(frame, 'swap'),
     asset_type: tradedAsset(data, transaction.chain, sold.token).type,
-    value_usd: dollars(frame, sold.value, assetOf(frame, sold.token)),
+    value_usd: dollars(sold.value, assetOf(frame, sold.token)),
     to: router,
     from_token_address: sold.token ?? native,
     from_token_value: sold.value.toString(),
@@ -216,9 +204,8 @@ const callItem = (frame: Frame, contract: Hex, direction: 'outgoing' | 'incoming
   const name = chain.contractName(transaction.chain.id, contract);
   return {
     ...base(frame, 'call'),
-    ...(view.as === 'delivery'
-      ? { call_type: direction, data }
-      : { contract_metadata: name === null ? undefined : { name } }),
+    ...(view.as === 'delivery' && { call_type: direction, data }),
+    contract_metadata: name === null ? undefined : { name },
     ...(direction === 'outgoing' ? { to: contract } : { from }),
     value: value.toString(),
     function: decoded === null ? undefined : { signature: data.slice(0, 10), ...decoded },

@@ -74,12 +74,13 @@ export const tradedAsset = (data: ChainReader, chain: Chain, token: Hex | null):
 export const worth = (amount: bigint, { decimals }: Pick<KnownAsset, 'decimals'>, price: number): number =>
   (Number(amount) / 10 ** decimals) * price;
 
-/** The value in dollars of an amount in the asset's smallest unit, as deliveries have it; null without a price. */
-export const usdValue = (amount: bigint, asset: KnownAsset | null): number | null => {
-  if (asset === null || asset.priceUsd === null) return null;
-  // Twelve digits are more than a price has. Further digits are rounding noise.
-  return Number(worth(amount, asset, asset.priceUsd).toPrecision(12));
-};
+/** The value in dollars of an amount in the asset's smallest unit; null without a price. */
+export const usdValue = (amount: bigint, asset: KnownAsset | null): number | null =>
+  asset === null || asset.priceUsd === null ? null : worth(amount, asset, asset.priceUsd);
+
+/** A price or a value with the digits that lookups of balances write. */
+export const inFifteenDigits = (value: number | null): number | null =>
+  value === null ? null : Number(value.toPrecision(15));
 
 /** Formats milliseconds since 1970 as `2025-11-13T04:42:10+00:00`. */
 export const isoSeconds = (milliseconds: number): string =>

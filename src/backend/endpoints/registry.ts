@@ -1,7 +1,7 @@
 import { CHANGES_PATH } from '../changes.ts';
 import type { Operation } from '../http/http.ts';
 import type { ChainData, ChainStatus } from '../source.ts';
-import { CHAIN_LOOKUPS, type Chain } from '../types.ts';
+import { CHAIN_LOOKUPS, type Chain, type NativeAsset } from '../types.ts';
 import { approvals } from './approvals.ts';
 import { isoSeconds } from './assets.ts';
 import { balance, balances, stablecoins } from './balances.ts';
@@ -22,6 +22,14 @@ export const indexOf = (status: ChainStatus | undefined): object => {
     },
   };
 };
+
+/** The chain's own currency, which no item of a lookup describes as a whole. */
+const nativeOf = ({ symbol, name, decimals }: NativeAsset, logo: string | null) => ({
+  symbol,
+  name,
+  decimals,
+  ...(logo !== null && { logo }),
+});
 
 /** Says why a late start leaves token holders unsupported. */
 const lateHolders = (data: ChainData, chain: Chain): object => {
@@ -45,6 +53,7 @@ const supportedChains: Lookup = {
       name: chain.name,
       chain_id: chain.id,
       tags: chain.tags,
+      native: nativeOf(chain.native, data.logo(chain.id, null)),
       ...Object.fromEntries(
         CHAIN_LOOKUPS.map((lookup) => [lookup, { supported: !chain.unsupported.includes(lookup) }]),
       ),

@@ -7,7 +7,10 @@ import { isoSeconds, knownAsset } from './assets.ts';
 import { priceHistory } from './balances.ts';
 import { type Lookup, lacking, paged, type Service, warnings } from './lookup.ts';
 
-/** A token in the format of token info. Amounts and values of the supply are those of ERC-20s alone. */
+/**
+ * A token in the format of token info. Amounts and values of the supply are those of ERC-20s alone; of an NFT contract it says
+ * what it is called.
+ */
 const tokenItem = async (
   service: Service,
   chain: Chain,
@@ -18,7 +21,7 @@ const tokenItem = async (
   // A token that the source has not met is known once it is asked.
   const supply = token === null ? null : await data.supply(chain.id, token);
   const known = knownAsset(data, chain, token, now());
-  if (known === null || (token !== null && known.standard !== 'erc20'))
+  if (known === null || (known.standard === 'erc20' && supply === null))
     throw new Refused(404, 'Token not found');
   const { symbol, name, decimals, logo, priceUsd, poolSizeUsd } = known;
   const value = priceUsd === null || supply === null ? null : (Number(supply) / 10 ** decimals) * priceUsd;

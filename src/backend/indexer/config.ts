@@ -7,6 +7,10 @@ type IndexedChain = {
   readonly url: string;
   /** The first block to index; null chooses by the chain's height at the first start. */
   readonly startBlock: number | null;
+  /** What a setting calls it, and the groups of chains that it is in. Default: what is known of the id. */
+  readonly named?: { readonly name: string; readonly tags: readonly string[] };
+  /** Its own currency. Default: ether. */
+  readonly native?: { readonly symbol: string; readonly name: string | null; readonly decimals: number };
 };
 
 export type IndexedConfig = {

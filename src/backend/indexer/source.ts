@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Changes } from '../changes.ts';
 import { CHAINS } from '../sandbox/chains.ts';
 import type { BlockListener, Collection, Source } from '../source.ts';
-import type { Chain, ChainLookup, Hex } from '../types.ts';
+import type { Chain, ChainLookup, Hex, NativeAsset } from '../types.ts';
 import { concernedBy } from './blocks/concerned.ts';
 import { mayMoveInside, type ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
@@ -41,8 +41,8 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   const { database, watches, log } = options;
   const counts = new Map(options.chains.map(({ id }) => [id, new NodeCounts()]));
   const nodes = new Map(options.chains.map(({ id, url }) => [id, openNode(id, url, counts.get(id))]));
-  const chains = options.chains.map(({ id, startBlock }) =>
-    describeChain(id, () => (index.range(id)?.from ?? startBlock) === 0),
+  const chains = options.chains.map((chain) =>
+    describeChain(chain, () => (index.range(chain.id)?.from ?? chain.startBlock) === 0),
   );
   const changes = new Changes();
   const metadata = new Metadata({
@@ -241,24 +241,23 @@ const NEW_TOKENS_MS = 1_000;
 
 const NOTHING_WATCHED = { watches: () => false, after: () => null };
 
-/** A chain by its name, if it is a public one that is known. */
-const describeChain = (id: number, isWhole: () => boolean): Chain => {
+const ETHER: NativeAsset = { name: 'Ether', symbol: 'ETH', decimals: 18 };
+
+/** A chain as a setting names it, or else by what is known of its id: those of devnets say nothing of what they are. */
+const describeChain = (
+  { id, named, native: said }: IndexedConfig['chains'][number],
+  isWhole: () => boolean,
+): Chain => {
   const known = CHAINS.find((chain) => chain.id === id && !chain.tags.includes('devnet'));
-  const {
-    name,
-    symbol,
-    decimals,
-    isStable = false,
-  } = known?.native ?? {
-    name: 'Ether',
-    symbol: 'ETH',
-    decimals: 18,
-  };
+  const { symbol, decimals, isStable = false, name }: NativeAsset = known?.native ?? ETHER;
   return {
     id,
-    name: known?.name ?? `chain_${id}`,
-    tags: [...new Set(['default', ...(known?.tags ?? [])])],
-    native: { name, symbol, decimals, isStable },
+    name: named?.name ?? known?.name ?? `chain_${id}`,
+    tags: named?.tags ?? [...new Set(['default', ...(known?.tags ?? [])])],
+    native:
+      said === undefined
+        ? { name, symbol, decimals, isStable }
+        : { ...said, name: said.name ?? said.symbol, isStable: isStable && said.symbol === symbol },
     webhooks: true,
     // Without a chain's first blocks it is not known who received a token in them.
     get unsupported(): readonly ChainLookup[] {

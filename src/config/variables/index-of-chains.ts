@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { indexedChains, isUrlOf, startBlocks } from '../chains.ts';
+import { extraChains, indexedChains, isUrlOf, startBlocks } from '../chains.ts';
 import { anyText, apiKey, headerName, integer, onOff, withoutAccess } from '../kinds.ts';
 import { type Kind, onlyWith, variable } from '../variable.ts';
 import { DELIVERIES } from './deliveries.ts';
@@ -62,6 +62,15 @@ export const INDEX = {
   }),
 };
 
+/** What chains are called, for the gateway and for the service that runs alone. */
+export const NAMES = {
+  EXTRA_CHAINS: variable(
+    extraChains,
+    [],
+    'What chains are called, `id:name[:SYMBOL][:tag…]`, comma-separated: `31338:mychain:POL:default`. Of a chain in CHAINS, its currency in place of ETH (with other decimals than 18, or not in capitals, `USDC/6`), and the tags in place of `default`. Of a service elsewhere, chains that neither its list nor the built-in one has; an entry overrides what the list says of the same id.',
+  ),
+};
+
 /** The service over an index that runs alone, for gateways elsewhere. */
 export const SERVICE = {
   HOST: variable(anyText, '127.0.0.1', 'Address to listen on.'),
@@ -86,6 +95,7 @@ export const SERVICE = {
 export const SERVICE_VARIABLES = {
   ...SERVICE,
   ...INDEX,
+  ...NAMES,
   DATA_DIR: DELIVERIES.DATA_DIR,
   LOG_FORMAT: OBSERVING.LOG_FORMAT,
 };

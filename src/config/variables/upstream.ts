@@ -1,6 +1,6 @@
-import { extraChains } from '../chains.ts';
 import { apiKey, headerName, httpUrl, integer, milliseconds, onOff } from '../kinds.ts';
 import { variable } from '../variable.ts';
+import { NAMES } from './index-of-chains.ts';
 
 /** The service, or what stands in its place. */
 export const UPSTREAM = {
@@ -48,11 +48,7 @@ export const UPSTREAM = {
     'Estimated CU of a request for collectibles or balances without chain ids, until the service reports what it bills.',
     { byDefault: '14 (CHAINS: their number)' },
   ),
-  EXTRA_CHAINS: variable(
-    extraChains,
-    [],
-    "Chains that neither the service's list nor the built-in one has, `id:name[:tag…]`, comma-separated (`4242:newchain:mainnet`). An entry overrides the name and tags of a listed chain with the same id.",
-  ),
+  ...NAMES,
   SANDBOX: variable(
     onOff,
     null,

@@ -91,7 +91,7 @@ export const tokensIn = ({ token, swap }: ActivityItem): readonly Token[] =>
 
 /** Ids of the tokens that an item says to have little liquidity. Items that say nothing of liquidity may name them, too. */
 export const thinTokensOf = (items: readonly ActivityItem[]): ReadonlySet<string> =>
-  new Set(items.flatMap(({ token }) => (token?.lowLiquidity === true ? [token.id] : [])));
+  new Set(items.flatMap(({ token, lowLiquidity }) => (token && lowLiquidity === true ? [token.id] : [])));
 
 /** What an activity is worth in US dollars. Null without a price, or if a thin pool makes the price. */
 export const worthOf = (item: ActivityItem, thin: ReadonlySet<string>): string | null =>

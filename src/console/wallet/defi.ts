@@ -121,11 +121,13 @@ const ROLES: Readonly<Record<DefiAssetRole, string>> = {
 const symbolsIn = (positions: readonly Position[]): ReadonlyMap<string, string> =>
   new Map(
     positions.flatMap(({ assets }) =>
-      assets.flatMap(({ token }) => (token.symbol === null ? [] : [[token.id, token.symbol] as const])),
+      assets.flatMap(({ token }) => (token.symbol === null ? [] : [[keyOf(token), token.symbol] as const])),
     ),
   );
 
 type Symbols = ReadonlyMap<string, string>;
+
+const keyOf = ({ chainId, address }: PositionAssetFragment['token']): string => `${chainId}:${address}`;
 
 const PositionCard = ({ position, symbols }: { position: Position; symbols: Symbols }) => {
   const { type, typeName, chainId, contract, positionId, valueUsd, lockedUntil, assets, ranges, details } =
@@ -155,10 +157,10 @@ const PositionCard = ({ position, symbols }: { position: Position; symbols: Symb
 
 const AssetLine = ({ asset, symbols }: { asset: PositionAssetFragment; symbols: Symbols }) => {
   const { role, amount, valueUsd, priceUsd, token } = asset;
-  const symbol = symbols.get(token.id) ?? token.name ?? shortHex(token.address ?? 'unnamed token');
+  const symbol = symbols.get(keyOf(token)) ?? token.name ?? shortHex(token.address ?? 'unnamed token');
   return html`<li>
     <span class=${`tag ${role === 'BORROWED' ? 'is-bad' : role === 'REWARD' ? 'is-good' : ''}`}>${ROLES[role]}</span>
-    <span class="asset"><${TokenLogo} token=${{ logo: token.logo, symbol, id: token.id }} size=${18} /><strong>${amount === null ? '' : formatDecimal(amount)} ${shorten(symbol, 24)}</strong></span>
+    <span class="asset"><${TokenLogo} token=${{ logo: null, symbol, id: keyOf(token) }} size=${18} /><strong>${amount === null ? '' : formatDecimal(amount)} ${shorten(symbol, 24)}</strong></span>
     <span class="push quiet">${valueUsd !== null ? formatUsd(valueUsd) : priceUsd !== null && priceUsd !== '0' ? `at ${formatUsd(priceUsd)}` : ''}</span>
   </li>`;
 };

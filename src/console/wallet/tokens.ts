@@ -25,12 +25,12 @@ import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts
 type Balance = BalanceRowFragment;
 
 /** Why a balance is not in the total; null for one that is. */
-const reasonOf = ({ valueUsd, token, lowLiquidity }: Balance): string | null => {
+const reasonOf = ({ valueUsd, token, lowLiquidity, poolSizeUsd }: Balance): string | null => {
   if (valueUsd === null) return 'The service states no price.';
-  if (!isThin({ ...token, lowLiquidity })) return null;
-  return token.poolSizeUsd === null
+  if (!isThin({ ...token, lowLiquidity, poolSizeUsd })) return null;
+  return poolSizeUsd === null
     ? 'The service says that little liquidity is behind its price, and names no pool.'
-    : `Its price comes from a pool of ${formatUsd(token.poolSizeUsd)}, below ${formatUsd(MIN_POOL_SIZE_USD)}.`;
+    : `Its price comes from a pool of ${formatUsd(poolSizeUsd)}, below ${formatUsd(MIN_POOL_SIZE_USD)}.`;
 };
 
 type Row = {

@@ -43,7 +43,10 @@ type Frame = EventFrame & {
   readonly ordinalOf: (raw: RawObject) => number;
 };
 
-const activityFields = (raw: RawObject, { chainId, subscribedAddress }: EventFrame) => {
+const activityFields = (
+  raw: RawObject,
+  { chainId, subscribedAddress }: Pick<EventFrame, 'chainId' | 'subscribedAddress'>,
+) => {
   const [token, sold, bought] = [readToken(raw), readSold(raw), readBought(raw)];
   const contract = isObject(raw.contract_metadata) ? raw.contract_metadata : {};
   return {
@@ -63,13 +66,10 @@ const activityFields = (raw: RawObject, { chainId, subscribedAddress }: EventFra
     to: addressOf(raw.to),
     value: integerOf(raw.value),
     valueUsd: decimalOf(raw.value_usd),
-    /** The delivery's: the item has no such field. */
-    subscribedAddress,
+    /** The delivery's, where the item has no such field: those of hosted services have none. */
+    subscribedAddress: addressOf(raw.subscribed_address) ?? subscribedAddress,
     /** The address that an approval lets spend. */
     spender: addressOf(raw.spender),
-    /** Upstream's text. */
-    callType: textOf(raw.call_type),
-    data: hexOf(raw.data),
     /** The decoded call, as upstream wrote it. */
     function: raw.function ?? null,
     contractName: textOf(contract.name),
@@ -77,23 +77,18 @@ const activityFields = (raw: RawObject, { chainId, subscribedAddress }: EventFra
     tokenName: token.name,
     tokenDecimals: token.decimals,
     tokenLogo: token.logo,
-    tokenPriceUsd: token.priceUsd,
     tokenPoolSizeUsd: token.poolSizeUsd,
     soldAddress: sold.address,
     soldSymbol: sold.symbol,
     soldName: sold.name,
     soldDecimals: sold.decimals,
     soldLogo: sold.logo,
-    soldPriceUsd: sold.priceUsd,
-    soldPoolSizeUsd: sold.poolSizeUsd,
     soldValue: sold.value,
     boughtAddress: bought.address,
     boughtSymbol: bought.symbol,
     boughtName: bought.name,
     boughtDecimals: bought.decimals,
     boughtLogo: bought.logo,
-    boughtPriceUsd: bought.priceUsd,
-    boughtPoolSizeUsd: bought.poolSizeUsd,
     boughtValue: bought.value,
   };
 };
@@ -115,13 +110,19 @@ const balanceChangeFields = (raw: RawObject, { chainId }: Frame) => {
     valueUsdAfter: decimalOf(raw.value_after_usd),
     valueUsdDelta: decimalOf(raw.value_delta_usd),
     priceUsd: decimalOf(raw.price_usd),
+    /** Of an event that says neither, only the address tells what it is. */
+    assetTypeName:
+      textOf(asset.asset_type)?.toLowerCase() ?? (asset.token_address === 'native' ? 'native' : null),
     tokenAddress: token.address,
+    tokenId: integerOf(asset.id),
     tokenSymbol: token.symbol,
     tokenName: token.name,
     tokenDecimals: token.decimals,
     tokenLogo: token.logo,
     lowLiquidity: booleanOf(asset.low_liquidity),
     poolSizeUsd: token.poolSizeUsd,
+    /** Whether no newer block was told of before. */
+    isCurrent: booleanOf(raw.is_current) ?? true,
   };
 };
 
@@ -133,13 +134,16 @@ const readTransactionEvent = (raw: RawObject, { chainId }: Frame): TransactionEv
 });
 
 /** Reads an item of a body's `activities`. */
-const readActivity = (raw: RawObject, frame: Frame): ActivityEvent => ({
-  kind: 'activity',
-  ...activityFields(raw, frame),
-  get ordinal() {
-    return frame.ordinalOf(raw);
-  },
-});
+const readActivity = (raw: RawObject, frame: Frame, at: number): ActivityEvent => {
+  const activity = { kind: 'activity', ...activityFields(raw, frame) } as const;
+  if (activity.subscribedAddress === null) return { ...activity, deliveredAs: `${frame.cursor}:${at}` };
+  return {
+    ...activity,
+    get ordinal() {
+      return frame.ordinalOf(raw);
+    },
+  };
+};
 
 /**
  * Returns the function that says how many activities of a body before an item are equal to it. It reads them all when it is
@@ -166,7 +170,7 @@ const countEqual = (items: readonly Item[], frame: EventFrame): ((raw: RawObject
   };
 };
 
-const IDENTIFYING = ['chainId', 'transactionHash', ...ACTIVITY_CONTENT] as const;
+const IDENTIFYING = ['subscribedAddress', 'chainId', 'transactionHash', ...ACTIVITY_CONTENT] as const;
 
 /** Reads an item of a body's `balance_changes`. */
 const readBalanceChange = (raw: RawObject, frame: Frame): BalanceChangeEvent => ({
@@ -175,17 +179,19 @@ const readBalanceChange = (raw: RawObject, frame: Frame): BalanceChangeEvent => 
 });
 
 /** The fields of a stored delivery that apply to all events of its body. */
-export type EventFrame = Pick<StoredDelivery, 'chainId' | 'subscribedAddress'>;
+export type EventFrame = Pick<StoredDelivery, 'cursor' | 'chainId' | 'subscribedAddress'>;
 
 type Kind = {
   readonly type: DeliveryType;
   readonly key: string;
-  readonly read: (raw: RawObject, frame: Frame) => DeliveryEvent;
+  /** `at` is the place of the item in the body. */
+  readonly read: (raw: RawObject, frame: Frame, at: number) => DeliveryEvent;
   /** The fields with an address by which a client may look the event up. */
   readonly addressFields: readonly string[];
-  /** Whether each item has the subscribed address. */
-  readonly namesSubscriber: boolean;
 };
+
+/** The field of an item with its subscribed address. Activities of hosted services lack it. */
+const SUBSCRIBER = 'subscribed_address';
 
 const KINDS: readonly Kind[] = [
   {
@@ -193,13 +199,13 @@ const KINDS: readonly Kind[] = [
     key: 'transactions',
     read: readTransactionEvent,
     addressFields: ['address', 'from', 'to'],
-    namesSubscriber: true,
   },
   {
     type: 'activities',
     key: 'activities',
     read: readActivity,
     addressFields: [
+      SUBSCRIBER,
       'tx_from',
       'tx_to',
       'from',
@@ -209,14 +215,12 @@ const KINDS: readonly Kind[] = [
       'from_token_address',
       'to_token_address',
     ],
-    namesSubscriber: false,
   },
   {
     type: 'balances',
     key: 'balance_changes',
     read: readBalanceChange,
-    addressFields: ['subscribed_address', 'counterparty_address', 'token_address'],
-    namesSubscriber: true,
+    addressFields: [SUBSCRIBER, 'counterparty_address', 'token_address'],
   },
 ];
 
@@ -242,7 +246,7 @@ export const summarize = (body: unknown): BodySummary => {
   for (const item of items) {
     chainIds.add(smallIntegerOf(item.raw.chain_id));
     for (const address of concernedBy(item, null)) addresses.add(address);
-    lacksSubscriber ||= !item.kind.namesSubscriber;
+    lacksSubscriber ||= !namesSubscriber(item);
   }
   const [chainId = null] = chainIds;
   return {
@@ -289,11 +293,12 @@ export const eventsIn = (
   const items = itemsOf(body);
   const whole: Frame = { ...frame, ordinalOf: countEqual(items, frame) };
   return items
-    .filter((item) => address === null || concernedBy(item, frame.subscribedAddress).includes(address))
+    .map((item, at) => ({ item, at }))
+    .filter(({ item }) => address === null || concernedBy(item, frame.subscribedAddress).includes(address))
     .map(
-      ({ kind, raw }) =>
+      ({ item: { kind, raw }, at }) =>
         () =>
-          kind.read(raw, whole),
+          kind.read(raw, whole, at),
     );
 };
 
@@ -313,9 +318,12 @@ const concernedBy = ({ kind, raw }: Item, subscribedAddress: string | null): str
     const assetAddress = addressOf(asset[field]);
     if (assetAddress !== null) concerned.push(assetAddress);
   }
-  if (subscribedAddress !== null && !kind.namesSubscriber) concerned.push(subscribedAddress);
+  if (subscribedAddress !== null && !namesSubscriber({ kind, raw })) concerned.push(subscribedAddress);
   return concerned;
 };
+
+const namesSubscriber = ({ kind, raw }: Item): boolean =>
+  kind.type !== 'activities' || addressOf(raw[SUBSCRIBER]) !== null;
 
 /** More than any block has; a body of 5 MB could have a million. */
 export const MAX_EVENTS = 10_000;

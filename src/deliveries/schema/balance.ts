@@ -1,6 +1,12 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../context.ts';
 import { builder, nullIfOmitted } from '../../graph/builder.ts';
-import { Balance } from '../../lookups/balances/balances.ts';
+import { withCost } from '../../graph/cost/field-cost.ts';
+import { selectsBelow } from '../../graph/cost/operation-info.ts';
+import { derivedField } from '../../graph/plan/plannable.ts';
+import { Balance, readSelected } from '../../lookups/balances/balances.ts';
+import { wordOf } from '../../upstream/parse/derived.ts';
+import { ASSET_TYPE_VALUES, AssetType } from '../../webhooks/schema/webhook.ts';
 import type { BalanceChangeEvent } from '../events/events.ts';
 
 const BalanceDirection = builder.enumType('BalanceDirection', {
@@ -32,15 +38,21 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
     }),
     amountBefore: t.expose('amountBefore', {
       type: 'BigInt',
-      ...nullIfOmitted("The balance before the change, in the asset's smallest unit."),
+      nullable: true,
+      description:
+        "The balance before the change, in the asset's smallest unit. Null when the service omits it, as an index of one's own chains does of the native asset, whose fees are paid in between, and of an ERC-721.",
     }),
     amountAfter: t.expose('amountAfter', {
       type: 'BigInt',
-      ...nullIfOmitted("The balance after the change, in the asset's smallest unit."),
+      nullable: true,
+      description:
+        "The balance after the change, in the asset's smallest unit. Null when the service omits it: of an ERC-721, and of the native asset but for the last change of a block, where an index of one's own chains does.",
     }),
     amountDelta: t.expose('amountDelta', {
       type: 'BigInt',
-      ...nullIfOmitted("The change of the balance, in the asset's smallest unit."),
+      ...nullIfOmitted(
+        "The change of the balance, in the asset's smallest unit; of the native asset, without the fee that its sender paid.",
+      ),
     }),
     valueUsdBefore: t.expose('valueUsdBefore', {
       type: 'Decimal',
@@ -62,6 +74,19 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
       type: 'Address',
       nullable: true,
       description: 'The token contract. Null for the native asset, and when the service omits it.',
+    }),
+    assetType: t.field({
+      type: AssetType,
+      nullable: true,
+      description:
+        'The kind of the asset. Null when the service does not say it, or this gateway does not know it.',
+      ...derivedField(wordOf('assetTypeName', ASSET_TYPE_VALUES)),
+    }),
+    tokenId: t.expose('tokenId', {
+      type: 'BigInt',
+      nullable: true,
+      description:
+        'The token id of an ERC-1155 token, whose balances are of each id. Null for other assets, and when the service omits it.',
     }),
     tokenSymbol: t.exposeString('tokenSymbol', nullIfOmitted('The symbol of the token, such as USDC.')),
     tokenName: t.exposeString('tokenName', nullIfOmitted('The name of the token, such as USD Coin.')),
@@ -85,23 +110,40 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
       type: Balance,
       nullable: true,
       description:
-        'The balance after the change, under the id that `Wallet.balances` gives it: a client with a store of objects by id shows it without a request. Null when the address, the token, the chain or the amount is unknown.',
-      resolve: (event, _args, { chains }) => balanceAfter(event, chains),
+        'The balance after the change, under the id that `Wallet.balances` gives it: a client with a store of objects by id shows it without a request. What the event does not say, `pool`, `tokenUrl` and `priceHistory`, is read as `Wallet.balance` reads it, for 1 compute unit. Null when the address, the token, the chain or the amount is unknown, where the event of a newer block came before, and for an NFT: see `Wallet.collectibles`.',
+      extensions: withCost({
+        lookup: (_args, _pricing, below) => ({
+          list: ['balance'],
+          computeUnits: READ.some((field) => below(field, Balance.name).length > 0) ? 1 : 0,
+          advice:
+            'An event says the amount and the price of a balance: select pool, tokenUrl and priceHistory of Wallet.balance instead.',
+        }),
+      }),
+      resolve: (event, _args, context, info) => balanceAfter(event, context, info),
     }),
   }),
 });
 
-/** What a lookup would say of the balance now, as far as the event tells it. */
-const balanceAfter = (
+/** The fields of a balance that no event says. */
+const READ = ['pool', 'tokenUrl', 'priceHistory'];
+const READ_NAMES = new Set(READ);
+
+/** What a lookup would say of the balance now, as far as the event tells it; the rest by the lookup itself. */
+const balanceAfter = async (
   event: BalanceChangeEvent,
-  chains: Context['chains'],
-): typeof Balance.$inferType | null => {
-  const { subscribedAddress, chainId, tokenAddress, amountAfter } = event;
-  if (subscribedAddress === null || chainId === null || tokenAddress === null || amountAfter === null)
-    return null;
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<typeof Balance.$inferType | null> => {
+  const { subscribedAddress, chainId, tokenAddress, tokenId, amountAfter, assetTypeName, isCurrent } = event;
+  if (subscribedAddress === null || chainId === null || amountAfter === null || !isCurrent) return null;
+  const isNative = tokenAddress === null && assetTypeName === 'native';
+  const isCoin = tokenAddress !== null && tokenId === null && (assetTypeName ?? 'erc20') === 'erc20';
+  if (!isNative && !isCoin) return null;
+  const key = { wallet: subscribedAddress, token: { chainId, address: tokenAddress } };
+  const read = selectsBelow(info, READ_NAMES) ? await readSelected(context, key, info) : null;
   return {
     owner: subscribedAddress,
-    chain: chains.find(chainId)?.name ?? null,
+    chain: context.chains.find(chainId)?.name ?? null,
     chainId,
     address: tokenAddress,
     amount: amountAfter,
@@ -113,8 +155,8 @@ const balanceAfter = (
     poolSizeUsd: event.poolSizeUsd,
     statedLowLiquidity: event.lowLiquidity,
     logo: event.tokenLogo,
-    url: null,
-    priceHistory: null,
-    pool: null,
+    tokenUrl: read?.tokenUrl ?? null,
+    priceHistory: read?.priceHistory ?? null,
+    pool: read?.pool ?? null,
   };
 };

@@ -3,7 +3,7 @@ import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { Activity } from '../../lookups/activity.ts';
-import { readDeliveredTransaction, Transaction } from '../../lookups/transactions.ts';
+import { readDeliveredTransaction } from '../../lookups/transactions.ts';
 import { WebhookType } from '../../webhooks/schema/webhook.ts';
 import { type ActivityEvent, type BalanceChangeEvent, MAX_EVENTS, type ReadEvent } from '../events/events.ts';
 import type { RefusedDelivery as RefusedDeliveryShape } from '../ingress/refused.ts';
@@ -17,6 +17,7 @@ import {
 } from '../log/errors.ts';
 import type { DeliveryType, StoredDelivery } from '../log/log.ts';
 import { BalanceChange } from './balance.ts';
+import { DeliveredTransaction } from './transaction.ts';
 
 const RESELECTION = 'Each further selection counts as reading the body again.';
 
@@ -118,7 +119,7 @@ const upper = (type: DeliveryType) => type.toUpperCase() as Uppercase<DeliveryTy
 
 type TransactionEventShape = {
   readonly kind: 'transaction';
-  readonly transaction: typeof Transaction.$inferType;
+  readonly transaction: typeof DeliveredTransaction.$inferType;
 };
 type EventShape = TransactionEventShape | ActivityEvent | BalanceChangeEvent;
 
@@ -126,7 +127,7 @@ const TransactionEvent = builder.objectRef<TransactionEventShape>('TransactionEv
   description: 'A transaction that a subscribed address sent or received.',
   fields: (t) => ({
     transaction: t.field({
-      type: Transaction,
+      type: DeliveredTransaction,
       description: 'The whole transaction, as far as the service decodes it.',
       resolve: ({ transaction }) => transaction,
     }),

@@ -18,7 +18,7 @@ import { type Details, NO_DETAILS, requestsFor } from '../../upstream/page.ts';
 import type { GlobalId } from '../global-id.ts';
 import { type BilledLookup, billableTypes, DEFAULT_ITEMS, defaultBytes, evaluateCost } from './field-cost.ts';
 import {
-  argumentsBelow,
+  argumentsOfNext,
   collectFields,
   collectParts,
   isStreamed,
@@ -212,8 +212,8 @@ class Estimator {
     const type = getNamedType(field.type);
     const declared = evaluateCost(field, node, this.#info, (cost, args): Declared => {
       const { items = DEFAULT_ITEMS, most = null, bytes = null } = cost;
-      const lookup = cost.lookup?.(args, this.#prices, (name) =>
-        argumentsBelow(this.#info, type, nodes, name),
+      const lookup = cost.lookup?.(args, this.#prices, (name, of = type.name) =>
+        argumentsOfNext(this.#info, type, nodes, of, name),
       );
       const [returns, count] = [cost.returns?.(args) ?? null, cost.count?.(args) ?? null];
       const name = this.#billable.has(type) ? `${field.name}${JSON.stringify(args)}` : field.name;

@@ -35,8 +35,11 @@ export type BilledLookup = {
   readonly advice?: string;
 };
 
-/** Returns the arguments of each use of a field directly below the one whose cost is asked for. */
-type ArgumentsBelow = (field: string) => readonly Readonly<Record<string, unknown>>[];
+/**
+ * Returns the arguments of each use of a field directly below the one whose cost is asked for; with `of`, of a field of that
+ * type, however far below.
+ */
+export type ArgumentsBelow = (field: string, of?: string) => readonly Readonly<Record<string, unknown>>[];
 
 /**
  * What a field declares of its cost in `extensions.cost`, before it is resolved. A function that throws a GraphQLError

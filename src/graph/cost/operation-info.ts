@@ -13,6 +13,7 @@ import {
   GraphQLStreamDirective,
   getArgumentValues,
   getDirectiveValues,
+  getNamedType,
   getOperationAST,
   getVariableValues,
   type InlineFragmentNode,
@@ -98,6 +99,35 @@ export const argumentsBelow = (
     node?.name.value === name ? [getArgumentValues(field, node, info.variableValues)] : [],
   );
 };
+
+/**
+ * Returns the arguments of each use of a field of the type `of` that is selected below these uses of its parent, without
+ * another object of that type between.
+ */
+export const argumentsOfNext = (
+  info: SelectionInfo,
+  type: GraphQLNamedType,
+  nodes: readonly FieldNode[],
+  of: string,
+  name: string,
+): readonly Readonly<Record<string, unknown>>[] => {
+  if (type.name === of) return argumentsBelow(info, type, nodes, name);
+  if (!isObjectType(type)) return [];
+  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  return [...collectFields(info, type, sets).values()].flatMap((uses) => {
+    const field = type.getFields()[uses[0]?.name.value ?? ''];
+    return field === undefined ? [] : argumentsOfNext(info, getNamedType(field.type), uses, of, name);
+  });
+};
+
+/** The selection of the field that is being resolved, as functions of a document take it. */
+export const selectionOf = ({ schema, variableValues, fragments }: GraphQLResolveInfo): SelectionInfo => ({
+  schema,
+  variableValues,
+  fragments: new Map(
+    Object.entries(fragments).flatMap(([name, fragment]) => (fragment ? [[name, fragment] as const] : [])),
+  ),
+});
 
 /** The fields of an object that come together, and the bytes of the label with which they come. */
 type PartOfObject = { readonly fields: FieldsByName; readonly labelBytes: number };

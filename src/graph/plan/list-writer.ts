@@ -240,7 +240,7 @@ class ItemWriter {
     if (!writer || !plan) return { bytes: NOTHING, next: index, isOdd: true };
     const { chains, answer } = this.#context;
     const to = Math.min(run.to, index + most);
-    const written = writer.write(plan, index, to, { chainIds: chains.idsByName, cursorOf });
+    const written = writer.write(plan, index, to, { chains, cursorOf });
     if (written.next > index) answer.add(written.bytes.length + 1, written.next - index);
     return written;
   }

@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import type { Context } from '../../context.ts';
 import type { IndexedList } from '../../upstream/kernel/compile-list.ts';
-import type { Derived, DerivedEntry } from '../../upstream/parse/derived.ts';
+import type { ChainFact, Derived, DerivedEntry } from '../../upstream/parse/derived.ts';
 import type { FieldKind } from '../../upstream/parse/fields.ts';
 import {
   type Condition,
@@ -53,6 +53,9 @@ export const viewField = <Source, Target>(
   // Whether the view is ever null, the type of the field says.
   return { extensions: { view }, resolve: (record: Source & object) => viewOf(view, record) as never };
 };
+
+/** The `extensions` of a field with arguments, made of a property of the item: plans leave the lists that select it to the executor. */
+export const executedField = (property: string) => ({ executedFrom: property });
 
 /** Returns what `viewField` said of a field; undefined for any other field. */
 export const viewedBy = ({ extensions }: GraphQLField<unknown, unknown>): View | undefined =>
@@ -99,7 +102,16 @@ export const assertPlannable = (
 
   const assertRecord = (type: GraphQLObjectType, scope: Scope): void => {
     assertOpen(type.name, type);
-    for (const field of Object.values(type.getFields())) assertField(type, field, scope);
+    for (const field of Object.values(type.getFields())) {
+      const { executedFrom } = field.extensions;
+      if (typeof executedFrom !== 'string') assertField(type, field, scope);
+      else if (scope.find(executedFrom) === null)
+        throw unwritable(
+          `${type.name}.${field.name}`,
+          `the property ${executedFrom} in ${scope.name}`,
+          'none',
+        );
+    }
   };
 
   /** A type that is viewed has fields of its own, which the executor resolves. */
@@ -255,27 +267,37 @@ const writtenByEntry = (at: string, entry: DerivedEntry, scope: Scope): Written 
       return { scalars: TEXT, isList: false, isNullable: false };
     case 'chainId':
       return { scalars: SCALARS.chainId, isList: false, isNullable: true };
+    case 'chainFact':
+      return { scalars: FACT_SCALARS[entry.fact], isList: false, isNullable: true };
     case 'word':
       return { words: entry.words, isList: false, isNullable: true };
-    case 'null':
-      return ABSENT;
     case 'isNull':
       return { scalars: SCALARS.boolean, isList: false, isNullable: false };
     case 'lowLiquidity':
       return { scalars: SCALARS.boolean, isList: false, isNullable: true };
     case 'value':
-      if (entry.words) return { words: entry.words, isList: false, isNullable: false };
+      if (entry.words) return { words: entry.words, isList: false, isNullable: entry.isNullable };
       return { scalars: SCALARS[entry.as], isList: entry.isList ?? false, isNullable: entry.isNullable };
   }
+};
+
+const FACT_SCALARS: { readonly [Fact in ChainFact]: readonly ScalarName[] } = {
+  chain: TEXT,
+  symbol: TEXT,
+  name: TEXT,
+  decimals: SCALARS.tokenDecimals,
+  logo: SCALARS.webUrl,
 };
 
 /** Returns the properties that a derived field is made of. */
 const propertiesOf = (entry: DerivedEntry): readonly string[] => {
   if (entry.kind === 'globalId') return entry.parts;
   if (entry.kind === 'chainId') return [entry.id, entry.name];
+  if (entry.kind === 'chainFact')
+    return [entry.own, entry.chainId, entry.address].filter((property) => property !== null);
   if (entry.kind === 'lowLiquidity') return [entry.stated, entry.poolSize, entry.address];
   if (entry.kind === 'value') return entry.properties;
-  return entry.kind === 'null' ? [] : [entry.property];
+  return [entry.property];
 };
 
 const isWrittenAs = (

@@ -49,7 +49,7 @@ const BALANCE = {
     statedLowLiquidity: nullable('low_liquidity', 'boolean'),
     metadata: {
       from: 'token_metadata',
-      inline: { logo: nullable('logo', 'webUrl'), url: nullable('url', 'webUrl') },
+      inline: { logo: nullable('logo', 'webUrl'), tokenUrl: nullable('url', 'webUrl') },
     },
     priceHistory: { from: 'historical_prices', records: HISTORICAL_PRICE, mode: 'lenientOrNull' },
     pool: { from: 'pool', record: POOL, mode: 'lenientObject' },
@@ -69,7 +69,7 @@ export type BalancesList = {
 const PAGE_SIZE = 1000;
 
 const shared = {
-  details: { logo: ['logo'], url: ['url'], pools: ['pool'] },
+  details: { logo: ['logo'], url: ['tokenUrl'], pools: ['pool'] },
   itemsField: 'balances',
   table: BALANCE,
   subject: 'owner',
@@ -122,14 +122,6 @@ export const singleBalanceLookup = listLookup({
 /** A balance as a list has it: exact numbers are decimal strings. */
 export type ListedBalance = ListedRecord<typeof BALANCE, 'owner'>;
 export type LiquidityPoolRecord = RecordValue<typeof POOL>;
-
-/** A balance as clients see it, of a lookup or of a delivery. */
-export type BalanceRecord = Omit<ListedBalance, 'priceHistory'> & {
-  readonly priceHistory: readonly PriceThen[] | null;
-};
-
-/** Beside what upstream sends, the price at the time of the answer. */
-type PriceThen = RecordValue<typeof HISTORICAL_PRICE> & { readonly priceNowUsd?: string | null };
 
 /**
  * Whether the price of a balance comes from a pool of at least this many US dollars. Where the size is unknown, it does unless

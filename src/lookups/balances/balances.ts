@@ -1,15 +1,18 @@
+import { type GraphQLResolveInfo, getNamedType, isAbstractType } from 'graphql';
+import type { Context } from '../../context.ts';
 import { withScope } from '../../graph/authorization.ts';
 import { builder, nullIfOmitted } from '../../graph/builder.ts';
-import { withCost } from '../../graph/cost/field-cost.ts';
+import { type ArgumentsBelow, withCost } from '../../graph/cost/field-cost.ts';
+import { argumentsOfNext, selectionOf } from '../../graph/cost/operation-info.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import { billNodes } from '../../graph/node.ts';
-import { derivedField, viewField } from '../../graph/plan/plannable.ts';
+import { derivedField, executedField, viewField } from '../../graph/plan/plannable.ts';
 import { parseAddress } from '../../graph/scalars.ts';
-import { unionOf } from '../../upstream/page.ts';
+import { MAX_HOURS, unionOf } from '../../upstream/page.ts';
 import { type Derived, globalIdOr, lowLiquidityOf } from '../../upstream/parse/derived.ts';
 import { chainArguments } from '../chains/chains-schema.ts';
 import { listField, selectedDetails } from '../list-field.ts';
-import { detailsOfHours, HistoricalPrice, hoursArgument, withHours } from '../tokens/historical-price.ts';
+import { detailsOfHours, HistoricalPrice, pricesAt } from '../tokens/historical-price.ts';
 import {
   NATIVE,
   Token,
@@ -23,22 +26,45 @@ import {
 import { Wallet } from '../wallet.ts';
 import { type BalanceKey, noteList, readBalance } from './balance-reader.ts';
 import {
-  type BalanceRecord,
   balancesLookup,
   hasPoolOf,
   type LiquidityPoolRecord,
+  type ListedBalance,
   singleBalanceLookup,
 } from './balances-rest.ts';
 
 /** What a wallet holds of one token. The same type, with the same id, whether a list, a look-up or a delivery tells it. */
-export const Balance = builder.objectRef<BalanceRecord>('Balance');
+export const Balance = builder.objectRef<ListedBalance>('Balance');
 
 billNodes('Balance', 1, (id) => {
   const { wallet, token } = balanceKeyIn(id);
   return `${wallet} ${token.chainId}`;
 });
 
-const selectedBelow = selectedDetails(balancesLookup);
+type HistoryArgs = { readonly hoursAgo: readonly number[] };
+
+/** The hours of all uses of `priceHistory` of the balances that are selected below a field. */
+export const historyOf = (below: ArgumentsBelow): readonly number[] =>
+  below('priceHistory', Balance.name).flatMap((args) => (args as HistoryArgs).hoursAgo);
+
+/** As `historyOf`, of the field that is being resolved. */
+export const historyBelow = (info: GraphQLResolveInfo): readonly number[] => {
+  const named = getNamedType(info.returnType);
+  const type = isAbstractType(named) ? info.schema.getType(Balance.name) : named;
+  return type === undefined
+    ? []
+    : historyOf((field, of = '') => argumentsOfNext(selectionOf(info), type, info.fieldNodes, of, field));
+};
+
+const detailsNamedBelow = selectedDetails(balancesLookup);
+
+/** Reads a balance with the details that are selected of it. Throws BAD_USER_INPUT. */
+export const readSelected = (
+  context: Context,
+  key: BalanceKey,
+  info: GraphQLResolveInfo,
+): Promise<ListedBalance | null> =>
+  readBalance(context, key, unionOf([detailsNamedBelow(info), detailsOfHours(historyBelow(info))]));
 
 const ID = derivedField(globalIdOr(NATIVE, 'Balance', 'owner', 'chainId', 'address'));
 
@@ -55,18 +81,18 @@ builder.node(Balance, {
   loadWithoutCache: (id, context, info) => {
     const key = balanceKeyIn(id);
     context.chains.assertSupported('BALANCES', [key.token.chainId]);
-    return readBalance(context, key, selectedBelow(info)).then(withHours(null));
+    return readSelected(context, key, info);
   },
   fields: (t) => ({
     wallet: t.field({
       type: Wallet,
       description: 'The wallet that holds it.',
-      ...viewField<BalanceRecord, typeof Wallet.$inferType>({ address: 'owner' }),
+      ...viewField<ListedBalance, typeof Wallet.$inferType>({ address: 'owner' }),
     }),
     token: t.field({
       type: Token,
       description: 'The token, as the balance describes it: selecting it causes no request.',
-      ...viewField<BalanceRecord, TokenRecord>({
+      ...viewField<ListedBalance, TokenRecord>({
         chainId: 'chainId',
         chain: 'chain',
         address: 'address',
@@ -74,10 +100,6 @@ builder.node(Balance, {
         name: 'name',
         decimals: 'decimals',
         logo: 'logo',
-        url: 'url',
-        priceUsd: 'priceUsd',
-        poolSizeUsd: 'poolSizeUsd',
-        lowLiquidity: 'statedLowLiquidity',
       }),
     }),
     chain: t.exposeString('chain', {
@@ -105,17 +127,37 @@ builder.node(Balance, {
         'Whether so little liquidity is behind the price that it is unreliable: as the service states it, or the pool has less than 10,000 US dollars. False for the native asset. Null when neither is known.',
       ...derivedField(lowLiquidityOf('statedLowLiquidity', 'poolSizeUsd', 'address')),
     }),
-    priceHistory: t.expose('priceHistory', {
-      type: [HistoricalPrice],
+    poolSizeUsd: t.expose('poolSizeUsd', {
+      type: 'Decimal',
       nullable: true,
       description:
-        'The price at each hour of `priceHoursAgo`, in its order. Null when the list or balance was queried without that argument.',
+        'The liquidity of the pools that the price comes from, in US dollars. Null for the native asset, and when the service omits it.',
+    }),
+    tokenUrl: t.expose('tokenUrl', {
+      type: 'URL',
+      ...nullIfOmitted("The URL of the token's website."),
+    }),
+    priceHistory: t.field({
+      type: [HistoricalPrice],
+      description: `The prices of earlier hours, in the order of the argument. The balances of one list, and one balance, take at most ${MAX_HOURS} different hours. They cost nothing.`,
+      args: {
+        hoursAgo: t.arg({
+          type: ['Int'],
+          required: true,
+          description: `How many hours ago: at most ${MAX_HOURS} whole hours, each at least 1.`,
+        }),
+      },
+      extensions: {
+        ...executedField('priceHistory'),
+        ...withCost<HistoryArgs>({ count: ({ hoursAgo }) => hoursAgo.length }),
+      },
+      resolve: (balance, { hoursAgo }) => pricesAt(balance, hoursAgo),
     }),
     pool: t.expose('pool', {
       type: LiquidityPool,
       nullable: true,
       description:
-        'The pool that the price comes from. Null for the native asset, in a delivery, and when the service knows none.',
+        'The pool that the price comes from. Null for the native asset, and when the service knows none.',
     }),
   }),
 });
@@ -163,10 +205,7 @@ const balanceKeyIn = (id: string): BalanceKey => {
   return { wallet: parseAddress(wallet), token: tokenKeyIn(token) };
 };
 
-type BalanceArgs = {
-  readonly token: TokenInputValue;
-  readonly priceHoursAgo?: readonly number[] | null;
-};
+type BalanceArgs = { readonly token: TokenInputValue };
 
 builder.objectField(Wallet, 'balance', (t) =>
   t.field({
@@ -177,25 +216,21 @@ builder.objectField(Wallet, 'balance', (t) =>
     authScopes: { wallets: true },
     args: {
       token: t.arg({ type: TokenInput, required: true, description: 'Names the token.' }),
-      ...hoursArgument('the balance'),
     },
     extensions: withCost<BalanceArgs>({
-      lookup: ({ token, priceHoursAgo }) => ({
+      lookup: ({ token }, _pricing, below) => ({
         list: [tokenKeyOf(token).chainId],
         item: textOf(tokenKeyOf(token)),
-        details: detailsOfHours(priceHoursAgo),
+        details: detailsOfHours(historyOf(below)),
         computeUnits: 1,
         advice: 'A balance costs one compute unit: name fewer chains, or fewer wallets.',
       }),
     }),
-    resolve: ({ address }, { token, priceHoursAgo }, context, info) => {
+    resolve: ({ address }, { token }, context, info) => {
       const key = tokenKeyOf(token);
       context.chains.assertKnown([key.chainId]);
       context.chains.assertSupported('BALANCES', [key.chainId]);
-      const details = unionOf([selectedBelow(info), detailsOfHours(priceHoursAgo)]);
-      return readBalance(context, { wallet: address, token: key }, details).then(
-        withHours(priceHoursAgo ?? null),
-      );
+      return readSelected(context, { wallet: address, token: key }, info);
     },
   }),
 );
@@ -214,13 +249,11 @@ const AssetClass = builder.enumType('AssetClass', {
   } as const,
 });
 
-const HISTORY: ReadonlySet<string> = new Set(['priceHistory']);
-
 export const balances = listField(Wallet, balancesLookup, {
   item: Balance,
   items: "a wallet's balances",
   description:
-    "What the wallet holds, in the service's order, which it does not state: `portfolio.top` is by value. A page of 1,000 costs 1 compute unit for each chain. The service adds logos, websites and pools when the operation selects `logo`, `url` or `pool`: there is no argument for it. Null, with an error, when the lookup fails.",
+    "What the wallet holds, in the service's order, which it does not state: `portfolio.top` is by value. A page of 1,000 costs 1 compute unit for each chain. The service adds logos, websites and pools when the operation selects `logo`, `tokenUrl` or `pool`: there is no argument for it. Null, with an error, when the lookup fails.",
   args: {
     ...chainArguments,
     ...builder.args((t) => ({
@@ -245,24 +278,16 @@ export const balances = listField(Wallet, balancesLookup, {
           'Leaves out tokens whose price comes from a smaller pool, in US dollars; where the pool is unknown, those that the service states to have low liquidity. The native asset always stays. The gateway filters the pages that all filters share, so it costs nothing beside them, and reads at most 5 pages for one of its own. Default: no filter.',
       }),
     })),
-    ...hoursArgument('each balance'),
   },
   list: ({ address }, chains, { assetClass = null, excludeSpam, excludeUnpriced }, context) => {
     const list = { address, chains, assetClass, excludeSpam, excludeUnpriced };
     noteList(context.lookups, list);
     return list;
   },
-  reading: ({
-    assetClass = null,
-    excludeSpam,
-    excludeUnpriced,
-    minPoolSizeUsd = null,
-    priceHoursAgo = null,
-  }) => ({
+  reading: ({ assetClass = null, excludeSpam, excludeUnpriced, minPoolSizeUsd = null }, below) => ({
     filters: [assetClass, excludeSpam, excludeUnpriced],
-    details: detailsOfHours(priceHoursAgo),
+    details: detailsOfHours(historyOf(below)),
     filter: minPoolSizeUsd === null ? null : { key: minPoolSizeUsd, passes: hasPoolOf(minPoolSizeUsd) },
-    map: { fields: HISTORY, item: withHours(priceHoursAgo) },
   }),
   advice:
     'Balances cost one compute unit for each chain and 1,000 balances, up to five times with minPoolSizeUsd: select fewer chains by chainIds.',

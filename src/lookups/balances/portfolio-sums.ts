@@ -6,9 +6,8 @@ import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import { type Page, type PartialErrors, partialErrorsOf } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
-import { withHours } from '../tokens/historical-price.ts';
 import { troublesIn } from './balance-reader.ts';
-import { type BalanceRecord, hasPoolOf, type ListedBalance } from './balances-rest.ts';
+import { hasPoolOf, type ListedBalance } from './balances-rest.ts';
 
 /** A page costs as much as the first, so a wallet of endless dust is summed in part. */
 export const MAX_PAGES = 5;
@@ -36,7 +35,7 @@ export type PortfolioRecord = {
   readonly excluded: PortfolioPartRecord;
   readonly unpricedBalances: number;
   readonly byChain: readonly PortfolioPartRecord[];
-  readonly top: (first: number) => readonly BalanceRecord[];
+  readonly top: (first: number) => readonly ListedBalance[];
   readonly change: readonly PortfolioChangeRecord[] | null;
   readonly isComplete: boolean;
   readonly unavailableChainIds: readonly number[];
@@ -155,7 +154,6 @@ class PortfolioSums {
     const isWhole = pages.at(-1)?.nextOffset === null && this.#malformed === 0;
     const times = pages.flatMap(({ requestTime }) => requestTime ?? []);
     let sorted: readonly Counted[] | null = null;
-    const show = withHours(this.#hoursAgo);
     return {
       totalUsd: total.toFixed(),
       countedBalances: this.#counted.balances,
@@ -178,7 +176,7 @@ class PortfolioSums {
         })),
       top: (first) => {
         sorted ??= this.#balances.toSorted(byValue);
-        return sorted.slice(0, first).map(({ balance }) => show(balance));
+        return sorted.slice(0, first).map(({ balance }) => balance);
       },
       change: this.#hoursAgo && this.#changes.map(({ hours, change }) => shownChange(hours, change)),
       isComplete:

@@ -2,13 +2,13 @@ import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import { semanticNonNull } from '../../graph/semantic-non-null.ts';
-import { unionOf } from '../../upstream/page.ts';
+import { MAX_HOURS, unionOf } from '../../upstream/page.ts';
 import { chainArguments, chainsParameter } from '../chains/chains-schema.ts';
 import { selectedDetails } from '../list-field.ts';
-import { detailsOfHours, hoursArgument } from '../tokens/historical-price.ts';
+import { detailsOfHours } from '../tokens/historical-price.ts';
 import { Wallet } from '../wallet.ts';
 import { noteList } from './balance-reader.ts';
-import { Balance } from './balances.ts';
+import { Balance, historyBelow, historyOf } from './balances.ts';
 import { balancesLookup } from './balances-rest.ts';
 import {
   MAX_PAGES,
@@ -159,18 +159,20 @@ builder.objectField(Wallet, 'portfolio', (t) =>
         description:
           'Balances whose price comes from a smaller pool, in US dollars, are excluded; where the pool is unknown, those that the service states to have low liquidity. The native asset never is. Null excludes nothing.',
       }),
-      ...hoursArgument('`change` and the balances in `top`'),
+      priceHoursAgo: t.arg.intList({
+        description: `The hours of \`change\`: at most ${MAX_HOURS} different ones together with those of \`priceHistory\` in \`top\`, each at least 1. They cost nothing. Default: none.`,
+      }),
     },
     extensions: {
       ...semanticNonNull(),
       ...withCost<PortfolioArgs>({
-        lookup({ chainIds, chainTags, priceHoursAgo }, pricing) {
+        lookup({ chainIds, chainTags, priceHoursAgo }, pricing, below) {
           const chains = chainsParameter(chainIds, chainTags);
           const most = MAX_PAGES * balancesLookup.pageSizes.older;
           return {
             field: balancesLookup.name,
             list: [chains, [null, false, false]],
-            details: detailsOfHours(priceHoursAgo),
+            details: detailsOfHours([...(priceHoursAgo ?? []), ...historyOf(below)]),
             computeUnits: balancesLookup.priceOf(most, chains, pricing),
             advice:
               'A portfolio costs one compute unit for each chain and 1,000 balances, at most five times: select fewer chains by chainIds.',
@@ -183,7 +185,8 @@ builder.objectField(Wallet, 'portfolio', (t) =>
       context.chains.assertKnown(chainIds, chainTags);
       context.chains.assertSupported('BALANCES', chainIds);
       const list = { address, chains, assetClass: null, excludeSpam: false, excludeUnpriced: false };
-      const details = unionOf([selectedBelow(info), detailsOfHours(priceHoursAgo)]);
+      const hours = [...(priceHoursAgo ?? []), ...historyBelow(info)];
+      const details = unionOf([selectedBelow(info), detailsOfHours(hours)]);
       noteList(context.lookups, list);
       return readPortfolio(
         balancesLookup.read(context.lookups, list, details),

@@ -5,6 +5,7 @@ import { isObject } from '../../lib/json/exact-json.ts';
 import type { UpstreamClient } from '../../upstream/client/client.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { RequestScope } from '../../upstream/client/request.ts';
+import type { ChainFacts, ChainTable } from '../../upstream/parse/derived.ts';
 import {
   CHAIN_LOOKUPS,
   type ChainLookup,
@@ -16,15 +17,15 @@ import {
   readInteger,
   readString,
   readTime,
+  readTokenDecimals,
+  readWebUrl,
 } from '../../upstream/parse/fields.ts';
-import { type Chain, KNOWN_CHAINS } from './known-chains.ts';
+import { type Chain, KNOWN_CHAINS, KNOWN_CURRENCIES, type NativeCurrency } from './known-chains.ts';
 
 /** The chains that this gateway knows, looked up by name and checked by id and tag. */
-export type Chains = {
+export type Chains = ChainTable & {
   /** In the order of their ids. */
   readonly all: readonly Chain[];
-  /** The ids of all chains by upstream's names for them. */
-  readonly idsByName: ReadonlyMap<string, number>;
   /** The chain with this id; null for an unknown one. */
   find(chainId: number): Chain | null;
   /** The id of the chain with upstream's name for it; null for an unknown name. */
@@ -44,7 +45,18 @@ export type Chains = {
 /** The number of unknown ids that one error lists. */
 const MAX_LISTED = 5;
 
-/** Adds `extra` to the listed chains. An extra chain replaces the name and tags of the listed one with the same id. */
+/** What is known of the currencies of all chains, and of the listed ones' names. What a list says of a currency stands over the table. */
+const factsOf = (chains: readonly Chain[]): ReadonlyMap<number, ChainFacts> => {
+  const facts = new Map<number, ChainFacts>(KNOWN_CURRENCIES);
+  for (const { chainId, name: chain, native } of chains)
+    facts.set(chainId, { ...(native ?? facts.get(chainId)), chain });
+  return facts;
+};
+
+/**
+ * Adds `extra` to the listed chains. An extra chain replaces the name, the tags and, where it says one, the currency of the
+ * listed one with the same id.
+ */
 export const createChains = (listed: readonly Chain[], extra: readonly Chain[]): Chains => {
   const byId = new Map(listed.map((chain) => [chain.chainId, chain]));
   for (const chain of extra) byId.set(chain.chainId, { ...byId.get(chain.chainId), ...chain });
@@ -75,6 +87,7 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
   return {
     all,
     idsByName,
+    facts: factsOf(all),
     find: (chainId) => byId.get(chainId) ?? null,
     idOf: (name) => idsByName.get(name) ?? null,
     assertKnown(chainIds, chainTags) {
@@ -304,6 +317,7 @@ const readItem = (item: unknown): readonly Item[] => {
     chainId,
     name: itsName,
     tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
+    native: readCurrency(item.native),
     supports: CHAIN_LOOKUPS.filter((lookup) => {
       const support = item[lookup.toLowerCase()];
       return isObject(support) && support.supported === true;
@@ -318,6 +332,15 @@ const readItem = (item: unknown): readonly Item[] => {
     isIndexed: isObject(item.index),
   };
   return [{ chain, index: readIndex(item.index) }];
+};
+
+/** Hosted services don't say it. */
+const readCurrency = (native: unknown): NativeCurrency | null => {
+  if (!isObject(native)) return null;
+  const symbol = orNull(readString, native.symbol);
+  const decimals = readTokenDecimals(native.decimals);
+  if (symbol === null || decimals === null) return null;
+  return { symbol, decimals, name: orNull(readString, native.name), logo: readWebUrl(native.logo) };
 };
 
 const readIndex = (index: unknown): ChainIndex | null => {

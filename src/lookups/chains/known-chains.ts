@@ -1,5 +1,14 @@
 import type { ChainLookup } from '../../upstream/parse/fields.ts';
 
+/** A chain's own currency. */
+export type NativeCurrency = {
+  readonly symbol: string;
+  readonly name: string | null;
+  /** Of one whole unit. */
+  readonly decimals: number;
+  readonly logo: string | null;
+};
+
 /** A chain with upstream's name for it. */
 export type Chain = {
   readonly chainId: number;
@@ -15,6 +24,8 @@ export type Chain = {
    * that it lacks is asked for by itself.
    */
   readonly isIndexed?: boolean;
+  /** As the service or a setting says it. Null or absent where neither does. */
+  readonly native?: NativeCurrency | null;
 };
 
 const tagged = (
@@ -234,17 +245,67 @@ const NATIVE_CURRENCIES: Readonly<Record<string, readonly number[]>> = {
   tBNB: [97],
 };
 
-const SYMBOLS: ReadonlyMap<number, string> = new Map(
-  Object.entries(NATIVE_CURRENCIES).flatMap(([symbol, ids]) => ids.map((id) => [id, symbol] as const)),
-);
+/** The names that differ from the symbols. */
+const NAMES: Readonly<Record<string, string>> = {
+  APE: 'ApeCoin',
+  ASTR: 'Astar',
+  AVAX: 'Avalanche',
+  BERA: 'Berachain',
+  BTCN: 'Bitcorn',
+  CELO: 'Celo',
+  CFX: 'Conflux',
+  CORE: 'Core',
+  CRO: 'Cronos',
+  DEGEN: 'Degen',
+  ETH: 'Ether',
+  FIL: 'Filecoin',
+  FLOW: 'Flow',
+  FLR: 'Flare',
+  FTM: 'Fantom',
+  G: 'Gravity',
+  GLMR: 'Glimmer',
+  HYPE: 'Hyperliquid',
+  IMX: 'Immutable',
+  IP: 'Story',
+  KAIA: 'Kaia',
+  KAVA: 'Kava',
+  METIS: 'Metis',
+  MNT: 'Mantle',
+  MON: 'Monad',
+  MOVR: 'Moonriver',
+  OMNI: 'Omni',
+  ONE: 'Harmony',
+  PLS: 'Pulse',
+  PLUME: 'Plume',
+  RBTC: 'Smart Bitcoin',
+  RON: 'Ronin',
+  S: 'Sonic',
+  SEI: 'Sei',
+  TIA: 'Celestia',
+  TOPIA: 'Hychain',
+  WEMIX: 'Wemix',
+  XAI: 'Xai',
+  XDAI: 'xDAI',
+  XDC: 'XDC Network',
+  XPL: 'Plasma',
+  XTZ: 'Tezos',
+  ZETA: 'ZetaChain',
+};
 
-/** All of them count in units of 10^-18, as the EVM does. */
+/** Nearly all of them count in units of 10^-18, as the EVM does. */
 const NATIVE_DECIMALS = 18;
 
-/** A chain's own currency, as far as it is known here: null for both of a chain that has none in the table. */
-export const nativeCurrencyOf = (
-  chainId: number,
-): { readonly symbol: string | null; readonly decimals: number | null } => {
-  const symbol = SYMBOLS.get(chainId) ?? null;
-  return { symbol, decimals: symbol === null ? null : NATIVE_DECIMALS };
-};
+/** A currency of which only this much is said. Its name is that of the well-known one of the symbol, else the symbol. */
+export const currencyOf = (symbol: string, decimals: number = NATIVE_DECIMALS): NativeCurrency => ({
+  symbol,
+  name: NAMES[symbol] ?? symbol,
+  decimals,
+  logo: null,
+});
+
+/** The currencies in the table, by the ids of their chains. */
+export const KNOWN_CURRENCIES: ReadonlyMap<number, NativeCurrency> = new Map(
+  Object.entries(NATIVE_CURRENCIES).flatMap(([symbol, ids]) =>
+    ids.map((id) => [id, currencyOf(symbol)] as const),
+  ),
+);

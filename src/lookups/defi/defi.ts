@@ -2,10 +2,10 @@ import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { derivedField, viewField } from '../../graph/plan/plannable.ts';
 import { NO_DETAILS } from '../../upstream/page.ts';
-import { contentId, jsonOf, oneWordOf } from '../../upstream/parse/derived.ts';
+import { contentId, isNullOf, jsonOf, oneWordOf } from '../../upstream/parse/derived.ts';
 import { chainArguments } from '../chains/chains-schema.ts';
 import { listField } from '../list-field.ts';
-import { Token, type TokenRecord } from '../tokens/token.ts';
+import type { TokenRecord } from '../tokens/token.ts';
 import { Wallet } from '../wallet.ts';
 import type { DefiAsset as AssetShape } from './assets-rest.ts';
 import {
@@ -50,6 +50,35 @@ const DefiAssetRole = builder.enumType('DefiAssetRole', {
   values: ROLES,
 });
 
+type TokenShape = Omit<TokenRecord, 'chain' | 'logo' | 'isBare'>;
+
+/**
+ * A type of its own, without an id: positions describe some tokens in part, and under the id of a Token a client's cache would
+ * have the rest replaced by nulls.
+ */
+const DefiToken = builder.objectRef<TokenShape>('DefiToken').implement({
+  description:
+    'A token as a position describes it, which may be in part. It has no id: `Query.token` has the token of its chain and address.',
+  fields: (t) => ({
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'The id of the chain.' }),
+    address: t.expose('address', {
+      type: 'Address',
+      nullable: true,
+      description: 'The token contract. Null for the native asset.',
+    }),
+    isNative: t.boolean({
+      description: "Whether it is the chain's own currency, such as ETH on Ethereum.",
+      ...derivedField(isNullOf('address')),
+    }),
+    symbol: t.exposeString('symbol', nullIfOmitted('The symbol, such as USDC.')),
+    name: t.exposeString('name', nullIfOmitted('The name, such as USD Coin.')),
+    decimals: t.exposeInt(
+      'decimals',
+      nullIfOmitted('One whole token is 10 to this power of its smallest unit.'),
+    ),
+  }),
+});
+
 const DefiAsset = builder.objectRef<AssetShape>('DefiAsset').implement({
   description: 'A token of a position, in whole tokens.',
   fields: (t) => ({
@@ -59,9 +88,9 @@ const DefiAsset = builder.objectRef<AssetShape>('DefiAsset').implement({
       ...derivedField(oneWordOf('role', ROLES)),
     }),
     token: t.field({
-      type: Token,
-      description: 'The token, as the position says it: it causes no request.',
-      ...viewField<AssetShape, TokenRecord>({
+      type: DefiToken,
+      description: 'The token, as the position says it.',
+      ...viewField<AssetShape, TokenShape>({
         chainId: 'chainId',
         address: 'address',
         symbol: 'symbol',
@@ -83,9 +112,6 @@ const DefiAsset = builder.objectRef<AssetShape>('DefiAsset').implement({
   }),
 });
 
-/** More assets, and more ranges, than positions have: what their tokens' markets would cost is estimated by it. */
-const MAX_PARTS = 100;
-
 const TickRange = builder.objectRef<RangeShape>('TickRange').implement({
   description: 'Liquidity between two prices, which an NFT stands for.',
   fields: (t) => ({
@@ -95,7 +121,7 @@ const TickRange = builder.objectRef<RangeShape>('TickRange').implement({
     assets: t.expose('assets', {
       type: [DefiAsset],
       description: 'What is in the range: supplied tokens, and unclaimed fees as rewards.',
-      extensions: withCost({ items: 4, most: 4 }),
+      extensions: withCost({ items: 4 }),
     }),
   }),
 });
@@ -142,13 +168,13 @@ const DefiPosition = builder.objectRef<PositionShape>('DefiPosition').implement(
       type: [DefiAsset],
       description:
         'The assets of the position, each with its role. Those of several ranges are added. Empty where an unknown type can not be read.',
-      extensions: withCost({ items: 2, most: MAX_PARTS }),
+      extensions: withCost({ items: 2 }),
     }),
     ranges: t.expose('ranges', {
       type: [TickRange],
       nullable: true,
       description: 'The ranges of concentrated liquidity. Null for other positions.',
-      extensions: withCost({ items: 1, most: MAX_PARTS }),
+      extensions: withCost({ items: 1 }),
     }),
     lockedUntil: t.expose('lockedUntil', {
       type: 'DateTime',
@@ -196,7 +222,7 @@ export const defiPositions = listField(Wallet, defiPositionsLookup, {
     const kinds = new Set<string>(types);
     const key = [...kinds].toSorted().join();
     const filter = kinds.size === 0 ? null : { key, passes: ({ kind }: PositionShape) => kinds.has(kind) };
-    return { filters: null, details: NO_DETAILS, filter, map: null };
+    return { filters: null, details: NO_DETAILS, filter };
   },
   extend: (connection) =>
     builder.objectFields(connection, (t) => ({

@@ -46,38 +46,24 @@ type WithHistory = {
   readonly priceHistory: readonly HistoricalPriceRecord[] | null;
 };
 
-/**
- * Returns a function that leaves an item the prices of these hours, in their order: others may have asked for more in the
- * same request. Without hours it has none.
- */
-export const withHours =
-  (hoursAgo: readonly number[] | null) =>
-  <Item extends WithHistory | null>(item: Item): Item =>
-    item && {
-      ...item,
-      priceHistory:
-        hoursAgo?.map((hours) => ({
-          hoursAgo: hours,
-          priceUsd: item.priceHistory?.find((price) => price.hoursAgo === hours)?.priceUsd ?? null,
-          priceNowUsd: item.priceUsd,
-        })) ?? null,
-    };
-
-/** The argument that fills `priceHistory`. */
-export const hoursArgument = (ofWhat: string) =>
-  builder.args((t) => ({
-    priceHoursAgo: t.intList({
-      description: `The prices of how many hours ago \`priceHistory\` has, of ${ofWhat}: at most ${MAX_HOURS}, each at least 1. They cost nothing. Default: none.`,
-    }),
+/** The prices of an item at these hours, in their order: the request may have asked for others, too. */
+export const pricesAt = (
+  { priceUsd, priceHistory }: WithHistory,
+  hoursAgo: readonly number[],
+): readonly HistoricalPriceRecord[] =>
+  hoursAgo.map((hours) => ({
+    hoursAgo: hours,
+    priceUsd: priceHistory?.find((price) => price.hoursAgo === hours)?.priceUsd ?? null,
+    priceNowUsd: priceUsd,
   }));
 
 /** The details that are the prices of these hours. Throws BAD_USER_INPUT for hours that upstream would refuse. */
 export const detailsOfHours = (hoursAgo: readonly number[] | null | undefined): Details => {
-  if (!hoursAgo) return NO_DETAILS;
-  if (hoursAgo.length > MAX_HOURS)
-    throw badUserInput(`Expected priceHoursAgo of at most ${MAX_HOURS} hours, got ${hoursAgo.length}.`);
-  const wrong = hoursAgo.find((hours) => hours < 1);
-  if (wrong !== undefined)
-    throw badUserInput(`Expected priceHoursAgo of whole hours from 1 on, got ${wrong}.`);
-  return detailsOf(hoursAgo.map(hourDetail));
+  const hours = new Set(hoursAgo);
+  if (hours.size === 0) return NO_DETAILS;
+  if (hours.size > MAX_HOURS)
+    throw badUserInput(`Expected the prices of at most ${MAX_HOURS} hours, got ${hours.size}.`);
+  const wrong = [...hours].find((each) => each < 1);
+  if (wrong !== undefined) throw badUserInput(`Expected whole hours from 1 on, got ${wrong}.`);
+  return detailsOf([...hours].map(hourDetail));
 };

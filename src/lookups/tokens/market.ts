@@ -1,81 +1,12 @@
 import { getNamedType } from 'graphql';
 import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
-import { argumentsBelow } from '../../graph/cost/operation-info.ts';
+import { argumentsBelow, selectionOf } from '../../graph/cost/operation-info.ts';
 import { badUserInput } from '../../graph/errors.ts';
-import { isObject } from '../../lib/json/exact-json.ts';
-import { itemLookup } from '../../upstream/lookup.ts';
-import { detailsOf, hourDetail, hoursIn, MAX_HOURS } from '../../upstream/page.ts';
-import { assertAsked } from '../../upstream/parse/asked-chains.ts';
-import { malformed, optional, readChainId, readList } from '../../upstream/parse/fields.ts';
-import {
-  nullable,
-  type RecordTable,
-  type RecordValue,
-  readRecord,
-  required,
-} from '../../upstream/parse/record.ts';
+import { detailsOf, hourDetail, MAX_HOURS } from '../../upstream/page.ts';
 import { HistoricalPrice } from './historical-price.ts';
-import { NATIVE, Token, textOf } from './token.ts';
-
-const MARKET = {
-  name: 'market',
-  fields: {
-    symbol: nullable('symbol', 'lenientString'),
-    name: nullable('name', 'lenientString'),
-    decimals: nullable('decimals', 'tokenDecimals'),
-    logo: nullable('logo', 'webUrl'),
-    priceUsd: nullable('price_usd', 'decimal'),
-    poolSizeUsd: nullable('pool_size', 'decimal'),
-    totalSupply: nullable('total_supply', 'integer'),
-    fullyDilutedValueUsd: nullable('fully_diluted_value', 'decimal'),
-    marketCapUsd: nullable('market_cap', 'decimal'),
-    priceHistory: {
-      from: 'historical_prices',
-      records: {
-        name: 'historicalPrice',
-        fields: {
-          hoursAgo: required('offset_hours', 'int'),
-          priceUsd: nullable('price_usd', 'decimal'),
-        },
-      },
-      mode: 'lenient',
-    },
-  },
-} as const satisfies RecordTable;
-
-/** A token, as the key of what the service says about it. */
-type MarketOf = {
-  /** The chain's id and the token's address, or `native`, with a colon between. */
-  readonly address: string;
-  readonly chains: string;
-  /** The token's address, or `native`. */
-  readonly token: string;
-};
-
-const readMarket = readRecord(MARKET);
-
-/** What the service says about one token now. */
-const marketLookup = itemLookup({
-  name: 'market',
-  path: ({ token }: MarketOf) => ['v1', 'evm', 'token-info', token],
-  query: (_market, details) => ({ historical_prices: hoursIn(detailsOf(details)).join() || undefined }),
-  price: 2,
-  // Prices move, but an answer costs two compute units, and all clients share it.
-  timesHead: 15,
-  supportedAs: 'TOKEN_INFO',
-  read(body, chains) {
-    if (!isObject(body)) throw malformed('body', 'an object', body);
-    const [market] = readList(body.tokens, 'tokens');
-    if (market === undefined) return null;
-    if (!isObject(market)) throw malformed('tokens[0]', 'an object', market);
-    const chainId = optional(readChainId)(market.chain_id, 'chain_id');
-    if (chains !== null) assertAsked(chains, { chainId, chain: null });
-    return readMarket(market);
-  },
-});
-
-type TokenMarketShape = RecordValue<typeof MARKET>;
+import { marketLookup, type TokenMarketShape } from './market-rest.ts';
+import { assertDescribed, marketOf, Token } from './token.ts';
 
 /** The most hours of one `priceHistory`. */
 const MAX_MARKET_HOURS = 12;
@@ -184,29 +115,19 @@ builder.objectField(Token, 'market', (t) =>
           list: requests,
           computeUnits: marketLookup.price * requests.length,
           advice:
-            'The market of a token costs 2 compute units: priceUsd of an item, as of a balance or an activity, costs nothing, and Query.tokens has the markets of the tokens that you name.',
+            'The market of a token costs 2 compute units: priceUsd of a balance costs nothing, and Query.tokens has the markets of the tokens that you name.',
         };
       },
     }),
     resolve: async ({ chainId, address = null }, _args, context, info) => {
-      context.chains.assertKnown([chainId]);
-      context.chains.assertSupported('TOKEN_INFO', [chainId]);
-      const key = {
-        address: textOf({ chainId, address }),
-        chains: String(chainId),
-        token: address ?? NATIVE,
-      };
-      const { schema, fieldNodes, variableValues } = info;
-      const operation = {
-        schema,
-        variableValues,
-        fragments: new Map(
-          Object.entries(info.fragments).flatMap(([name, fragment]) =>
-            fragment ? [[name, fragment] as const] : [],
-          ),
-        ),
-      };
-      const uses = argumentsBelow(operation, getNamedType(info.returnType), fieldNodes, 'priceHistory');
+      assertDescribed(context, chainId);
+      const key = marketOf({ chainId, address });
+      const uses = argumentsBelow(
+        selectionOf(info),
+        getNamedType(info.returnType),
+        info.fieldNodes,
+        'priceHistory',
+      );
       const answers = requestsOf(uses).map((hours) => {
         const answer = marketLookup.read(context.lookups, key, detailsOf(hours.map(hourDetail)));
         // Only the prices of these hours fail with it.

@@ -1,14 +1,17 @@
+import type { Context } from '../../context.ts';
 import { withScope } from '../../graph/authorization.ts';
 import { builder, nullIfOmitted } from '../../graph/builder.ts';
-import { withCost } from '../../graph/cost/field-cost.ts';
+import { type BilledLookup, withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { decodeGlobalId, type GlobalId } from '../../graph/global-id.ts';
+import { billNodes } from '../../graph/node.ts';
 import { notOfPages, ofPages } from '../../graph/plan/inspect-document.ts';
 import { derivedField } from '../../graph/plan/plannable.ts';
 import { semanticNonNull } from '../../graph/semantic-non-null.ts';
-import { globalIdOr, isNullOf, lowLiquidityOf } from '../../upstream/parse/derived.ts';
+import { NO_DETAILS } from '../../upstream/page.ts';
+import { type ChainFact, chainFactOf, globalIdOr, isNullOf } from '../../upstream/parse/derived.ts';
 import { Chain } from '../chains/chains-schema.ts';
-import { nativeCurrencyOf } from '../chains/known-chains.ts';
+import { marketLookup, type TokenMarketShape } from './market-rest.ts';
 
 const MAX_TOKENS = 100;
 
@@ -23,8 +26,8 @@ export type TokenKey = {
 };
 
 /**
- * A token as the item that names it describes it. What the item does not say is null or absent, and never causes a request.
- * Views of items have these properties.
+ * A token as the item that names it describes it: what the item does not say is null. Views of items have these properties.
+ * They are what every path to the token says of it, so nothing that belongs to one item, such as a price.
  */
 export type TokenRecord = {
   readonly chainId: number;
@@ -35,12 +38,8 @@ export type TokenRecord = {
   readonly name?: string | null;
   readonly decimals?: number | null;
   readonly logo?: string | null;
-  readonly url?: string | null;
-  /** Of one whole token. */
-  readonly priceUsd?: string | null;
-  readonly poolSizeUsd?: string | null;
-  /** As stated. */
-  readonly lowLiquidity?: boolean | null;
+  /** Whether only its id is known, so that the service must be asked what it is called. */
+  readonly isBare?: true;
 };
 
 /** An asset of one chain. Other features add what needs a request. */
@@ -48,9 +47,54 @@ export const Token = builder.objectRef<TokenRecord>('Token');
 
 const ID = derivedField(globalIdOr(NATIVE, 'Token', 'chainId', 'address'));
 
+const CHAIN = derivedField(chainFactOf('chain', { own: 'chain', chainId: 'chainId', address: null }));
+
+/** What items say of a token, and the service where no item does. */
+const DESCRIBED = ['symbol', 'name', 'decimals', 'logo'] as const satisfies readonly ChainFact[];
+type Described = (typeof DESCRIBED)[number];
+
+/**
+ * Returns what makes a field one of what a token is called. Of a chain's own currency the gateway knows it, whatever items
+ * say. A bare token of a contract takes a request.
+ */
+const describedField = <Name extends Described>(name: Name) => {
+  const derived = chainFactOf(name, { own: name, chainId: 'chainId', address: 'address' });
+  return {
+    extensions: { derived },
+    resolve(token: TokenRecord, _args: object, context: Context): never {
+      const value: unknown =
+        token.isBare && token.address !== null
+          ? readMarket(context, token).then((market) => market?.[name] ?? null)
+          : derived.derive(token, context);
+      // Its type is that of the field of the market.
+      return value as never;
+    },
+  };
+};
+
+/** Names a token to the lookup of what the service says of it. */
+export const marketOf = ({ chainId, address = null }: Pick<TokenRecord, 'chainId' | 'address'>) => ({
+  address: textOf({ chainId, address }),
+  chains: String(chainId),
+  token: address ?? NATIVE,
+});
+
+/** Throws BAD_USER_INPUT for a chain on which the service describes no tokens. */
+export const assertDescribed = ({ chains }: Context, chainId: number): void => {
+  chains.assertKnown([chainId]);
+  chains.assertSupported('TOKEN_INFO', [chainId]);
+};
+
+const readMarket = async (context: Context, token: TokenRecord): Promise<TokenMarketShape | null> => {
+  assertDescribed(context, token.chainId);
+  return marketLookup.read(context.lookups, marketOf(token), NO_DETAILS);
+};
+
+billNodes('Token', marketLookup.price, (id) => id);
+
 builder.node(Token, {
   description:
-    "An asset of one chain: a contract, or the chain's own currency. Its plain fields are those of the item that names it, and never cause an upstream request: what the item does not say is null.",
+    "An asset of one chain: a contract, or the chain's own currency. Its fields are the same wherever it appears. They cause no request below an item that names it, such as a balance, an activity or a token found. Of a contract that the client names itself, as in `token` and `node`, `symbol`, `name`, `decimals` and `logo` cost what `market` costs, once together with it.",
   extensions: withScope('wallets'),
   id: {
     description:
@@ -58,9 +102,15 @@ builder.node(Token, {
     extensions: ID.extensions,
     resolve: (token) => textOf(token),
   },
-  loadOne: (id) => describedToken(tokenKeyIn(id)),
+  loadOne: (id) => bareToken(tokenKeyIn(id)),
   fields: (t) => ({
-    chain: t.exposeString('chain', nullIfOmitted("The service's name for the chain.")),
+    chain: t.string({
+      nullable: true,
+      description:
+        "The service's name for the chain. Null for a chain that `chains` does not list, unless the service says it.",
+      extensions: CHAIN.extensions,
+      resolve: (token, args, context) => CHAIN.resolve(token, args, context) as string | null,
+    }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The id of the chain.' }),
     chainInfo: t.field({
       type: Chain,
@@ -78,33 +128,21 @@ builder.node(Token, {
       description: "Whether it is the chain's own currency, such as ETH on Ethereum.",
       ...derivedField(isNullOf('address')),
     }),
-    symbol: t.exposeString('symbol', nullIfOmitted('The symbol, such as USDC.')),
-    name: t.exposeString('name', nullIfOmitted('The name, such as USD Coin.')),
-    decimals: t.exposeInt(
-      'decimals',
-      nullIfOmitted('One whole token is 10 to this power of its smallest unit.'),
-    ),
-    logo: t.expose('logo', {
+    symbol: t.string({
+      ...nullIfOmitted('The symbol, such as USDC.'),
+      ...describedField('symbol'),
+    }),
+    name: t.string({ ...nullIfOmitted('The name, such as USD Coin.'), ...describedField('name') }),
+    decimals: t.int({
+      ...nullIfOmitted('One whole token is 10 to this power of its smallest unit.'),
+      ...describedField('decimals'),
+    }),
+    logo: t.field({
       type: 'URL',
-      ...nullIfOmitted("The URL of the token's picture: http, https or ipfs."),
-    }),
-    url: t.expose('url', { type: 'URL', ...nullIfOmitted("The URL of the token's website.") }),
-    priceUsd: t.expose('priceUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'The price of one whole token in US dollars. Null when the item states none.',
-    }),
-    poolSizeUsd: t.expose('poolSizeUsd', {
-      type: 'Decimal',
       nullable: true,
       description:
-        'The liquidity of the pools that the price comes from, in US dollars. Null when the item states none, as for the native asset.',
-    }),
-    lowLiquidity: t.boolean({
-      nullable: true,
-      description:
-        'Whether so little liquidity is behind the price that it is unreliable: as the service states it, or `poolSizeUsd` is below 10,000. False for the native asset. Null when neither is known.',
-      ...derivedField(lowLiquidityOf('lowLiquidity', 'poolSizeUsd', 'address')),
+        "The URL of the token's picture: http, https or ipfs. Null when the service omits it, and for a chain's own currency unless the service's list of chains says it.",
+      ...describedField('logo'),
     }),
   }),
 });
@@ -113,8 +151,8 @@ builder.objectField(Chain, 'nativeToken', (t) =>
   t.field({
     type: Token,
     description:
-      "The chain's own currency, such as ETH on Ethereum, with its symbol and decimals where the gateway knows them. It causes no request by itself.",
-    resolve: ({ chainId, name }) => ({ ...describedToken({ chainId, address: null }), chain: name }),
+      "The chain's own currency, such as ETH on Ethereum. Its symbol, name and decimals are null where neither the service's list of chains nor the gateway knows the currency: the setting EXTRA_CHAINS names it.",
+    resolve: ({ chainId, name }) => ({ chainId, address: null, chain: name, isBare: true as const }),
   }),
 );
 
@@ -161,9 +199,19 @@ export const tokenKeyIn = (text: string): TokenKey => {
   return key;
 };
 
-/** A token that no item describes: what is known is the currency of a chain. */
-const describedToken = (key: TokenKey): TokenRecord =>
-  key.address === null ? { ...key, ...nativeCurrencyOf(key.chainId) } : key;
+/** A token that no item describes. */
+const bareToken = (key: TokenKey): TokenRecord => ({ ...key, isBare: true });
+
+/** What it costs to describe tokens: nothing where their markets are read as well. A chain's own currency is known. */
+const costOfDescribing = (
+  keys: readonly TokenKey[],
+  below: (field: string) => readonly unknown[],
+): BilledLookup => {
+  const isAsked = DESCRIBED.some((field) => below(field).length > 0) && below('market').length === 0;
+  const contracts = isAsked ? keys.filter(({ address }) => address !== null) : [];
+  const texts = contracts.map(textOf);
+  return { list: texts, computeUnits: marketLookup.price * new Set(texts).size };
+};
 
 const globalIdOf = (input: TokenInputValue): GlobalId => ({
   typename: 'Token',
@@ -175,20 +223,23 @@ builder.queryFields((t) => ({
     type: Token,
     nullable: true,
     description:
-      'The token with this id, of this contract, or the native asset of this chain. It causes no request by itself: `market` and `holders` do. Its plain fields are null, since no item describes it; of a native asset the gateway knows the symbol and the decimals. Null, with an error, for an id that is not one of a Token.',
+      'The token with this id, of this contract, or the native asset of this chain. It causes no request by itself: `market` and `holders` do, and what a contract is called does, for the price of its market. Null, with an error, for an id that is not one of a Token.',
     authScopes: { wallets: true },
     args: { token: t.arg({ type: TokenInput, required: true, description: 'Names the token.' }) },
     extensions: {
       ...ofPages(),
       ...semanticNonNull(),
-      ...withCost<{ token: TokenInputValue }>({ returns: ({ token }) => [globalIdOf(token)] }),
+      ...withCost<{ token: TokenInputValue }>({
+        returns: ({ token }) => [globalIdOf(token)],
+        lookup: ({ token }, _pricing, below) => costOfDescribing([tokenKeyOf(token)], below),
+      }),
     },
-    resolve: (_root, { token }) => describedToken(tokenKeyOf(token)),
+    resolve: (_root, { token }) => bareToken(tokenKeyOf(token)),
   }),
   tokens: t.field({
     type: [Token],
     nullable: { list: false, items: true },
-    description: `These tokens, in the order of the input. They cause no request by themselves. An item is null, with an error, for an id that is not one of a Token. Fails with OPERATION_TOO_COMPLEX for more than ${MAX_TOKENS} tokens.`,
+    description: `These tokens, in the order of the input. They cause no request by themselves, as \`token\`. An item is null, with an error, for an id that is not one of a Token. Fails with OPERATION_TOO_COMPLEX for more than ${MAX_TOKENS} tokens.`,
     authScopes: { wallets: true },
     args: {
       tokens: t.arg({
@@ -202,6 +253,11 @@ builder.queryFields((t) => ({
       ...semanticNonNull(1),
       ...withCost<{ tokens: readonly TokenInputValue[] }>({
         returns: ({ tokens }) => (tokens.length > MAX_TOKENS ? [] : tokens.flatMap(readable)),
+        lookup: ({ tokens }, _pricing, below) =>
+          costOfDescribing(
+            tokens.length > MAX_TOKENS ? [] : tokens.flatMap(readable).map(({ id }) => tokenKeyIn(id)),
+            below,
+          ),
       }),
     },
     resolve: (_root, { tokens }) => {
@@ -211,7 +267,7 @@ builder.queryFields((t) => ({
           `Expected at most ${MAX_TOKENS} tokens, got ${tokens.length}.`,
         );
       // Promises fail one by one.
-      return tokens.map(async (token) => describedToken(tokenKeyOf(token)));
+      return tokens.map(async (token) => bareToken(tokenKeyOf(token)));
     },
   }),
 }));

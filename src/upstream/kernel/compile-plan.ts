@@ -1,4 +1,4 @@
-import type { DerivedEntry } from '../parse/derived.ts';
+import { CHAIN_FACTS, type ChainTable, type DerivedEntry } from '../parse/derived.ts';
 import {
   type EdgeField,
   type ListPlan,
@@ -18,12 +18,17 @@ import {
 import {
   CHAIN_ENTRIES,
   CHAIN_ENTRY_BYTES,
-  CHAIN_ENTRY_ID,
+  CHAIN_ENTRY_VALUES,
   CHAIN_NAME_SLOT,
   CHAINS,
   CHAINS_END,
   CONDITION_BYTES,
   CONDITION_WANTED,
+  FACT_BYTES,
+  FACT_CHAIN,
+  FACT_OWN,
+  FACT_TOKEN,
+  FACT_VALUE,
   ID_NULL,
   ID_PARTS,
   ID_SLOTS,
@@ -58,7 +63,7 @@ export type KernelPlan = {
   readonly list: IndexedList;
   readonly image: Buffer;
   readonly needsCursors: boolean;
-  readonly needsChainIds: boolean;
+  readonly needsChains: boolean;
 };
 
 /** One step: see layout.ts. `tail` belongs to its own prefix. */
@@ -121,7 +126,7 @@ class PlanCompiler {
   readonly #image: Image;
   readonly #steps: ReadonlyMap<string, number>;
   #needsCursors = false;
-  #needsChainIds = false;
+  #needsChains = false;
 
   constructor(list: IndexedList, steps: Enumerations['steps']) {
     this.#list = list;
@@ -134,7 +139,7 @@ class PlanCompiler {
       list: this.#list,
       image: this.#image.finish(),
       needsCursors: this.#needsCursors,
-      needsChainIds: this.#needsChainIds,
+      needsChains: this.#needsChains,
     };
   }
 
@@ -217,9 +222,9 @@ class PlanCompiler {
   #derivedStep(field: DerivedEntry, scope: Scope): Step {
     const image = this.#image;
     const slot = (property: string): number => slotIn(scope, property);
+    const slotOrNone = (property: string | null): number =>
+      property === null || scope(property) === null ? NO_SLOT : slot(property);
     switch (field.kind) {
-      case 'null':
-        return NULL;
       case 'value':
         throw new RangeError('The field is written from values.');
       case 'isNull':
@@ -227,7 +232,6 @@ class PlanCompiler {
         return { kind: 'isNull', slot: slot(field.property) };
       case 'lowLiquidity': {
         const details = image.allocate(LIQUIDITY_BYTES);
-        const slotOrNone = (property: string) => (scope(property) === null ? NO_SLOT : slot(property));
         image.set(details + LIQUIDITY_STATED, slotOrNone(field.stated));
         image.set(details + LIQUIDITY_POOL_SIZE, slotOrNone(field.poolSize));
         image.set(details + LIQUIDITY_TOKEN, slotOrNone(field.address));
@@ -246,10 +250,19 @@ class PlanCompiler {
         return { kind: 'globalId', details };
       }
       case 'chainId': {
-        this.#needsChainIds = true;
+        this.#needsChains = true;
         const details = image.allocate(4);
         image.set(details + CHAIN_NAME_SLOT, slot(field.name));
         return { kind: 'chainId', slot: slot(field.id), details };
+      }
+      case 'chainFact': {
+        this.#needsChains = true;
+        const details = image.allocate(FACT_BYTES);
+        image.set(details + FACT_CHAIN, slot(field.chainId));
+        image.set(details + FACT_TOKEN, slotOrNone(field.address));
+        image.set(details + FACT_OWN, slotOrNone(field.own));
+        image.set(details + FACT_VALUE, valueAt(CHAIN_FACTS.indexOf(field.fact)));
+        return { kind: 'chainFact', details };
       }
       case 'word': {
         const details = image.allocate(WORD_SPANS + field.words.length * SPAN_BYTES);
@@ -272,25 +285,35 @@ const nestedKind = (field: TableField): string => {
   return 'mode' in field && field.mode === 'lenientOrNull' ? 'recordsOrNull' : 'records';
 };
 
+/** Where a value lies in the entry of a chain. */
+const valueAt = (index: number): number => CHAIN_ENTRY_VALUES + index * SPAN_BYTES;
+
 /**
- * Compiles the ids of chains by their names to the hash table at CHAINS. Returns null for more than it
- * has room for.
+ * Compiles the ids of chains by their names, and what is known of chains by their ids, to the hash table at CHAINS. Returns
+ * null for more than it has room for.
  */
-export const compileChainIds = (chainIds: ReadonlyMap<string, number>): Buffer | null => {
+export const compileChains = ({ idsByName, facts }: ChainTable): Buffer | null => {
   try {
     const image = new Image(CHAINS, CHAINS_END);
-    const buckets = 2 ** Math.ceil(Math.log2(2 * chainIds.size + 2));
+    const buckets = 2 ** Math.ceil(Math.log2(2 * (idsByName.size + facts.size) + 2));
     const address = image.allocate(CHAIN_ENTRIES + buckets * CHAIN_ENTRY_BYTES) + CHAIN_ENTRIES;
     image.set(CHAINS, buckets - 1);
     const taken = new Set<number>();
-    for (const [chain, chainId] of chainIds) {
-      let bucket = hashOf(JSON.stringify(chain)) & (buckets - 1);
+    const add = (key: string, values: readonly (string | undefined)[]): void => {
+      let bucket = hashOf(key) & (buckets - 1);
       while (taken.has(bucket)) bucket = (bucket + 1) & (buckets - 1);
       taken.add(bucket);
       const entry = address + bucket * CHAIN_ENTRY_BYTES;
-      image.setSpan(entry, image.text(JSON.stringify(chain)));
-      image.setSpan(entry + CHAIN_ENTRY_ID, image.text(String(chainId)));
-    }
+      image.setSpan(entry, image.text(key));
+      for (const [index, value] of values.entries())
+        if (value !== undefined) image.setSpan(entry + valueAt(index), image.text(value));
+    };
+    for (const [name, chainId] of idsByName) add(JSON.stringify(name), [String(chainId)]);
+    for (const [chainId, known] of facts)
+      add(
+        String(chainId),
+        CHAIN_FACTS.map((fact) => (known[fact] === undefined ? undefined : JSON.stringify(known[fact]))),
+      );
     return image.finish();
   } catch (error) {
     if (error instanceof RangeError) return null;

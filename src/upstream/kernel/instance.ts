@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { BufferPool } from '../../lib/buffers.ts';
 import { plainDecimal } from '../../lib/decimal.ts';
 import { parseExactJson } from '../../lib/json/exact-json.ts';
+import type { ChainTable } from '../parse/derived.ts';
 import type { CompiledList, IndexedList } from './compile-list.ts';
 import type { KernelPlan } from './compile-plan.ts';
 import { IndexedPage, type PageImage } from './indexed-page.ts';
@@ -49,8 +50,7 @@ export type Written = {
 export type WriteValues = {
   /** The address that the list belongs to. */
   readonly subject: string;
-  /** The ids of chains by their names. */
-  readonly chainIds: ReadonlyMap<string, number>;
+  readonly chains: ChainTable;
   /** Returns the cursor of the item at an index. */
   readonly cursorOf: (index: number) => string;
 };
@@ -83,7 +83,7 @@ export class KernelInstance {
   #loaded: Loaded | null = null;
   readonly #lists = new Set<CompiledList>();
   #plan: KernelPlan | null = null;
-  #chainIds: Buffer | null = null;
+  #chains: Buffer | null = null;
   #subject: string | null = null;
 
   /** `pool` has the buffers of kept pages. */
@@ -143,11 +143,11 @@ export class KernelInstance {
     return { bytes, next, isOdd: stop === ODD || (next === from && next < to) };
   }
 
-  /** What `compileChainIds` returned. */
-  loadChainIds(image: Buffer): void {
-    if (this.#chainIds === image) return;
+  /** What `compileChains` returned. */
+  loadChains(image: Buffer): void {
+    if (this.#chains === image) return;
     this.#bytes.set(image, CHAINS);
-    this.#chainIds = image;
+    this.#chains = image;
   }
 
   /** The hash that the row of an item with this identity has. */

@@ -13,7 +13,7 @@ export const TABLES_END: usize = 0x2_0000;
 /** The plan of the selection that is being written. */
 export const PLAN: usize = 0x2_0000;
 export const PLAN_END: usize = 0x4_0000;
-/** The ids of chains by their names: a hash table, then its texts. */
+/** Chains by their names and by their ids: a hash table, then its texts. */
 export const CHAINS: usize = 0x4_0000;
 export const CHAINS_END: usize = 0x5_0000;
 /** One row an item. */
@@ -158,12 +158,21 @@ export const LIQUIDITY_TOKEN: usize = 8;
 export const LIQUIDITY_BYTES: usize = 12;
 
 // Details of a chain's id: the slot of its name. CHAINS has a mask, then the entries of a hash table: the span of a name in
-// quotes, and the span of its id.
+// quotes, and that of its id; or the span of an id, and those of the JSON of what is known of the chain, empty where it is not.
 
 export const CHAIN_NAME_SLOT: usize = 0;
 export const CHAIN_ENTRIES: usize = 4;
-export const CHAIN_ENTRY_BYTES: usize = 16;
-export const CHAIN_ENTRY_ID: usize = 8;
+export const CHAIN_ENTRY_VALUES: usize = 8;
+export const CHAIN_ENTRY_BYTES: usize = 48;
+
+// Details of what is known of a chain: the slots of the chain's id, of the token's address, without which it applies to every
+// record, and of what the record says itself; then where the value lies in the chain's entry.
+
+export const FACT_CHAIN: usize = 0;
+export const FACT_TOKEN: usize = 4;
+export const FACT_OWN: usize = 8;
+export const FACT_VALUE: usize = 12;
+export const FACT_BYTES: usize = 16;
 
 // Details of a word: whether only letters and digits count, how many words there are, then their spans, without quotes.
 

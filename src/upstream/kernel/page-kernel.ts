@@ -1,9 +1,9 @@
 import { BufferPool } from '../../lib/buffers.ts';
-import { DIGEST_CHARACTERS } from '../parse/derived.ts';
+import { type ChainTable, DIGEST_CHARACTERS } from '../parse/derived.ts';
 import type { ListPlan } from '../parse/record.ts';
 import type { IndexedList } from './compile-list.ts';
 import { type CompiledList, compileList } from './compile-list.ts';
-import { compileChainIds, compilePlan, type KernelPlan } from './compile-plan.ts';
+import { compileChains, compilePlan, type KernelPlan } from './compile-plan.ts';
 import type { IndexedPage } from './indexed-page.ts';
 import { capacityFor, KernelInstance, type WriteValues, type Written } from './instance.ts';
 import { TABLES, TABLES_END } from './layout.ts';
@@ -43,7 +43,7 @@ const LARGE_IDLE_MS = 1000;
 const MAX_IDENTITY = 256;
 
 const NOTHING = new Uint8Array();
-const NO_CHAIN_IDS = Buffer.alloc(0);
+const NO_CHAINS = Buffer.alloc(0);
 
 export const createPageKernel = (): PageKernel => {
   const instantiate = loadKernel();
@@ -52,7 +52,7 @@ export const createPageKernel = (): PageKernel => {
   const { enumerations } = shared.kernel;
   const lists = new Map<IndexedList, CompiledList>();
   let freeTables = TABLES;
-  const chainImages = new WeakMap<ReadonlyMap<string, number>, Buffer | null>();
+  const chainImages = new WeakMap<ChainTable, Buffer | null>();
   let large: KernelInstance | null = null;
   let dropLarge: NodeJS.Timeout | undefined;
 
@@ -82,11 +82,11 @@ export const createPageKernel = (): PageKernel => {
     return made;
   };
 
-  const chainImageOf = (chainIds: ReadonlyMap<string, number>): Buffer | null => {
-    const known = chainImages.get(chainIds);
+  const chainImageOf = (chains: ChainTable): Buffer | null => {
+    const known = chainImages.get(chains);
     if (known !== undefined) return known;
-    const image = compileChainIds(chainIds);
-    chainImages.set(chainIds, image);
+    const image = compileChains(chains);
+    chainImages.set(chains, image);
     return image;
   };
 
@@ -103,9 +103,9 @@ export const createPageKernel = (): PageKernel => {
       if (!(from >= 0 && from <= to && to <= page.length))
         throw new RangeError(`Expected items of a page of ${page.length}, got ${from} to ${to}.`);
       const instance = instanceFor(page.bytes);
-      const chainIds = plan.needsChainIds ? chainImageOf(values.chainIds) : NO_CHAIN_IDS;
-      if (instance === null || chainIds === null) return { bytes: NOTHING, next: from, isOdd: from < to };
-      if (chainIds !== NO_CHAIN_IDS) instance.loadChainIds(chainIds);
+      const chains = plan.needsChains ? chainImageOf(values.chains) : NO_CHAINS;
+      if (instance === null || chains === null) return { bytes: NOTHING, next: from, isOdd: from < to };
+      if (chains !== NO_CHAINS) instance.loadChains(chains);
       return instance.write(plan, page, from, to, values);
     },
     indexOf(page, identity) {

@@ -20,6 +20,15 @@ export type DerivedEntry =
     }
   | { readonly kind: 'chainId'; readonly id: string; readonly name: string }
   | {
+      readonly kind: 'chainFact';
+      readonly fact: ChainFact;
+      /** What the record says itself; null where it says nothing. */
+      readonly own: string | null;
+      readonly chainId: string;
+      /** The address of the token that it is about; null for what is known of the chain itself. */
+      readonly address: string | null;
+    }
+  | {
       readonly kind: 'word';
       readonly property: string;
       readonly words: readonly string[];
@@ -43,11 +52,28 @@ export type DerivedEntry =
       readonly isList?: boolean;
       /** The values of the enum that it is, in place of a scalar. */
       readonly words?: readonly string[];
-    }
-  | { readonly kind: 'null' };
+    };
+
+/** What is known of chains, whatever items say of them: the service's name of a chain, and its own currency. */
+export const CHAIN_FACTS = ['chain', 'symbol', 'name', 'decimals', 'logo'] as const;
+
+export type ChainFact = (typeof CHAIN_FACTS)[number];
+
+/** A fact that is absent is not known: what an item says counts then. */
+export type ChainFacts = { readonly [Fact in ChainFact]?: string | number | null };
+
+/** What the kernel knows of chains. */
+export type ChainTable = {
+  /** The ids of all chains by upstream's names for them. */
+  readonly idsByName: ReadonlyMap<string, number>;
+  /** By the ids of chains. */
+  readonly facts: ReadonlyMap<number, ChainFacts>;
+};
 
 /** What a derived field is made of beside its record. */
-export type DeriveContext = { readonly chains: { idOf(name: string): number | null } };
+export type DeriveContext = {
+  readonly chains: Pick<ChainTable, 'facts'> & { idOf(name: string): number | null };
+};
 
 /** Base64 of the type and the values of the properties, with colons between. */
 export const globalId = (typeName: string, ...parts: readonly string[]): Derived<string> =>
@@ -128,6 +154,23 @@ export const chainIdOf = (id: string, name: string): Derived<number | null> => (
   },
 });
 
+/**
+ * A fact of the record's chain, so that it is the same wherever the chain or its currency appears. Of a token of a contract,
+ * and where the fact is not known, what the record says itself.
+ */
+export const chainFactOf = (
+  fact: ChainFact,
+  { own, chainId, address }: Omit<Extract<DerivedEntry, { kind: 'chainFact' }>, 'kind' | 'fact'>,
+): Derived<string | number | null> => ({
+  entry: { kind: 'chainFact', fact, own, chainId, address },
+  derive(record, { chains }) {
+    const said = own === null ? null : ((propertyOf(record, own) ?? null) as string | number | null);
+    if (address !== null && (propertyOf(record, address) ?? null) !== null) return said;
+    const known = chains.facts.get(Number(propertyOf(record, chainId)))?.[fact];
+    return known === undefined ? said : known;
+  },
+});
+
 /** The values of an enum, by their names. */
 type Words<Word extends string> = { readonly [Name in Word]: unknown };
 
@@ -177,20 +220,20 @@ export const jsonOf = (property: string): Derived => ({
   derive: (record) => propertyOf(record, property),
 });
 
-/** The one of `words` that the property is. Null in a list: only records from elsewhere have it, such as those of deliveries. */
-export const unlistedWord = <Word extends string>(
-  property: string,
-  words: Words<Word>,
-): Derived<Word | null> => {
-  const isWord = isOneOf(words);
-  return {
-    entry: { kind: 'null' },
-    derive(record) {
-      const word = propertyOf(record, property);
-      return isWord(word) ? word : null;
-    },
-  };
-};
+/** Made of a record by a function, which the kernel does not have. */
+export const madeBy = <Output>(
+  entry: Omit<Extract<DerivedEntry, { kind: 'value' }>, 'kind'>,
+  derive: (record: Readonly<Record<string, unknown>>) => Output,
+): Derived<Output> => ({
+  entry: { kind: 'value', ...entry },
+  derive: (record) => derive(record as Readonly<Record<string, unknown>>),
+});
+
+/** Whether a pool, of this property's size in dollars, is too small to make a reliable price; null where it is not known. */
+export const smallPoolOf = (poolSize: string): Derived<boolean | null> =>
+  madeBy({ properties: [poolSize], as: 'boolean', isNullable: true }, ({ [poolSize]: size = null }) =>
+    size === null ? null : new Decimal(String(size)).lt(LIQUID_USD),
+  );
 
 const isOneOf =
   <Word extends string>(words: Words<Word>) =>

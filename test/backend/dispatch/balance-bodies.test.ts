@@ -27,6 +27,7 @@ describe('balance changes', () => {
       amount_delta: '-5000000',
       asset: {
         token_address: USDC,
+        asset_type: 'erc20',
         symbol: 'USDC',
         name: 'USD Coin',
         decimals: 6,
@@ -67,11 +68,9 @@ describe('balance changes', () => {
     const [unknown] = await changes([BOB], { effects: [transfer({ token: wallet('777') })] });
     expect(unknown?.asset).toMatchObject({ token_address: wallet('777'), symbol: null, decimals: null });
     for (const item of [nft, unknown])
-      expect(item?.asset).toMatchObject({
-        low_liquidity: true,
-        pool_size_usd: null,
-        token_metadata: { logo: null },
-      });
+      expect(item?.asset).toMatchObject({ pool_size_usd: null, token_metadata: { logo: null } });
+    expect(nft?.asset).toMatchObject({ asset_type: 'erc721', id: expect.any(String), low_liquidity: true });
+    expect(unknown?.asset).toMatchObject({ asset_type: 'erc20', low_liquidity: null });
   });
 
   test('omit transfers that changed no balance, approvals, and the zero address', async () => {
@@ -81,6 +80,15 @@ describe('balance changes', () => {
       [],
     );
     expect(await changes([NOBODY], { effects: [transfer({ to: NOBODY })] })).toEqual([]);
+  });
+
+  test('have what the transfer moved where the balances before and after it are not known', async () => {
+    const unknown = { before: null, after: null };
+    const [item] = await changes([ALICE], { effects: [transfer({ balances: { from: unknown, to: null } })] });
+    expect(item).toMatchObject({
+      ...{ amount_before: null, amount_after: null, amount_delta: '-5000000' },
+      ...{ value_before_usd: null, value_after_usd: null, value_delta_usd: -5, direction: 'out' },
+    });
   });
 
   test('omit the sides whose balances are unknown', async () => {

@@ -104,6 +104,7 @@ const USDC_METADATA = {
   name: 'USD Coin',
   logo: logoOf(USDC),
   price_usd: 1,
+  pool_size: 2_000_000,
 };
 
 describe('activities', () => {
@@ -125,6 +126,7 @@ describe('activities', () => {
           value_usd: 5,
           token_metadata: USDC_METADATA,
           to: BOB,
+          subscribed_address: ALICE,
         },
       ],
     );
@@ -205,6 +207,7 @@ describe('activities', () => {
           name: 'Wrapped Ether',
           logo: logoOf(WETH),
           price_usd: 2500,
+          pool_size: 2_000_000,
         },
       }),
     ]);

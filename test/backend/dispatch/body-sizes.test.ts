@@ -38,7 +38,7 @@ describe('a block with more for a webhook than a body may have', () => {
 
   test('has the events of a transaction in one body, unless they fill one alone', async () => {
     const transfers = (count: number) => Array.from({ length: count }, () => nftTransfer());
-    const transactions = [900, 900, 900, 6_000].map((count, index) =>
+    const transactions = [800, 800, 800, 6_000].map((count, index) =>
       transaction({
         index,
         hash: `0x${String(index).padStart(64, '0')}`,
@@ -57,7 +57,7 @@ describe('a block with more for a webhook than a body may have', () => {
     expect([first, second]).toEqual([[0, 1], [2]]);
     expect(others.length).toBeGreaterThan(1);
     for (const each of others) expect(each).toEqual([3]);
-    expect(items.flat()).toHaveLength(8_700);
+    expect(items.flat()).toHaveLength(8_400);
   });
 });
 

@@ -8,7 +8,10 @@ import { address } from '../support/builders.ts';
 const read = async (body: unknown, chainId: number | null = null) => {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const payload = await parseStored(bytes, scanJson(bytes));
-  return { events: eventsIn(payload, { chainId, subscribedAddress: null }).map((event) => event()), payload };
+  return {
+    events: eventsIn(payload, { cursor: 'c', chainId, subscribedAddress: null }).map((event) => event()),
+    payload,
+  };
 };
 
 /** The fields that are not null. */
@@ -55,7 +58,7 @@ test('an activity is typed, exact and canonical', async () => {
       to: address(4),
       value: '1',
       valueUsd: '12.5',
-      ordinal: 0,
+      deliveredAs: 'c:0',
     },
   ]);
 });
@@ -82,6 +85,7 @@ test('a balance change is typed', async () => {
   expect(events.map(known)).toEqual([
     {
       kind: 'balanceChange',
+      isCurrent: true,
       subscribedAddress: address(3),
       counterparty: address(2),
       transactionHash: HASH.toLowerCase(),

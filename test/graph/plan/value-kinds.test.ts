@@ -73,7 +73,7 @@ describe.each(Object.keys(KINDS).filter(isKind))('a value of the kind %s', (kind
     const page = kernel.index([Buffer.from(`{"things":[${items.join()}]}`)], list, 1000);
     const compiled = kernel.compile(plan, list);
     if (page === null || compiled === null) throw new TypeError('Expected a page and a plan.');
-    const given = { subject: '', chainIds: new Map(), cursorOf: String };
+    const given = { subject: '', chains: { idsByName: new Map(), facts: new Map() }, cursorOf: String };
     return values.map((_, index) => {
       const { bytes, isOdd } = kernel.write(compiled, page, index, index + 1, given);
       return isOdd ? null : Buffer.from(bytes).toString();

@@ -112,8 +112,8 @@ const tradesSchema = () => {
 };
 
 const SELECTION = `{ id owner { address }
-  token { id chainId address isNative symbol decimals name lowLiquidity }
-  to { __typename value token { id address isNative symbol decimals lowLiquidity } } }`;
+  token { id chainId address isNative symbol decimals name }
+  to { __typename value token { id address isNative symbol decimals } } }`;
 
 const address = fc.constantFrom(
   'native',
@@ -166,8 +166,8 @@ test('kernel, plan and executor make the same of views, of inner objects, and of
   const compiled = kernel.compile(plan, LIST) ?? expect.unreachable('the kernel compiles the plan');
   const read = readListed(TRADE, 'wallet');
   const wallet = addressOf(1);
-  const chains = { idOf: () => null };
-  const values = { subject: wallet, chainIds: new Map(), cursorOf: String };
+  const chains = { idsByName: new Map(), facts: new Map(), idOf: () => null };
+  const values = { subject: wallet, chains, cursorOf: String };
   let writtenByKernel = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(trade, { minLength: 1, maxLength: 6 }), async (drawn) => {

@@ -11,7 +11,7 @@ import { derivedField } from '../../../src/graph/plan/plannable.ts';
 import { lookups } from '../../../src/lookups/registry.ts';
 import { schema as ownSchema } from '../../../src/schema.ts';
 import type { IndexedList } from '../../../src/upstream/kernel/compile-list.ts';
-import { type Derived, globalId, unlistedWord, wordOf } from '../../../src/upstream/parse/derived.ts';
+import { type Derived, globalId, wordOf } from '../../../src/upstream/parse/derived.ts';
 import { nullable, type RecordTable, required } from '../../../src/upstream/parse/record.ts';
 import { type Change, start, thingsSchema } from './support/things-schema.ts';
 
@@ -153,7 +153,7 @@ describe('a derived field of an item', () => {
       },
     ],
     ['of another scalar is refused', 'x: BigInt', 'Thing.x', made(globalId('Thing', 'id'))],
-    ['that is null as a non-null one is refused', 'x: String!', 'Thing.x', made(unlistedWord('x', {}))],
+    ['that is null as a non-null one is refused', 'x: String!', 'Thing.x', made(wordOf('x', {}))],
     ['made of what the list is of is written', 'x: ID!', null, made(globalId('Thing', 'wallet', 'id'))],
     [
       'of a property that the table does not have is refused',

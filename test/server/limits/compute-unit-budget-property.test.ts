@@ -21,7 +21,7 @@ const ofWallet = fc.constantFrom(
   'portfolio(chainIds: [1]) { totalUsd }',
   'portfolio(chainIds: [1, 8453], priceHoursAgo: [1, 24, 168]) { totalUsd }',
   'balances(chainIds: [1], first: 1000, minPoolSizeUsd: "99999999999") { nodes { amount } }',
-  'balances(chainIds: [1], first: 1, priceHoursAgo: [2, 3, 4]) { nodes { amount } }',
+  'balances(chainIds: [1], first: 1) { nodes { priceHistory(hoursAgo: [2, 3, 4]) { priceUsd } } }',
   'balance(token: { nativeOf: 1 }) { amount }',
   ...[1, 2, 3].map(
     (number) => `balance(token: { contract: { chainId: 1, address: "${addressOf(number)}" } }) { amount }`,

@@ -6,7 +6,7 @@ import { createPageKernel } from '../../../src/upstream/kernel/page-kernel.ts';
 import type { AnyLookup } from '../../../src/upstream/lookup.ts';
 import type { Page } from '../../../src/upstream/page.ts';
 import { MalformedFieldError } from '../../../src/upstream/parse/fields.ts';
-import { CHAIN_IDS, createItemWriter, cursorAt, randomPlan, wholePlan } from './plans.ts';
+import { CHAINS, createItemWriter, cursorAt, randomPlan, wholePlan } from './plans.ts';
 import type { Random } from './random.ts';
 
 /** Compares the kernel with the plain reader, page by page. */
@@ -113,7 +113,7 @@ const compareWritten = (
 ): void => {
   const compiled = kernel.compile(plan, page.list);
   if (compiled === null) throw new Error(`no plan of ${JSON.stringify(plan)}`);
-  const values = { subject: WALLET, chainIds: CHAIN_IDS, cursorOf: cursorAt };
+  const values = { subject: WALLET, chains: CHAINS, cursorOf: cursorAt };
   const whole = plan.kind === 'nodes';
   const from = whole ? 0 : random.below(page.length + 1);
   const to = whole ? page.length : from + random.below(page.length - from + 1);

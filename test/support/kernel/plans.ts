@@ -6,6 +6,7 @@ import { createChains } from '../../../src/lookups/chains/chains.ts';
 import { KNOWN_CHAINS } from '../../../src/lookups/chains/known-chains.ts';
 import { schema } from '../../../src/schema.ts';
 import type { IndexedList } from '../../../src/upstream/kernel/compile-list.ts';
+import type { ChainTable } from '../../../src/upstream/parse/derived.ts';
 import type {
   EdgeField,
   ListPlan,
@@ -23,9 +24,8 @@ const chains = createChains(
   ['é', 'a"b'].map((name, index) => ({ name, chainId: 7_000_000 + index, tags: [] })),
 );
 
-export const CHAIN_IDS: ReadonlyMap<string, number> = new Map(
-  chains.all.map(({ name, chainId }) => [name, chainId]),
-);
+/** What the kernel knows of chains. */
+export const CHAINS: ChainTable = chains;
 
 /** The type of a list's items; null for a list that the schema does not have. */
 const itemTypeOf = (list: IndexedList): GraphQLObjectType | null => {

@@ -42,6 +42,7 @@ const OF_EXECUTOR: ReadonlySet<string> = new Set([
   'portfolio',
   'balance',
   'deliveries',
+  'priceHistory',
 ]);
 
 /** The field that no document selects: `head` names the log that made it, so each gateway gives another. */

@@ -5,11 +5,11 @@ import { transactions } from '../../../src/lookups/transactions.ts';
 import type { AnyLookup } from '../../../src/upstream/lookup.ts';
 import { usualBody } from '../../support/kernel/bodies.ts';
 import { kernel } from '../../support/kernel/differential.ts';
-import { CHAIN_IDS, cursorAt, randomPlan } from '../../support/kernel/plans.ts';
+import { CHAINS, cursorAt, randomPlan } from '../../support/kernel/plans.ts';
 import { createRandom } from '../../support/kernel/random.ts';
 import { addressOf, collectible, collection, transaction } from '../../support/upstream/builders.ts';
 
-const VALUES = { subject: addressOf(1), chainIds: CHAIN_IDS, cursorOf: cursorAt };
+const VALUES = { subject: addressOf(1), chains: CHAINS, cursorOf: cursorAt };
 
 const index = (list: AnyLookup, body: string, maxItems = 2500) =>
   kernel.index([Buffer.from(body)], list, maxItems);

@@ -26,26 +26,30 @@ export const withBalances = (
 ): readonly (readonly Effect[])[] => {
   /** The balances before the effects that are still to be walked back. */
   const balances = new Map<string, bigint>();
+  /** Fees are paid between two movements: only what is left at the end of the block is known. */
+  const ofNative = (account: Hex, transfer: Transfer, key: string): BalanceChange | null => {
+    const isLast = !balances.has(key);
+    const after = known.after(account, transfer);
+    if (after === null) return null;
+    balances.set(key, after);
+    return { before: null, after: isLast ? after : null };
+  };
   const changeOf = (account: Hex, transfer: Transfer, change: bigint): BalanceChange | null => {
     if (account === ZERO_ADDRESS || !known.watches(account)) return null;
-    // An NFT exists once, even when the index does not know who held it before.
-    if (transfer.asset === 'erc721')
-      return change > 0n ? { before: 0n, after: 1n } : { before: 1n, after: 0n };
+    // The transfer is of one token, and a balance is of all that the account holds of the contract.
+    if (transfer.asset === 'erc721') return UNKNOWN;
+    const { token } = transfer;
+    const key = `${account} ${transfer.asset} ${token} ${transfer.tokenId}`;
+    if (token === null) return ofNative(account, transfer, key);
     const unexplained = known.unexplained?.(account, transfer);
     if (unexplained !== undefined) return unexplained;
-    const key = `${account} ${transfer.asset} ${transfer.token} ${transfer.tokenId}`;
-    const summed = () =>
-      transfer.token === null || known.mayBeSummed?.(transfer.token) === false
-        ? null
-        : sum(account, transfer);
+    const summed = () => (known.mayBeSummed?.(token) === false ? null : sum(account, transfer));
     const after = balances.get(key) ?? known.after(account, transfer) ?? summed();
     if (after === null) return null;
     const before = after - change;
     balances.set(key, before);
     // The token logs transfers that did not happen: no balance is negative.
-    if (transfer.token !== null && (before < 0n || after < 0n)) return null;
-    // For the native asset, fees paid between two movements are ignored.
-    return { before: atLeastZero(before), after: atLeastZero(after) };
+    return before < 0n || after < 0n ? null : { before, after };
   };
   const walked = effects.toReversed().map((list) =>
     list.toReversed().map((effect): Effect => {
@@ -58,4 +62,4 @@ export const withBalances = (
   return walked.map((list) => list.toReversed()).toReversed();
 };
 
-const atLeastZero = (amount: bigint): bigint => (amount < 0n ? 0n : amount);
+const UNKNOWN: BalanceChange = { before: null, after: null };

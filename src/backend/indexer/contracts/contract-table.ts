@@ -143,7 +143,7 @@ export const createContracts = (database: DatabaseSync): void =>
     database.exec(
       `CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, address) WHERE differs = 1;
        CREATE INDEX IF NOT EXISTS contracts_to_compare ON contracts (chain)
-         WHERE differs IS NULL AND standard = 'erc20' AND due IS NULL`,
+         WHERE differs IS NULL AND coin <> 0 AND decimals IS NOT NULL AND due IS NULL`,
     );
   });
 
