@@ -100,6 +100,7 @@ const EXAMPLES: { readonly [name in VariableName]?: readonly string[] } = {
   // HOST stands for the address of a node.
   CHAINS: [`31337@0=http://user:${SECRET}@HOST/v3/${SECRET}?key=${SECRET}`, '31337@0=http://HOST/(access)'],
   START_BLOCK: ['31337=0'],
+  ABI_DIR: ['.'],
   IPFS_GATEWAY: ['https://ipfs.example.com'],
   PRICES: [`https://prices.example.com/now?key=${SECRET}`, 'https://prices.example.com/now?(query)'],
   OTEL_SDK_DISABLED: ['false'],
