@@ -11,6 +11,7 @@ import { hrefOf, isAddress, route } from '../route.ts';
 import { settings } from '../settings.ts';
 import { createStore, credentials, useStore } from '../state.ts';
 import { ChangeOf } from '../token/price-history.ts';
+import { isUnpriced } from '../wallet/thin-pools.ts';
 import { readWatched, useWatched } from '../wallet/watched.ts';
 
 /** The wallets that were opened last. */
@@ -142,7 +143,7 @@ const Worth = ({ value }: { value: Value | undefined }) => {
   return html`
     ${line.some((total) => total > 0) && html`<${Sparkline} label="In the last 7 days, in dollars" values=${line} />`}
     <p title="Balances with a price, without DeFi positions">
-      <strong>${isComplete ? '' : 'at least '}${formatUsd(totalUsd)}</strong>
+      <strong>${isUnpriced(value) ? 'Unpriced' : `${isComplete ? '' : 'at least '}${formatUsd(totalUsd)}`}</strong>
       ${(day?.changeRatio ?? null) !== null && html`<span><${ChangeOf} hoursAgo=${24} ratio=${day?.changeRatio ?? null} /></span>`}
     </p>`;
 };

@@ -10,7 +10,7 @@ import { PriceTag } from '../cost/prices.ts';
 import { counted, formatChange, formatUsdBriefly, shorten, sumOf } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
-import { isThin } from './thin-pools.ts';
+import { isThin, isUnpriced } from './thin-pools.ts';
 import type { PanelProps } from './use-wallet-list.ts';
 import { useIsWatched } from './watched.ts';
 
@@ -63,7 +63,11 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   return html`<div class="stack overview">
     <div class="wallet-total">
       <p class="quiet">Worth</p>
-      <p class="total" aria-live="polite" data-total=${live.total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(live.total)}</p>
+      <p class="total" aria-live="polite" data-total=${live.total}>${
+        live.changed === 0 && isUnpriced(portfolio)
+          ? 'Unpriced'
+          : html`${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(live.total)}`
+      }</p>
       <${Changes} changes=${portfolio.change ?? []} />
       <p class="quiet">
         ${live.changed > 0 ? html`Moved by ${counted(live.changed, 'balance', 'balances')} since it was read` : asOf !== null && html`As of <${Time} value=${asOf} now=${now} />`},

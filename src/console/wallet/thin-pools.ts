@@ -11,6 +11,12 @@ type Backed = {
   readonly lowLiquidity: boolean | null;
 };
 
+type Counted = { readonly countedBalances: number; readonly unpricedBalances: number };
+
+/** Whether a total counts nothing because no price is known: what is there is not worth nothing. */
+export const isUnpriced = ({ countedBalances, unpricedBalances }: Counted): boolean =>
+  countedBalances === 0 && unpricedBalances > 0;
+
 /** Whether too little liquidity is behind a token's price, so that totals leave it out. */
 export const isThin = ({ isNative, poolSizeUsd, lowLiquidity }: Backed): boolean =>
   !isNative &&
