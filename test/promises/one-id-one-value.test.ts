@@ -30,6 +30,8 @@ const ROOMY = { MAX_COMPUTE_UNITS: '1000000000', MAX_ANSWER_MB: '256' };
 const SKIPPED = new Set([
   'Query.node',
   'Query.nodes',
+  // Those of the lists are asked for by their hashes: see `byHash`.
+  'Query.transaction',
   'WebhookDeliveryConnection.edges',
   'WebhookDelivery.payload',
 ]);
@@ -91,6 +93,29 @@ const singles = (wallet: string, records: Records, args: Arguments): readonly Pa
       return { name: 'wallet.balance', type, document };
     });
 
+type Listed = { readonly transactions: { readonly nodes: readonly { chainId: number; hash: string }[] } };
+
+/** The newest transactions of wallets, each asked for alone. */
+const byHash = async (
+  gateway: Gateway,
+  wallets: readonly string[],
+  args: Arguments,
+): Promise<readonly Path[]> => {
+  const type = schema.getType('Transaction');
+  if (!isObjectType(type)) throw new TypeError('Expected a type Transaction.');
+  const { wallets: read } = await gateway.data<{ wallets: readonly Listed[] }>(
+    'query ($wallets: [Address!]!) { wallets(addresses: $wallets) { transactions { nodes { chainId hash } } } }',
+    { wallets },
+  );
+  return read
+    .flatMap(({ transactions }) => transactions.nodes)
+    .map(({ chainId, hash }) => ({
+      name: 'transaction',
+      type,
+      document: `{ transaction(chainId: ${chainId}, hash: "${hash}") { ${wholeSelection(type, args)} } }`,
+    }));
+};
+
 const deliveredTo = async ({ data }: Pick<Gateway, 'data'>): Promise<number> => {
   const { deliveries } = await data<{ deliveries: { nodes: { id: string }[] } }>(
     '{ deliveries(last: 1000) { nodes { id } } }',
@@ -147,6 +172,7 @@ const readAll = async (
     records,
     gateway.query,
   )),
+  ...(await walk(await byHash(gateway, wallets, args), records, gateway.query)),
   ...(await walk(refetches(records, args), records, gateway.query)),
 ];
 
