@@ -195,7 +195,7 @@ describe('a chain of its own', () => {
     );
     await fail('a delivered one', weth.address, weth.data('withdraw', 6n));
     await deploy(anvil.url, 'Payer');
-    const fields = 'id hash success gasUsed effectiveGasPrice fee createdContract';
+    const fields = 'hash success gasUsed effectiveGasPrice';
     const delivered = async () => {
       const { deliveries } = await gateway.data<{
         deliveries: { nodes: readonly { events: readonly { transaction: Ended }[] }[] };
@@ -207,6 +207,6 @@ describe('a chain of its own', () => {
     await expect.poll(async () => (await delivered()).length).toBe(2);
     const { nodes } = await listOf(gateway, sender ?? '0x');
     for (const event of await delivered())
-      expect(nodes.find(({ id }) => id === event.id)).toMatchObject(event);
+      expect(nodes.find(({ hash }) => hash === event.hash)).toMatchObject(event);
   });
 });

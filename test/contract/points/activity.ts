@@ -143,10 +143,12 @@ export const activityItem = record(
 const identity = ({ value_usd, token_metadata, from_token_metadata, to_token_metadata, ...item }: Item) =>
   JSON.stringify(item);
 
-/** What deliveries have, and the lookup has not. */
-const lookupItem = record(
-  none('the lookup has it not', 'chain', 'tx_from', 'tx_to', 'tx_value', 'call_type', 'data'),
-);
+/** What deliveries have, and the lookup has not: a service may say of both what its transaction is. */
+const lookupItem = record(none('the lookup has it not', 'chain', 'call_type', 'data'), {
+  tx_from: address,
+  tx_to: address,
+  tx_value: decimal,
+});
 
 export const activity: Lookup = {
   method: 'GET',

@@ -181,7 +181,7 @@ test('tokens that lie are seen as far as they make sense, and break nothing', as
   const changes = receiver.received.flatMap(({ body }) => JSON.parse(body).balance_changes ?? []);
   expect(changes.length).toBeGreaterThan(LIARS.length);
   const amounts = changes.flatMap(({ amount_before, amount_after }) => [amount_before, amount_after]);
-  expect(amounts.filter((amount) => BigInt(amount) < 0n)).toEqual([]);
+  expect(amounts.filter((amount) => amount !== null && BigInt(amount) < 0n)).toEqual([]);
   expect(service.lines.filter(({ details }) => 'problem' in details)).toEqual([]);
 });
 
