@@ -183,7 +183,8 @@ test('which of its tokens are left out of the total, and why?', async (context) 
       balances: {
         nodes: {
           valueUsd: string | null;
-          token: { symbol: string; isNative: boolean; poolSizeUsd: string | null };
+          poolSizeUsd: string | null;
+          token: { symbol: string; isNative: boolean };
         }[];
       };
     };
@@ -193,8 +194,8 @@ test('which of its tokens are left out of the total, and why?', async (context) 
     } } } }`,
     { address: SAMPLES.thin },
   );
-  const leftOut = wallet.balances.nodes.flatMap(({ valueUsd, token }) => {
-    const { symbol, isNative, poolSizeUsd } = token;
+  const leftOut = wallet.balances.nodes.flatMap(({ valueUsd, poolSizeUsd, token }) => {
+    const { symbol, isNative } = token;
     if (valueUsd === null) return [{ symbol, reason: 'The service states no price.' }];
     if (isNative || poolSizeUsd === null || Number(poolSizeUsd) >= 10_000) return [];
     return [
