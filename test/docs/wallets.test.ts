@@ -21,15 +21,22 @@ test('docs/wallets.md says what each of its queries costs', () => {
 
 // Nothing is fresh, so none is cheaper because another came before it.
 let gateway: Awaited<ReturnType<typeof startGateway>>;
+/** A transaction, for the query that wants its hash. */
+let transaction: object | undefined;
 beforeAll(async () => {
   gateway = await startGateway({ CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '0' });
+  const { wallet } = await gateway.data<{ wallet: { transactions: { nodes: readonly object[] } } }>(
+    'query ($address: Address!) { wallet(address: $address) { transactions(first: 1) { nodes { chainId hash } } } }',
+    { address },
+  );
+  [transaction] = wallet.transactions.nodes;
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 test.each(queries)(
   '$name of docs/wallets.md costs what it says over the sandbox',
   async ({ query, computeUnits }) => {
-    const { data, errors, extensions } = await gateway.query(query, { address });
+    const { data, errors, extensions } = await gateway.query(query, { address, ...transaction });
     expect(errors).toBeUndefined();
     expect(JSON.stringify(Object.values(data ?? {}))).not.toMatch(/^\[null/);
     expect(extensions).toMatchObject({ upstream: { computeUnits } });

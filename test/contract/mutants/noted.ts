@@ -89,5 +89,5 @@ export const NOTED: readonly Mutant[] = [
     ACTIVITY,
     [FIELDS],
   ],
-  ['has fields of deliveries', activities(always, { tx_value: '0' }), ACTIVITY, [FIELDS]],
+  ['has fields of deliveries', activities(always, { data: '0x' }), ACTIVITY, [FIELDS]],
 ];

@@ -20,6 +20,9 @@ const index = observed(
   ),
 );
 
+/** A chain's own currency, which no document has either. */
+const native = observed(record({}, { symbol: text, name: text, decimals: integer, logo: text }));
+
 const support = record({ supported: flag });
 const chain = record(
   {
@@ -27,7 +30,7 @@ const chain = record(
     chain_id: is('a whole number', (value) => Number.isSafeInteger(value)),
     tags: listOf(openSet('default', 'mainnet', 'testnet', 'devnet', 'omni')),
   },
-  { ...Object.fromEntries(SUPPORTS.map((lookup) => [lookup, support])), index },
+  { ...Object.fromEntries(SUPPORTS.map((lookup) => [lookup, support])), native, index },
 );
 
 export const chains: Lookup = {

@@ -52,6 +52,7 @@ const activity = both(
       tx_from: mixedAddress,
       tx_to: mixedAddress,
       tx_value: decimal,
+      subscribed_address: mixedAddress,
       asset_type: assetType,
       value: amount,
       spender: mixedAddress,
@@ -73,6 +74,8 @@ const asset = record(
   {},
   {
     token_address: mixedAddress,
+    asset_type: assetType,
+    id: decimal,
     symbol: text,
     name: text,
     decimals: integer,
@@ -83,8 +86,6 @@ const asset = record(
 );
 const balanceChange = record(
   {
-    amount_before: amount,
-    amount_after: amount,
     amount_delta: signed,
     asset,
     subscribed_address: mixedAddress,
@@ -92,6 +93,10 @@ const balanceChange = record(
     transaction_hash: text,
   },
   {
+    // Null where the service does not know it.
+    amount_before: amount,
+    amount_after: amount,
+    is_current: flag,
     counterparty_address: mixedAddress,
     price_usd: number,
     value_before_usd: number,
