@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../context.ts';
+import { forbidden } from '../../graph/authorization.ts';
 import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { selectsBelow } from '../../graph/cost/operation-info.ts';
@@ -110,7 +111,7 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
       type: Balance,
       nullable: true,
       description:
-        'The balance after the change, under the id that `Wallet.balances` gives it: a client with a store of objects by id shows it without a request. What the event does not say, `pool`, `tokenUrl` and `priceHistory`, is read as `Wallet.balance` reads it, for 1 compute unit. Null when the address, the token, the chain or the amount is unknown, where the event of a newer block came before, and for an NFT: see `Wallet.collectibles`.',
+        'The balance after the change, under the id that `Wallet.balances` gives it: a client with a store of objects by id shows it without a request. What the event does not say, `pool`, `tokenUrl` and `priceHistory`, is read as `Wallet.balance` reads it, for 1 compute unit, and needs the scope `wallets` as well. Null when the address, the token, the chain or the amount is unknown, where the event of a newer block came before, and for an NFT: see `Wallet.collectibles`.',
       extensions: withCost({
         lookup: (_args, _pricing, below) => ({
           list: ['balance'],
@@ -140,7 +141,10 @@ const balanceAfter = async (
   const isCoin = tokenAddress !== null && tokenId === null && (assetTypeName ?? 'erc20') === 'erc20';
   if (!isNative && !isCoin) return null;
   const key = { wallet: subscribedAddress, token: { chainId, address: tokenAddress } };
-  const read = selectsBelow(info, READ_NAMES) ? await readSelected(context, key, info) : null;
+  const isRead = selectsBelow(info, READ_NAMES);
+  // The lookup is billed: who may only read deliveries may not begin one.
+  if (isRead && !context.scopes.has('wallets')) throw forbidden('wallets');
+  const read = isRead ? await readSelected(context, key, info) : null;
   return {
     owner: subscribedAddress,
     chain: context.chains.find(chainId)?.name ?? null,

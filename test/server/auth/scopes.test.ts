@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scopeOfField, scopeOfType } from '../../../src/graph/authorization.ts';
 import { costOf } from '../../../src/graph/cost/field-cost.ts';
 import { schema } from '../../../src/schema.ts';
+import { balanceChange, deliveriesOf } from '../../support/clients/deliver.ts';
 import { subscribe } from '../../support/clients/subscribe.ts';
 import { globalId, rootFields } from '../../support/gateway/root-fields.ts';
 import { codesOf, type Gateway, startGateway } from '../../support/gateway/start.ts';
@@ -19,6 +20,7 @@ const NEEDED: Record<string, string> = {
   'Query.token': 'wallets',
   'Query.tokens': 'wallets',
   'Query.searchTokens': 'wallets',
+  'Query.transaction': 'wallets',
   'Query.webhook': 'webhooks',
   'Query.webhooks': 'webhooks',
   'Query.deliveries': 'deliveries',
@@ -59,13 +61,18 @@ test('every root field says which scope it needs, or that it needs none', () => 
   ).toEqual([...Object.keys(NEEDED), ...NO_SCOPE].sort());
 });
 
+const { BalanceChange } = schema.getTypeMap();
+const deliveredBalance = isObjectType(BalanceChange) ? BalanceChange.getFields().balance : undefined;
+
 test('every field that the service bills says so too, wherever it is reached from', () => {
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   const billed = types.flatMap((type) =>
     Object.values(type.getFields()).filter((field) => costOf(field)?.lookup !== undefined),
   );
-  // The type in the id decides for these: see the next test.
-  const others = billed.filter(({ name }) => name !== 'node' && name !== 'nodes');
+  // The type in the id decides for these, see the next test; and of a delivered balance what is selected, see below.
+  const others = billed.filter(
+    (field) => !['node', 'nodes'].includes(field.name) && field !== deliveredBalance,
+  );
   expect(others.length).toBeGreaterThanOrEqual(2);
   expect(others.map(scopeOfField)).toEqual(others.map(() => 'wallets'));
 });
@@ -237,6 +244,30 @@ describe('a token with some scopes', () => {
     expect(reply.data?.webhook.addresses.nodes).toEqual([{ address: addressOf(1), transactions: null }]);
     expect(codesOf(reply)).toEqual(['FORBIDDEN']);
     expect(started.fake.requestsFor(addressOf(1))).toEqual([]);
+  });
+
+  test('does not look up what a delivered balance lacks', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      ...byToken,
+      MAX_COMPUTE_UNITS: '1000000',
+    });
+    const { deliveryUrl } = await deliveriesOf(gateway.url, await tokenFor('webhooks deliveries'));
+    const body = JSON.stringify(balanceChange(addressOf(1), addressOf(2), '5'));
+    const headers = { 'content-type': 'application/json', 'x-fake-webhook-chain-id': '1' };
+    expect((await fetch(deliveryUrl, { method: 'POST', headers, body })).status).toBe(200);
+    const deliveriesAlone = await tokenFor('deliveries');
+    const ask = (fields: string) =>
+      gateway.query<{ deliveries: { nodes: { events: object[] }[] } }>(
+        `{ deliveries(first: 1) { nodes { events { ... on BalanceChange { amountAfter balance { ${fields} } } } } } }`,
+        {},
+        deliveriesAlone,
+      );
+    const own = await ask('amount');
+    expect(own.data?.deliveries.nodes[0]?.events).toEqual([{ amountAfter: '5', balance: { amount: '5' } }]);
+    expect(codesOf(await ask('amount tokenUrl'))).toEqual(['FORBIDDEN']);
+    expect(fake.requestsFor(addressOf(1))).toEqual([]);
   });
 
   test("does not read deliveries by way of a webhook, but the webhook's own fields", async () => {

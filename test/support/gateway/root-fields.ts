@@ -25,6 +25,7 @@ export const globalId = (typename: string, id: string): string =>
 
 const SAMPLES: Readonly<Record<string, string>> = {
   Address: addressOf(7),
+  Hex: `0x${'ab'.repeat(32)}`,
   UUID,
   URL: 'https://example.test/',
   ID: globalId('Webhook', UUID),
