@@ -182,7 +182,7 @@ type PlaceholderProps = {
   children?: ComponentChildren;
 };
 
-/** Stands in place of what there is not: it is still loading, it failed, or there is none. */
+/** Shown instead of content that is still loading, failed to load, or is empty. */
 export const Placeholder = ({ isLoading, problem, onRetry, rows, kind, children }: PlaceholderProps) => {
   if (isLoading) return html`<${Skeleton} rows=${rows} kind=${kind} />`;
   return problem ? html`<${ProblemNotice} problem=${problem} onRetry=${onRetry} />` : children;

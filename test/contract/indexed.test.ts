@@ -86,7 +86,7 @@ const startOver = async (startBlock: number) => {
 
 test.each([
   ['whole', 0, WITHOUT_DATA, []],
-  // Without all movements of a token nobody knows who holds it. Lists warn of what they lack, of the chain by its number.
+  // A late index does not know all holders of a token. The warnings of its lists name the chain by its id.
   ['late', 12, [...WITHOUT_DATA, HOLDERS], ['activity', 'balances', 'collectibles', 'transactions']],
 ])('a %s index of a chain keeps the contract in every point', async (_, startBlock, skipped, warned) => {
   await using service = await startOver(startBlock);

@@ -201,7 +201,7 @@ function* eventsOf(data: ChainReader, transaction: Transaction, isCurrent: boole
     yield {
       type: 'activities',
       ...activity,
-      // Hosted services don't say it. Without it nobody knows whose it is where a webhook has several addresses.
+      // Hosted services leave it out, so an activity for a webhook with several addresses does not say which of them it is for.
       item: () => ({ ...activity.item(), subscribed_address: activity.address }),
     };
   yield* balanceEvents(data, transaction, isCurrent);

@@ -47,7 +47,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   const changes = new Changes();
   const metadata = new Metadata({
     ...{ database, chains, nodes },
-    // Who has something to do with a contract is not known.
+    // The index does not know which addresses use a contract, so the whole chain is outdated.
     onAnswer: (chainId) => changes.tellSoon(chainId),
     report(chainId, problem) {
       for (const { follower } of followed)

@@ -334,7 +334,7 @@ const readItem = (item: unknown): readonly Item[] => {
   return [{ chain, index: readIndex(item.index) }];
 };
 
-/** Hosted services don't say it. */
+/** The currency of a chain; null if the list does not say it, as those of hosted services don't. */
 const readCurrency = (native: unknown): NativeCurrency | null => {
   if (!isObject(native)) return null;
   const symbol = orNull(readString, native.symbol);

@@ -116,7 +116,7 @@ test('balances, holders, supplies, search and deliveries are what contracts say,
   );
   expect(searchTokens.map(({ address }) => address)).toEqual([dollar.address, spoof.address]);
 
-  // Each change of a delivery is one of the contract: of the spoofed one there is none.
+  // Every delivered change agrees with the contract, and the spoofed token has none.
   const changes = () => receiver.received.flatMap(({ body }) => JSON.parse(body).balance_changes ?? []);
   await expect.poll(() => changes().some(({ asset }) => asset.token_address === premint.address)).toBe(true);
   const told = changes()

@@ -19,6 +19,6 @@ export const balanceCall = (account: Hex, token: Hex, tokenId: bigint | null = n
 
 export const supplyCall = (token: Hex): Call => ({ to: token, data: totalSupply });
 
-/** The number in an answer; null where there is none. */
+/** Reads an answer as a uint256; null if it is not one. */
 export const amountIn = (said: Hex | null): bigint | null =>
   said === null || said.length < WORD ? null : BigInt(said.slice(0, WORD));

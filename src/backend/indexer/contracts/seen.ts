@@ -51,7 +51,7 @@ export const sampleOf = (
   return { block: number, ids: [...ids].slice(0, MAX_IDS), holder };
 };
 
-/** Where the words of a log have an id. An amount may be an id as well; what burns an NFT names one that nobody has. */
+/** The token ids that a log may name. An amount looks like an id, and the id of a burned NFT has no owner. */
 const idIn = (log: LogEntry): readonly Hex[] => {
   const form = formOf(log);
   const words = wordsOf(log);

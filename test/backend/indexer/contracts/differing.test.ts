@@ -65,7 +65,7 @@ test('what differs each time that it is asked of one block counts, and is kept',
   expect([differing.behind(CHAIN, ''), differing.behind(CHAIN, TOKEN)]).toEqual([[TOKEN], []]);
   differing.agrees(CHAIN, TOKEN);
   expect(differing.has(CHAIN, TOKEN)).toBe(true);
-  // Where events told of more than there is, nobody has it without an event.
+  // Events that overstate a supply do not hide holders: no account is asked for such a token without an event.
   await note(6n, true);
   expect([differing.has(CHAIN, TOKEN), differing.behind(CHAIN, '')]).toEqual([true, []]);
   forgetDiffering(database);
