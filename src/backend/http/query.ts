@@ -98,7 +98,7 @@ export type ChainChoice = { readonly chains: readonly Chain[]; readonly unsuppor
 
 /**
  * Reads the chain filter: numeric ids and tags, separated by commas. Chains that a tag brings and that the lookup does
- * not cover are left out silently, requested ids are named.
+ * not cover are left out silently, requested ids are named. So are those of a tag of which it covers none: nothing was looked at.
  */
 export const chainChoice = (
   query: URLSearchParams,
@@ -113,17 +113,21 @@ export const chainChoice = (
   const unsupported = new Set<number>();
   for (const item of items ?? ['default']) {
     const isId = /^\d+$/.test(item) && Number.isSafeInteger(Number(item));
-    if (!isId && !all.some(({ tags }) => tags.includes(item)))
+    if (!isId && idsTagged(all, item).length === 0)
       throw new Refused(
         400,
         `Invalid chain_ids: expected numeric chain ids or tags, got '${item.slice(0, 80)}'`,
       );
     const found = covered.filter(({ id, tags }) => (isId ? id === Number(item) : tags.includes(item)));
     for (const chain of found) chains.add(chain);
-    if (isId && found.length === 0) unsupported.add(Number(item));
+    if (found.length > 0) continue;
+    for (const id of isId ? [Number(item)] : idsTagged(all, item)) unsupported.add(id);
   }
   return { chains: [...chains], unsupported: [...unsupported] };
 };
+
+const idsTagged = (chains: readonly Chain[], tag: string): readonly number[] =>
+  chains.filter(({ tags }) => tags.includes(tag)).map(({ id }) => id);
 
 /** Reads a chain filter of exactly one chain. */
 export const oneChain = (query: URLSearchParams, all: readonly Chain[], lookup: ChainLookup): ChainChoice => {
