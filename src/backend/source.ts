@@ -25,7 +25,9 @@ export type ChainReader = {
   price(chainId: number, token: Hex | null, time: number): number | null;
   /** The name of a contract; null when it is unknown. */
   contractName(chainId: number, address: Hex): string | null;
-  /** The decoded call; null when the contract or the method is unknown, or the call data does not fit the method. */
+  /**
+   * The decoded call; null when the contract or the method is unknown, or the call data does not fit the method. See `learnAbis`.
+   */
   decodeCall(transaction: Transaction): Decoded | null;
   decodeLog(chainId: number, log: LogEntry): Decoded | null;
 };
@@ -215,6 +217,11 @@ export type ChainData = ChainReader & {
   ): Awaitable<TransactionPage>;
   /** The transaction with this hash; null when the chain has none. Rejects with Refused where that can't be known now. */
   transaction(chainId: number, hash: Hex): Awaitable<Transaction | null>;
+  /**
+   * Finds out whose ABI decodes the calls and logs of transactions. Returns the ids of the chains of which that can't be known now
+   * of all of them: parameters may lack names there that they have otherwise.
+   */
+  learnAbis(transactions: readonly Transaction[]): Awaitable<readonly number[]>;
   /** Why a failed transaction failed. Rejects when that can't be known now. */
   revert(transaction: Transaction): Awaitable<Revert>;
   /** The NFTs of a wallet on the given chains, the most recently acquired first. */
@@ -238,6 +245,11 @@ export type ChainData = ChainReader & {
    * token, the spender, and what is allowed.
    */
   approvals(owner: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<Allowances>;
+  /**
+   * The primary name of an account on a chain, such as that of ENS, normalised and confirmed by its forward record; null when it has
+   * none. Rejects with Refused where that can't be known now.
+   */
+  name(account: Hex, chainId: number): Awaitable<string | null>;
   /**
    * The holders of an ERC-20, the greatest first, and equal ones by their addresses; null for an unknown token. A place is the
    * amount as a decimal text, or what transfers sum up to where they don't say it, and the address.

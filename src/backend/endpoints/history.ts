@@ -13,7 +13,7 @@ import {
 import type { ChainReader, PageStart, Place, TransactionPage } from '../source.ts';
 import { ACTIVITY_TYPES, ASSET_TYPES, type Hex, type LogEntry, type Transaction } from '../types.ts';
 import { type Activity, activitiesOf } from './activity-items.ts';
-import { type Asked, beginnings, isoTime, type Lookup, scopeOf, warnings } from './lookup.ts';
+import { type Asked, beginnings, isoTime, type Lookup, scopeOf, type Warning, warnings } from './lookup.ts';
 import { NO_REVERTS, outcomeOf, quantity, type Reverts, readReverts } from './outcome.ts';
 
 const MAX_LIMIT = 100;
@@ -39,11 +39,15 @@ export const transactions: Lookup = {
     const last = transactions.at(-1);
     const listed = transactions.map(({ transaction }) => transaction);
     const reverts = shown.reverts ? await readReverts(data, listed) : NO_REVERTS;
+    const others = [
+      ...(hasMore ? [] : beginnings(asked, chains, OLDER)),
+      ...(shown.decode ? unnamed(await data.learnAbis(listed)) : []),
+    ];
     const body = {
       wallet_address: wallet,
       transactions: listed.map((each) => transactionItem(data, wallet, each, shown.decode, reverts)),
       ...reverts.failures,
-      ...warnings('Transactions', unsupported, asked, hasMore ? [] : beginnings(asked, chains, OLDER)),
+      ...warnings('Transactions', unsupported, asked, others),
       ...(hasMore && last !== undefined && { next_offset: cursors.issue(scope, last.place) }),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
@@ -60,7 +64,8 @@ export const transaction: Lookup = {
   path: '/v1/evm/transaction/{hash}',
   errors: 'message',
   computeUnits: (chains) => Math.min(1, chains),
-  async answer({ data, path, query }) {
+  async answer(asked) {
+    const { data, path, query } = asked;
     const { chains, unsupported } = oneChain(query, data.chains, 'transaction');
     const hash = path.hash?.toLowerCase() ?? '';
     if (!isHash(hash)) throw new Refused(400, 'Invalid hash: expected 0x and 64 hexadecimal digits');
@@ -70,12 +75,27 @@ export const transaction: Lookup = {
     const found = await data.transaction(chain.id, hash);
     if (found === null) return { body: { transaction: null }, chains: 1 };
     const reverts = shown.reverts ? await readReverts(data, [found]) : NO_REVERTS;
+    const others = shown.decode ? unnamed(await data.learnAbis([found])) : [];
     const item = transactionItem(data, found.from, found, shown.decode, reverts);
-    return { body: { transaction: item, ...reverts.failures }, chains: 1 };
+    const body = { transaction: item, ...reverts.failures, ...warnings('Transactions', [], asked, others) };
+    return { body, chains: 1 };
   },
 };
 
 const isHash = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
+
+/** A warning of chains of which it could not be found out whose ABI decodes a contract's calls and logs. */
+const unnamed = (chainIds: readonly number[]): readonly Warning[] =>
+  chainIds.length === 0
+    ? []
+    : [
+        {
+          code: 'ABIS_UNKNOWN',
+          message:
+            'The node could not be asked for the code of some contracts: parameters that ABIs call differently have no names',
+          chain_ids: chainIds,
+        },
+      ];
 
 /** What a request wants to know of each transaction, beside what costs nothing. */
 const shownIn = (query: URLSearchParams) => ({
@@ -157,19 +177,27 @@ const placedOf = (
     .map((activity, at) => ({ activity, place: [...place, at] }))
     .reverse();
 
-type Walk = { readonly wallet: Hex; readonly chainIds: ReadonlySet<number>; readonly after: Place | null };
+type Walk = {
+  readonly wallet: Hex;
+  readonly chainIds: ReadonlySet<number>;
+  readonly after: Place | null;
+  /** Gets the ids of chains of which it is not known whose ABI decodes a call. */
+  readonly unknown: Set<number>;
+};
 
 /**
  * The activities after a place, newest first. Returns the place to go on from where there may be more; else null.
  */
 async function* placedAfter(
   asked: Asked,
-  { wallet, chainIds, after }: Walk,
+  { wallet, chainIds, after, unknown }: Walk,
 ): AsyncGenerator<Placed, Place | null> {
   // The transaction of the last activity may have more.
   let start: PageStart | null = after && { place: after.slice(0, -1), including: true };
   for (let lookedAt = 0; lookedAt < MAX_LOOKED_AT; lookedAt += BATCH) {
     const { transactions, hasMore } = await asked.data.transactions(wallet, chainIds, BATCH, start);
+    const calls = transactions.map(({ transaction }) => ({ ...transaction, logs: [] }));
+    for (const chainId of await asked.data.learnAbis(calls)) unknown.add(chainId);
     for (const transaction of transactions)
       yield* placedOf(asked, wallet, transaction).filter(
         ({ place }) => after === null || isBehind(place, after),
@@ -211,19 +239,21 @@ export const activity: Lookup = {
     const scope = ['activity', wallet, ...scopeOf(chains), filters];
     const after = cursors.read(scope, single(query, 'offset'));
     const chainIds = new Set(scopeOf(chains));
+    const unknown = new Set<number>();
     // One item more than the page has shows that there is another page.
     const { found, stoppedAt } = await take(
-      placedAfter(asked, { wallet, chainIds, after }),
+      placedAfter(asked, { wallet, chainIds, after, unknown }),
       count + 1,
       filter,
     );
     const page = found.slice(0, count);
     const last = page.at(-1);
     const next = found.length > count && last !== undefined ? last.place : stoppedAt;
+    const others = [...(next === null ? beginnings(asked, chains, OLDER) : []), ...unnamed([...unknown])];
     const body = {
       activity: page.map((placed) => placed.activity.item()),
       ...(next !== null && { next_offset: cursors.issue(scope, next) }),
-      ...warnings('Activities', unsupported, asked, next === null ? beginnings(asked, chains, OLDER) : []),
+      ...warnings('Activities', unsupported, asked, others),
     };
     return { body, chains: chains.length };
   },
