@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { event } from '../../evm/abi.ts';
-import type { Decoded, Hex, LogEntry, Token, Transaction } from '../../types.ts';
+import type { Decodable } from '../../source.ts';
+import type { Call, Decoded, Hex, LogEntry, Token } from '../../types.ts';
 import type { ParsedBlock } from '../blocks/parse.ts';
 import type { Index } from '../database/store.ts';
 import { isGone } from '../node/calls.ts';
@@ -40,7 +41,7 @@ const SLOT = '360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc';
 const UPGRADED = event('event Upgraded(address indexed implementation)').topic;
 const ADDRESS_IN_WORD = /^0x0{24}([0-9a-f]{40})$/;
 
-type Decodable = Pick<Transaction, 'to' | 'data' | 'logs'>;
+type Parts = Omit<Decodable, 'chain'>;
 
 /**
  * Decodes calls, logs and errors by the ABI of their contract, which is known by its address or by its code. Where ABIs say different things of one, the
@@ -62,7 +63,11 @@ export class ContractAbis {
     this.#patienceMs = options.patienceMs ?? 5_000;
   }
 
-  call(chainId: number, { to, data }: Decodable, standard: Token['standard'] | null): Decoded | null {
+  call(
+    chainId: number,
+    { to, data }: Pick<Call, 'to' | 'data'>,
+    standard: Token['standard'] | null,
+  ): Decoded | null {
     return to === null ? null : this.#options.decoder.call(data, standard, this.#own(chainId, to));
   }
 
@@ -75,7 +80,7 @@ export class ContractAbis {
   }
 
   /** Finds out whose ABI decodes transactions. Resolves with the ids of the chains of which that is not known of a contract. */
-  async learn(transactions: readonly (Decodable & Pick<Transaction, 'chain'>)[]): Promise<readonly number[]> {
+  async learn(transactions: readonly Decodable[]): Promise<readonly number[]> {
     const byChain = Map.groupBy(transactions, ({ chain }) => chain.id);
     const failed = [...byChain].map(async ([chainId, group]) => {
       const block = this.#options.index.range(chainId)?.head.number;
@@ -117,12 +122,12 @@ export class ContractAbis {
   }
 
   /** The contracts whose ABI matters. */
-  #sharedIn(transactions: readonly Decodable[]): ReadonlySet<Hex> {
+  #sharedIn(transactions: readonly Parts[]): ReadonlySet<Hex> {
     const { isShared } = this.#options.decoder;
     return new Set(
       transactions.flatMap(({ to, data, logs }) => [
-        ...(to !== null && isShared.call(data) ? [to] : []),
-        ...logs.filter(isShared.log).map(({ address }) => address),
+        ...(to !== null && data !== null && isShared.call(data) ? [to] : []),
+        ...(logs ?? []).filter(isShared.log).map(({ address }) => address),
       ]),
     );
   }

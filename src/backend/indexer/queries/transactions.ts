@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Failure, type Revert, revertOf } from '../../evm/revert.ts';
 import { Refused } from '../../http/query.ts';
-import type { Chain, Hex, Transaction } from '../../types.ts';
+import type { Chain, Hex, ListedTransaction, Transaction } from '../../types.ts';
 import { parseBlock } from '../blocks/parse.ts';
 import type { ContractAbis } from '../contracts/contract-abis.ts';
 import { blockId, transactionId } from '../database/database.ts';
@@ -55,7 +55,7 @@ export class Transactions {
     }
   }
 
-  async revert({ chain, blockHash, hash }: Transaction): Promise<Revert> {
+  async revert({ chain, blockHash, hash }: ListedTransaction): Promise<Revert> {
     const { abis } = this.#options;
     const failure = await this.#failure(chain.id, blockHash, hash);
     const { data, by } = failure;
@@ -64,7 +64,7 @@ export class Transactions {
   }
 
   /** The node is asked once for each transaction. */
-  #failure(chainId: number, blockHash: Hex, hash: Hex): Promise<Failure> {
+  #failure(chainId: number, blockHash: Hex | null, hash: Hex): Promise<Failure> {
     const node = this.#options.nodes.get(chainId);
     if (node === undefined) throw new Error(`expected a node of chain ${chainId}, got none`);
     const name = `${chainId} ${blockHash} ${hash}`;
