@@ -107,6 +107,7 @@ export class Context {
   readonly reads = new ReadLog<OperationLookups>();
   readonly chainIndex: ChainSource['index'];
   readonly chainSupports: ChainSource['supports'];
+  readonly chainWith: ChainSource['chainWith'];
   /** The operation's own, once it runs. */
   trace: Trace;
   readonly tenant: string;
@@ -134,6 +135,7 @@ export class Context {
     const { tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
     this.chainIndex = parts.settings.chains.index;
     this.chainSupports = parts.settings.chains.supports;
+    this.chainWith = parts.settings.chains.chainWith;
     this.trace = trace;
     this.tenant = tenant;
     this.billingKey = billingKey;

@@ -39,7 +39,9 @@ export type ChainReader = {
   price(chainId: number, token: Hex | null, time: number): number | null;
   /** The name of a contract; null when it is unknown. */
   contractName(chainId: number, address: Hex): string | null;
-  /** The decoded call; null when the contract or the method is unknown, or the call data does not fit the method. */
+  /**
+   * The decoded call; null when the contract or the method is unknown, or the call data does not fit the method. See `learnAbis`.
+   */
   decodeCall(call: Call): Decoded | null;
   decodeLog(chainId: number, log: LogEntry): Decoded | null;
 };
@@ -240,6 +242,9 @@ export type ChainStatus = {
   readonly problem: string | null;
 };
 
+/** A transaction, as far as its call and its logs are to be decoded; null is what is not known of it. */
+export type Decodable = Pick<ListedTransaction, 'chain' | 'to' | 'logs'> & { readonly data: Hex | null };
+
 /**
  * Where the data of the lookups comes from. Everything that HTTP adds (parameters, pages, formats, prices in compute
  * units, errors) is the lookups' own.
@@ -268,6 +273,11 @@ export type ChainData = ChainReader & {
   ): Awaitable<Part<Listed<EffectiveTransaction>>>;
   /** The transaction with this hash; null when the chain has none. Rejects with Refused where that can't be known now. */
   transaction(chainId: number, hash: Hex, details: ReadonlySet<Detail>): Awaitable<ListedTransaction | null>;
+  /**
+   * Finds out whose ABI decodes the calls and logs of transactions. Returns the ids of the chains of which that can't be known now
+   * of all of them: parameters may lack names there that they have otherwise.
+   */
+  learnAbis(transactions: readonly Decodable[]): Awaitable<readonly number[]>;
   /** Why a failed transaction failed. Rejects when that can't be known now. */
   revert(transaction: ListedTransaction): Awaitable<Revert>;
   /** The NFTs of a wallet on the given chains: the most recently acquired first, where the source knows when that was. */
@@ -287,6 +297,11 @@ export type ChainData = ChainReader & {
   ): Awaitable<Part<AssetBalance>>;
   /** What an account allows others on the given chains, as its contracts say it. */
   approvals(owner: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<Allowances>;
+  /**
+   * The primary name of an account on a chain, such as that of ENS, normalised and confirmed by its forward record; null when it has
+   * none. Rejects with Refused where that can't be known now.
+   */
+  name(account: Hex, chainId: number): Awaitable<string | null>;
   /** The holders of an ERC-20, the greatest first; null for an unknown token. */
   holders(chainId: number, token: Hex, wanted: Wanted): Awaitable<Holders | null>;
   /** The pool that makes a token's price; null when none does. */

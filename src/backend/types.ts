@@ -24,6 +24,7 @@ export const CHAIN_LOOKUPS = [
   'token_holders',
   'collectibles',
   'approvals',
+  'names',
   'defi_positions',
 ] as const;
 

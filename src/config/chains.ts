@@ -115,3 +115,31 @@ export const startBlocks: Kind<number | ReadonlyMap<number, number>> = {
   shows: (blocks) =>
     typeof blocks === 'number' ? String(blocks) : [...blocks].map((each) => each.join('=')).join(),
 };
+
+type Hex = `0x${string}`;
+
+/** ENS on Ethereum: https://docs.ens.domains/learn/deployments. */
+const ENS: readonly (readonly [chainId: number, registry: Hex])[] = [
+  [1, '0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e'],
+];
+export const KNOWN_REGISTRIES: ReadonlyMap<number, Hex> = new Map(ENS);
+
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+const EXPECTED_REGISTRIES = 'id=0xaddress, comma-separated, each id once';
+
+/** `31337=0x…,11155111=0x…`, beside those that are known. */
+export const registries: Kind<ReadonlyMap<number, Hex>> = {
+  schema: commaList.transform((entries, context) => {
+    const found = new Map<number, Hex>();
+    for (const entry of entries) {
+      const [name = '', text = '', ...more] = entry.split('=').map((part) => part.trim());
+      const id = readId(name);
+      if (id !== null && !found.has(id) && ADDRESS.test(text) && more.length === 0)
+        found.set(id, `0x${text.slice(2).toLowerCase()}`);
+      else context.issues.push({ ...said(EXPECTED_REGISTRIES, JSON.stringify(entry)), input: '' });
+    }
+    return new Map([...KNOWN_REGISTRIES, ...found]);
+  }),
+  expected: EXPECTED_REGISTRIES,
+  shows: (found) => [...found].map((each) => each.join('=')).join(),
+};

@@ -1,5 +1,5 @@
 import { SHUTDOWN_TIMES } from '../lib/deadlines.ts';
-import { indexedOf, startProblems } from './index-config.ts';
+import { chainProblems, indexedOf } from './index-config.ts';
 import { authOf, problemsBetween, redisProblems } from './rules.ts';
 import { SETTINGS, type Values } from './table.ts';
 import { areTracesOn, readTraces, tracesOf } from './traces.ts';
@@ -28,7 +28,7 @@ export const readSettings = (env: Environment) => {
   const read = readVariables(SETTINGS, env, problems);
   const hasTraces = areTracesOn(env, read);
   const traces = hasTraces ? readTraces(env, problems) : null;
-  problems.push(...startProblems(read, env), ...problemsBetween(env, read));
+  problems.push(...chainProblems(read, env), ...problemsBetween(env, read));
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     env,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { IndexedConfig, ServiceConfig } from '../backend/indexer/config.ts';
 import { type Chain, KNOWN_CURRENCIES, type NativeCurrency } from '../lookups/chains/known-chains.ts';
+import { KNOWN_REGISTRIES } from './chains.ts';
 import { type Environment, readVariables, type ValuesOf } from './variable.ts';
 import type { INDEX } from './variables/index-of-chains.ts';
 import { SERVICE_VARIABLES } from './variables/index-of-chains.ts';
@@ -12,15 +13,28 @@ type Read = ValuesOf<typeof INDEX> & {
   readonly EXTRA_CHAINS: readonly Chain[];
 };
 
-/** What is wrong with START_BLOCK, which names chains of CHAINS. */
-export const startProblems = ({ CHAINS, START_BLOCK }: Read, env: Environment): readonly string[] => {
-  if (START_BLOCK === null || typeof START_BLOCK === 'number' || (env.CHAINS && CHAINS === null)) return [];
-  return [...START_BLOCK]
-    .filter(([id]) => !CHAINS?.some((chain) => chain.id === id))
-    .map(
+/** What is wrong with the variables that name chains of CHAINS. */
+export const chainProblems = (
+  { CHAINS, START_BLOCK, ENS_REGISTRY }: Read,
+  env: Environment,
+): readonly string[] => {
+  if (env.CHAINS && CHAINS === null) return [];
+  const isUnknown = (id: number) => !CHAINS?.some((chain) => chain.id === id);
+  const blocks = START_BLOCK === null || typeof START_BLOCK === 'number' ? [] : [...START_BLOCK];
+  const registries = CHAINS === null ? [] : [...ENS_REGISTRY].filter(([id]) => !KNOWN_REGISTRIES.has(id));
+  return [
+    ...blocks.map(
       ([id, block]) =>
-        `START_BLOCK: expected the number of a block, or id=number, comma-separated, each id once and in CHAINS, got "${id}=${block}"`,
-    );
+        [
+          id,
+          `START_BLOCK: expected the number of a block, or id=number, comma-separated, each id once and in CHAINS, got "${id}=${block}"`,
+        ] as const,
+    ),
+    ...registries.map(
+      ([id, registry]) =>
+        [id, `ENS_REGISTRY: expected the ids of chains in CHAINS, got "${id}=${registry}"`] as const,
+    ),
+  ].flatMap(([id, problem]) => (isUnknown(id) ? [problem] : []));
 };
 
 type Described = Pick<IndexedConfig['chains'][number], 'named' | 'native'>;
@@ -38,14 +52,19 @@ const currencyIn = ({ symbol, name, decimals }: NativeCurrency) => ({ symbol, na
 
 /** Null without CHAINS. */
 export const indexedOf = (read: Read): IndexedConfig | null => {
-  const { CHAINS, START_BLOCK, INDEX_DIR, DATA_DIR, ABI_DIR, METADATA, IPFS_GATEWAY, PRICES, EXTRA_CHAINS } =
-    read;
+  const { CHAINS, START_BLOCK, INDEX_DIR, DATA_DIR, ABI_DIR, METADATA, IPFS_GATEWAY, PRICES } = read;
+  const { EXTRA_CHAINS, ENS_REGISTRY } = read;
+  const registryOf = (id: number) => {
+    const ensRegistry = ENS_REGISTRY.get(id);
+    return ensRegistry && { ensRegistry };
+  };
   const startOf = (id: number) => (typeof START_BLOCK === 'number' ? START_BLOCK : START_BLOCK?.get(id));
   return (
     CHAINS && {
       chains: CHAINS.map((chain) => ({
         ...chain,
         startBlock: chain.startBlock ?? startOf(chain.id) ?? null,
+        ...registryOf(chain.id),
         ...namesOf(chain.id, EXTRA_CHAINS.find(({ chainId }) => chainId === chain.id) ?? null),
       })),
       directory: INDEX_DIR ?? join(DATA_DIR, 'index'),
@@ -60,7 +79,7 @@ export const indexedOf = (read: Read): IndexedConfig | null => {
 export const readServiceConfig = (env: Environment): ServiceConfig | readonly string[] => {
   const problems: string[] = [];
   const read = readVariables(SERVICE_VARIABLES, env, problems);
-  problems.push(...startProblems(read, env));
+  problems.push(...chainProblems(read, env));
   const indexed = indexedOf(read);
   const { API_KEY } = read;
   if (!env.CHAINS) problems.push('CHAINS: expected at least one chain, as id=url, got none');

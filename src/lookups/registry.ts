@@ -4,6 +4,7 @@ import { approvals } from './approvals.ts';
 import { balance, balances } from './balances/balances.ts';
 import { collectibles } from './collectibles.ts';
 import { defiPositions } from './defi/defi.ts';
+import { names } from './names.ts';
 import { holders } from './tokens/holders.ts';
 import { market } from './tokens/market.ts';
 import { search } from './tokens/search.ts';
@@ -24,4 +25,4 @@ export const lookups: readonly AnyLookup[] = [
 ];
 
 /** All lookups whose answer is one thing: they have no pages. Metrics, variables and caches are made of these as well. */
-export const itemLookups: readonly AnyItemLookup[] = [market, search, balance, transaction];
+export const itemLookups: readonly AnyItemLookup[] = [market, search, balance, transaction, names];

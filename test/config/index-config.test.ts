@@ -34,13 +34,18 @@ test('every setting is read', () => {
     METADATA: 'on',
     IPFS_GATEWAY: 'https://ipfs.example/',
     PRICES: 'https://prices.example/now.json',
+    ENS_REGISTRY: ' 11297108109 = 0x00000000000000000000000000000000000000Aa ',
   };
   expect(readConfig(env).indexed).toEqual({
     chains: [
-      { id: 1, url: 'wss://user:pass@node.example/ws?key=a=b', startBlock: 19_000_000 },
+      {
+        ...{ id: 1, url: 'wss://user:pass@node.example/ws?key=a=b', startBlock: 19_000_000 },
+        ensRegistry: '0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e',
+      },
       {
         ...{ id: 11297108109, url: 'https://other.example/v3/KEY', startBlock: null },
         native: { symbol: 'PALM', name: 'PALM', decimals: 18 },
+        ensRegistry: '0x00000000000000000000000000000000000000aa',
       },
     ],
     directory: '/data/index',
@@ -120,6 +125,16 @@ describe('what is no setting is one problem, which names its variable', () => {
       'another switch',
       { CHAINS: `7=${SECRET}`, METADATA: 'yes' },
       /^METADATA: expected on or off, got "yes"$/,
+    ],
+    [
+      'a registry that is no address',
+      { CHAINS: `7=${SECRET}`, ENS_REGISTRY: '7=0x12' },
+      /^ENS_REGISTRY: .* got "7=0x12"$/,
+    ],
+    [
+      'a registry of no chain',
+      { CHAINS: `7=${SECRET}`, ENS_REGISTRY: `8=0x${'0'.repeat(39)}1` },
+      /^ENS_REGISTRY: expected the ids of chains in CHAINS, got "8=0x0/,
     ],
     ['a gateway that is no URL', { CHAINS: `7=${SECRET}`, IPFS_GATEWAY: 'ipfs.io' }, /^IPFS_GATEWAY: /],
     ['prices by another scheme', { CHAINS: `7=${SECRET}`, PRICES: 'ftp://SECRET@host' }, /^PRICES: /],

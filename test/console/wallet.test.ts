@@ -236,6 +236,16 @@ test('a second wallet stands beside the first, under the same tab and chains, ea
   expect(new URL(page.url()).hash).toBe(`#/wallet/${COLLECTOR}?tab=transactions&chains=1,8453`);
 });
 
+test('a wallet with a primary name shows it beside its address', async (context) => {
+  needBrowser(context);
+  await using named = await startGateway({ SANDBOX_BLOCK_MS: '3600000' }, { readsChains: true });
+  await using opened = await openPage(named.url);
+  await opened.page.goto(`${named.url}/#/wallet/${WHALE},${COLLECTOR}`);
+  await expect
+    .poll(() => opened.page.locator('.wallet-head .primary-name').allTextContents())
+    .toEqual(['whale.sandbox.eth', 'collector.sandbox.eth']);
+});
+
 test('a wrong address is refused in words, and asks nothing', async (context) => {
   needBrowser(context);
   await using opened = await openPage(gateway.url);

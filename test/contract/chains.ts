@@ -18,6 +18,7 @@ export const SUPPORTS = [
   'token_holders',
   'collectibles',
   'approvals',
+  'names',
   'defi_positions',
 ] as const;
 

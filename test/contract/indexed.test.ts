@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { namehash, reverseNode } from '../../src/backend/evm/ens.ts';
 import { startIndexed } from '../../src/backend/indexer/indexer.ts';
 import { type Anvil, startAnvil } from '../backend/indexer/support/anvil.ts';
 import { accountsOf, deploy, sendTransaction } from '../backend/indexer/support/contracts.ts';
@@ -9,7 +10,7 @@ import { judge, remarks } from './support/judge.ts';
 
 /** The points that judge the sandbox and any other server judge the index of a chain of one's own. */
 
-/** What a team does on its chain: a token, a swap, collectibles of both kinds, approvals, payments, a failed call. */
+/** What a team does on its chain: a token, a swap, collectibles of both kinds, approvals, payments, a failed call, a name. */
 const populate = async ({ url }: Anvil) => {
   const [owner = '0x', friend = '0x', other = '0x'] = await accountsOf(url);
   const coin = await deploy(url, 'Coin', ['Dollar Coin', 'DOLLAR', 6]);
@@ -34,7 +35,14 @@ const populate = async ({ url }: Anvil) => {
   await things.mine('mintBatch', [owner, [1n, 2n], [5n, 6n]]);
   await coin.mine('transfer', [friend, 10n ** 30n], { gas: 100_000n });
   await coin.mine('burn', [1_000n]);
-  return { wallets: [owner, friend], coin };
+  const registry = await deploy(url, 'NameRegistry');
+  const resolver = await deploy(url, 'NameResolver');
+  const reverse = reverseNode(owner);
+  for (const node of [reverse, namehash('owner.eth')])
+    await registry.mine('setResolver', [node, resolver.address]);
+  await resolver.mine('setName', [reverse, 'owner.eth']);
+  await resolver.mine('setAddr', [namehash('owner.eth'), owner]);
+  return { wallets: [owner, friend], coin, registry };
 };
 
 /** The operations of which something was skipped. */
@@ -62,12 +70,12 @@ const SETTINGS = {
 const startOver = async (startBlock: number) => {
   await using started = new AsyncDisposableStack();
   const anvil = started.use(await startAnvil());
-  const { wallets, coin } = await populate(anvil);
+  const { wallets, coin, registry } = await populate(anvil);
   const prices = { 31337: { native: 3_120.5, [coin.address]: 1.0002 } };
   const folder = started.use(await folderOf({ 'prices.json': JSON.stringify(prices) }));
   const service = await startIndexed({
     ...SETTINGS,
-    chains: [{ id: 31_337, url: anvil.url, startBlock }],
+    chains: [{ id: 31_337, url: anvil.url, startBlock, ensRegistry: registry.address }],
     directory: folder.path('index'),
     prices: folder.path('prices.json'),
   });

@@ -73,10 +73,11 @@ export const ask = (
   rest: Pick<Asked, 'chains' | 'again'> = {},
 ): Promise<Answer> => service.ask(lookup, { path: where.path, query: { ...where.query, ...query }, ...rest });
 
-/** The items of an answer, which must be a 200. */
+/** The items of an answer, which must be a 200. One that is no list is its only item. */
 export const items = ({ list }: Lookup, answer: Answer): readonly Item[] => {
   const body = bodyOf(answer);
-  return itemsOf(list === undefined || list.member === null ? body : membersOf(body)[list.member]);
+  if (list === undefined) return [membersOf(body)];
+  return itemsOf(list.member === null ? body : membersOf(body)[list.member]);
 };
 
 /** The largest page of a lookup where it has data. */

@@ -7,7 +7,7 @@ import { collectiblePoints, collectibles } from './points/collectibles.ts';
 import { defiPoints, defiPositions, supportedProtocols } from './points/defi.ts';
 import { deliveryPoints } from './points/deliveries.ts';
 import { commonPoints, pointsOfEvery } from './points/every-lookup.ts';
-import { approvals, ownPoints, transaction } from './points/own.ts';
+import { approvals, name, ownPoints, transaction } from './points/own.ts';
 import { tokenHolders, tokenInfo, tokenPoints, tokenSearch } from './points/tokens.ts';
 import { transactionPoints, transactions } from './points/transactions.ts';
 import { webhookPoints } from './points/webhooks.ts';
@@ -18,6 +18,7 @@ const LOOKUPS: readonly Lookup[] = [
   transactions,
   transaction,
   approvals,
+  name,
   collectibles,
   balances,
   balance,

@@ -24,7 +24,7 @@ let gateway: Awaited<ReturnType<typeof startGateway>>;
 /** A transaction, for the query that wants its hash. */
 let transaction: object | undefined;
 beforeAll(async () => {
-  gateway = await startGateway({ CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '0' });
+  gateway = await startGateway({ CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '0' }, { readsChains: true });
   const { wallet } = await gateway.data<{ wallet: { transactions: { nodes: readonly object[] } } }>(
     'query ($address: Address!) { wallet(address: $address) { transactions(first: 1) { nodes { chainId hash } } } }',
     variables,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { demoAddress } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
-import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { codesOf, type Gateway, startGateway } from '../support/gateway/start.ts';
 import { hashOf } from '../support/upstream/builders.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';
 
@@ -113,4 +113,46 @@ test('over the sandbox, approvals are what the last ones left', async () => {
   expect(new Set(nodes.map(({ id }) => id)).size).toBe(nodes.length);
   expect(nodes.some(({ isUnlimited }) => isUnlimited)).toBe(true);
   expect(nodes.every(({ amount }) => amount !== '0')).toBe(true);
+});
+
+test('over the sandbox, wallets have names on the chain that has a registry', async () => {
+  await using fake = await startFakeService({ other: () => ({ status: 404, text: 'no such path' }) });
+  await using sandbox = await startGateway({}, { readsChains: true });
+  await using hosted = await startGateway({ UPSTREAM_URL: fake.url });
+  const ask = (gateway: Gateway, wallet: string, args = '') =>
+    gateway.query<{ wallet: { name: string | null } }>(`{ wallet(address: "${wallet}") { name${args} } }`);
+  const named = await ask(sandbox, demoAddress('namer'));
+  expect(named).toMatchObject({ data: { wallet: { name: 'namer.sandbox.eth' } }, errors: undefined });
+  expect(named.extensions).toMatchObject({ upstream: { computeUnits: 1 } });
+  expect((await ask(sandbox, demoAddress('empty'))).data?.wallet.name).toBeNull();
+  expect(codesOf(await ask(sandbox, demoAddress('namer'), '(chainId: 8453)'))).toEqual(['BAD_USER_INPUT']);
+  // No chain of a hosted service has names: nothing is asked.
+  const before = fake.requests.length;
+  expect(await ask(hosted, WALLET)).toMatchObject({ data: { wallet: { name: null } }, errors: undefined });
+  expect(fake.requests.length).toBe(before);
+  expect(codesOf(await ask(hosted, WALLET, '(chainId: 1)'))).toEqual(['BAD_USER_INPUT']);
+});
+
+test('a name that could be mistaken for something else is none', async () => {
+  const names = new Map<string, unknown>([
+    ['1', 'a.eth'],
+    ['2', `${'a'.repeat(255)}.eth`],
+    ['3', 'a\u202eb.eth'],
+    ['4', 'a\nb.eth'],
+    ['5', 7],
+  ]);
+  await using fake = await startFakeService({
+    chains: () => listOf('names'),
+    other: ({ path }) => ({ json: { name: names.get(path.slice(-1)) } }),
+  });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url }, { readsChains: true });
+  const replies = await Promise.all(
+    [...names.keys()].map((digit) =>
+      gateway.query<{ wallet: { name: string | null } }>(
+        `{ wallet(address: "0x${digit.repeat(40)}") { name } }`,
+      ),
+    ),
+  );
+  expect(replies.map(({ data }) => data?.wallet.name)).toEqual(['a.eth', null, null, null, null]);
+  expect(replies.map(codesOf)).toEqual([[], [], [], [], ['UPSTREAM_INVALID_RESPONSE']]);
 });

@@ -18,7 +18,16 @@ import {
   type LogEntry,
 } from '../types.ts';
 import { type Activity, activitiesOf } from './activity-items.ts';
-import { type Asked, beginnings, isoTime, type Lookup, scopeOf, unreadable, warnings } from './lookup.ts';
+import {
+  type Asked,
+  beginnings,
+  isoTime,
+  type Lookup,
+  scopeOf,
+  unreadable,
+  type Warning,
+  warnings,
+} from './lookup.ts';
 import { NO_REVERTS, outcomeOf, quantity, type Reverts, readReverts } from './outcome.ts';
 
 const MAX_LIMIT = 100;
@@ -44,14 +53,16 @@ export const transactions: Lookup = {
     const { items, next, failed } = await data.transactions(wallet, chainIds, count, start, shown.details);
     const listed = items.map(({ transaction }) => transaction);
     const reverts = shown.reverts ? await readReverts(data, listed) : NO_REVERTS;
+    const others = [
+      ...(next === null ? beginnings(asked, chains, OLDER) : []),
+      ...unreadable('The transactions', chains, items, failed),
+      ...(shown.decode ? unnamed(await data.learnAbis(listed)) : []),
+    ];
     const body = {
       wallet_address: wallet,
       transactions: listed.map((each) => transactionItem(data, wallet, each, shown, reverts)),
       ...reverts.failures,
-      ...warnings('Transactions', unsupported, asked, [
-        ...(next === null ? beginnings(asked, chains, OLDER) : []),
-        ...unreadable('The transactions', chains, items, failed),
-      ]),
+      ...warnings('Transactions', unsupported, asked, others),
       ...(next !== null && { next_offset: cursors.issue(scope, next) }),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
@@ -68,7 +79,8 @@ export const transaction: Lookup = {
   path: '/v1/evm/transaction/{hash}',
   errors: 'message',
   computeUnits: (chains) => Math.min(1, chains),
-  async answer({ data, path, query }) {
+  async answer(asked) {
+    const { data, path, query } = asked;
     const { chains, unsupported } = oneChain(query, data.chains, 'transaction');
     const hash = path.hash?.toLowerCase() ?? '';
     if (!isHash(hash)) throw new Refused(400, 'Invalid hash: expected 0x and 64 hexadecimal digits');
@@ -78,12 +90,27 @@ export const transaction: Lookup = {
     const found = await data.transaction(chain.id, hash, shown.details);
     if (found === null) return { body: { transaction: null }, chains: 1 };
     const reverts = shown.reverts ? await readReverts(data, [found]) : NO_REVERTS;
+    const others = shown.decode ? unnamed(await data.learnAbis([found])) : [];
     const item = transactionItem(data, found.from, found, shown, reverts);
-    return { body: { transaction: item, ...reverts.failures }, chains: 1 };
+    const body = { transaction: item, ...reverts.failures, ...warnings('Transactions', [], asked, others) };
+    return { body, chains: 1 };
   },
 };
 
 const isHash = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
+
+/** A warning of chains of which it could not be found out whose ABI decodes a contract's calls and logs. */
+const unnamed = (chainIds: readonly number[]): readonly Warning[] =>
+  chainIds.length === 0
+    ? []
+    : [
+        {
+          code: 'ABIS_UNKNOWN',
+          message:
+            'The node could not be asked for the code of some contracts: parameters that ABIs call differently have no names',
+          chain_ids: chainIds,
+        },
+      ];
 
 /** What a request wants to know of each transaction. */
 type Shown = {
@@ -178,6 +205,8 @@ type Walk = {
   readonly filter: ActivityFilter;
   /** Is told each chain that could not be read. */
   readonly onFailed: (failed: FailedChain) => void;
+  /** Gets the ids of chains of which it is not known whose ABI decodes a call. */
+  readonly unknown: Set<number>;
 };
 
 /**
@@ -185,13 +214,15 @@ type Walk = {
  */
 async function* placedAfter(
   asked: Asked,
-  { wallet, chainIds, after, filter, onFailed }: Walk,
+  { wallet, chainIds, after, filter, onFailed, unknown }: Walk,
 ): AsyncGenerator<Placed, Place | null> {
   // The transaction of the last activity may have more: 0 is the lowest place of an activity within its transaction.
   let start: PageStart | null = after && { place: after.slice(0, -1), including: after.at(-1) !== 0 };
   for (let lookedAt = 0; lookedAt < MAX_LOOKED_AT; lookedAt += BATCH) {
     const part = await asked.data.effects(wallet, chainIds, BATCH, start, filter);
     part.failed?.forEach(onFailed);
+    const calls = part.items.map(({ transaction }) => ({ ...transaction, logs: [] }));
+    for (const chainId of await asked.data.learnAbis(calls)) unknown.add(chainId);
     for (const listed of part.items) {
       const isCut = after !== null && isSamePlace(listed.place, after.slice(0, -1));
       yield* placedOf(asked, wallet, listed).filter(
@@ -238,24 +269,27 @@ export const activity: Lookup = {
     const scope = ['activity', wallet, ...scopeOf(chains), JSON.stringify(Object.values(filter))];
     const after = cursors.read(scope, single(query, 'offset'));
     const chainIds = new Set(scopeOf(chains));
+    const unknown = new Set<number>();
     // One item more than the page has shows that there is another page.
     const failed = new Map<number, FailedChain>();
     const onFailed = (each: FailedChain) => void failed.set(each.chainId, each);
     const { found, stoppedAt } = await take(
-      placedAfter(asked, { wallet, chainIds, after, filter, onFailed }),
+      placedAfter(asked, { wallet, chainIds, after, filter, onFailed, unknown }),
       count + 1,
       filter,
     );
     const page = found.slice(0, count);
     const last = page.at(-1);
     const next = found.length > count && last !== undefined ? last.place : stoppedAt;
+    const others = [
+      ...(next === null ? beginnings(asked, chains, OLDER) : []),
+      ...unreadable('The activities', chains, page, [...failed.values()]),
+      ...unnamed([...unknown]),
+    ];
     const body = {
       activity: page.map((placed) => placed.activity.item()),
       ...(next !== null && { next_offset: cursors.issue(scope, next) }),
-      ...warnings('Activities', unsupported, asked, [
-        ...(next === null ? beginnings(asked, chains, OLDER) : []),
-        ...unreadable('The activities', chains, page, [...failed.values()]),
-      ]),
+      ...warnings('Activities', unsupported, asked, others),
     };
     return { body, chains: chains.length };
   },

@@ -187,7 +187,7 @@ export const paged = async <Raw, Item>(
 };
 
 /** A warning about chains: what is missing of them in an answer. */
-type Warning = {
+export type Warning = {
   readonly code: string;
   readonly message: string;
   readonly chain_ids: readonly number[];

@@ -9,6 +9,7 @@ import { collectibles } from './collectibles.ts';
 import { defiPositions, supportedProtocols } from './defi.ts';
 import { activity, transaction, transactions } from './history.ts';
 import { type Lookup, operationOf, type Service } from './lookup.ts';
+import { name } from './names.ts';
 import { searchTokens, tokenHolders, tokenInfo, unknownHolders } from './tokens.ts';
 
 /** The progress of an index on a chain; nothing for simulated chains. */
@@ -77,6 +78,7 @@ export const LOOKUPS: readonly Lookup[] = [
   transaction,
   collectibles,
   approvals,
+  name,
   balances,
   stablecoins,
   balance,

@@ -8,6 +8,8 @@ export type Failure = {
   readonly data: Hex | null;
   /** What the EVM halted at, such as `out of gas`; null for a revert. */
   readonly halted: string | null;
+  /** The contract whose code reverted first, before its callers passed the data on; null where the node does not say it. */
+  readonly by: Hex | null;
 };
 
 /** Why a transaction failed. What is null is not known. */
@@ -39,7 +41,10 @@ const MAX_DIGITS = 64 * 1024;
 const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
 /** Reads a failure. Errors of the language are known, others are looked up by `decode`. */
-export const revertOf = ({ data, halted }: Failure, decode: (data: Hex) => Decoded | null): Revert => {
+export const revertOf = (
+  { data, halted }: Pick<Failure, 'data' | 'halted'>,
+  decode: (data: Hex) => Decoded | null,
+): Revert => {
   if (data === null || data === '0x')
     return { message: halted ?? 'reverted without a reason', data, decoded: null };
   if (data.length > MAX_DIGITS)

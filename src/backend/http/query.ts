@@ -129,10 +129,11 @@ export const chainChoice = (
 const idsTagged = (chains: readonly Chain[], tag: string): readonly number[] =>
   chains.filter(({ tags }) => tags.includes(tag)).map(({ id }) => id);
 
-/** Reads a chain filter of exactly one chain. */
+/** Reads a chain filter of exactly one chain, by its id. */
 export const oneChain = (query: URLSearchParams, all: readonly Chain[], lookup: ChainLookup): ChainChoice => {
-  const choice = single(query, 'chain_ids') === null ? null : chainChoice(query, all, lookup);
-  if (choice === null || choice.chains.length + choice.unsupported.length !== 1)
+  const items = list(query, 'chain_ids') ?? [];
+  const choice = items.some((item) => !/^\d+$/.test(item)) ? null : chainChoice(query, all, lookup);
+  if (items.length === 0 || choice === null || choice.chains.length + choice.unsupported.length !== 1)
     throw new Refused(400, 'Invalid chain_ids: expected exactly one chain id');
   return choice;
 };

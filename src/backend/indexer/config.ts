@@ -1,3 +1,5 @@
+import type { Hex } from '../types.ts';
+
 /** The settings of an index of real chains. src/config/ reads them, for the gateway that embeds it and the service that runs alone. */
 
 /** A chain to index, and the node that it is read from. */
@@ -11,6 +13,8 @@ type IndexedChain = {
   readonly named?: { readonly name: string; readonly tags: readonly string[] };
   /** Its own currency. Default: ether. */
   readonly native?: { readonly symbol: string; readonly name: string | null; readonly decimals: number };
+  /** The ENS registry, or one like it, by which accounts have names. Default: none, and accounts have no names. */
+  readonly ensRegistry?: Hex;
 };
 
 export type IndexedConfig = {

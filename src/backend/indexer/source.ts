@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { Changes } from '../changes.ts';
+import { Changes, type Concerned } from '../changes.ts';
 import { CHAINS } from '../sandbox/chains.ts';
 import type { BlockListener, Collection, Source } from '../source.ts';
 import type { Chain, ChainLookup, Hex, NativeAsset } from '../types.ts';
@@ -7,6 +7,7 @@ import { concernedBy } from './blocks/concerned.ts';
 import { mayMoveInside, type ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
 import { Collectibles } from './contracts/collectibles.ts';
+import { ContractAbis } from './contracts/contract-abis.ts';
 import { forgetDiffering } from './contracts/contract-table.ts';
 import { createDecoder } from './contracts/decode.ts';
 import { Differing } from './contracts/differing.ts';
@@ -21,6 +22,7 @@ import { createBalanceReader } from './follower/watched-balances.ts';
 import { createNode, type EvmNode } from './node/node.ts';
 import { IndexedApprovals } from './queries/approvals.ts';
 import { IndexedData } from './queries/data.ts';
+import { Names } from './queries/names.ts';
 import { Transactions } from './queries/transactions.ts';
 
 type SourceOptions = Omit<IndexedConfig, 'directory'> & {
@@ -80,13 +82,13 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     options.prices === null
       ? null
       : await openPrices({ source: options.prices, chains, log, onChange: tellAll });
-  const transactions = new Transactions({
-    index,
-    chains,
-    nodes,
-    decodeError: (error) => decoder.error(error),
-  });
+  const abis = new ContractAbis({ decoder, index, nodes });
+  const transactions = new Transactions({ index, chains, nodes, abis });
   const approvals = new IndexedApprovals({ index, chains, nodes, metadata });
+  const registries = new Map(
+    options.chains.flatMap(({ id, ensRegistry }) => (ensRegistry ? [[id, ensRegistry]] : [])),
+  );
+  const names = new Names({ index, nodes, registries });
   const collectibles =
     options.metadata && new Collectibles({ database, nodes, ipfsGateway: options.metadata.ipfsGateway });
 
@@ -129,6 +131,8 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
         },
         removed(chainId, fromNumber) {
           metadata.forget(chainId, fromNumber);
+          abis.forget(chainId);
+          names.forget(chainId);
           collectibles?.forget(chainId, fromNumber);
           tracer.forget(fromNumber);
           for (const each of listeners) each.removed(chainId, fromNumber);
@@ -148,12 +152,14 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
           // Whom native currency reaches inside of calls is known once the node traces again.
           const isUntraced = blocks?.some(({ transactions }) => transactions.some(mayMoveInside));
           tell(isUntraced && tracer.status().problem !== null ? null : blocks);
+          const renamed = names.outdatedBy(blocks ?? []);
+          if (renamed.size > 0) changes.tell(id, { ...NOTHING_CONCERNED, addresses: renamed });
           // What tokens are asked for may be another amount at each block.
           if (index.range(id)?.lowest.number !== 0 || differing.hasAny(id)) changes.tellSoon(id);
         },
         async prepare(block, isNew) {
           // Which balances a block changes is known once its contracts are.
-          await metadata.learn(block, isNew);
+          await Promise.all([metadata.learn(block, isNew), isNew && abis.learnBlock(block)]);
           return isNew ? balances(block) : NOTHING_WATCHED;
         },
         traces: () => tracer.status(),
@@ -172,9 +178,13 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     logo: () => null,
     price: (chainId, token, time) => prices?.price(chainId, token, time) ?? null,
     contractName: (chainId, address) => metadata.contract(chainId, address)?.name ?? null,
-    decodeCall: ({ chain, to, data: input }) =>
-      to === null ? null : decoder.call(input, metadata.contract(chain.id, to)?.standard ?? null),
-    decodeLog: (_chainId, entry) => decoder.log(entry),
+    decodeCall(transaction) {
+      const { chain, to } = transaction;
+      const standard = to === null ? null : (metadata.contract(chain.id, to)?.standard ?? null);
+      return abis.call(chain.id, transaction, standard);
+    },
+    decodeLog: (chainId, entry) => abis.log(chainId, entry),
+    learnAbis: (listed) => abis.learn(listed),
     transactions: (...[wallet, chainIds, limit, start]) => data.transactions(wallet, chainIds, limit, start),
     effects: (...[wallet, chainIds, limit, start]) => data.transactions(wallet, chainIds, limit, start),
     transaction: (chainId, hash) => transactions.find(chainId, hash),
@@ -184,6 +194,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     collection: (chainId, address) => collectionOf(metadata, chainId, address),
     balances: (...args) => data.balances(...args),
     approvals: (...args) => approvals.of(...args),
+    name: (account, chainId) => names.of(account, chainId),
     holders: (...args) => data.holders(...args),
     pool: () => data.pool(),
     supply: (...args) => data.supply(...args),
@@ -240,13 +251,15 @@ const openNode = (chainId: number, url: string, counts = new NodeCounts()): EvmN
 /** Milliseconds after a block until its new tokens are looked at, with those of the blocks until then. */
 const NEW_TOKENS_MS = 1_000;
 
+const NOTHING_CONCERNED: Concerned = { addresses: new Set(), tokens: new Set(), transactions: new Set() };
+
 const NOTHING_WATCHED = { watches: () => false, after: () => null };
 
 const ETHER: NativeAsset = { name: 'Ether', symbol: 'ETH', decimals: 18 };
 
 /** A chain as a setting names it, or else by what is known of its id: those of devnets say nothing of what they are. */
 const describeChain = (
-  { id, named, native: said }: IndexedConfig['chains'][number],
+  { id, named, native: said, ensRegistry }: IndexedConfig['chains'][number],
   isWhole: () => boolean,
 ): Chain => {
   const known = CHAINS.find((chain) => chain.id === id && !chain.tags.includes('devnet'));
@@ -262,7 +275,8 @@ const describeChain = (
     webhooks: true,
     // Without a chain's first blocks it is not known who received a token in them.
     get unsupported(): readonly ChainLookup[] {
-      return isWhole() ? ['defi_positions'] : ['token_holders', 'defi_positions'];
+      const others: readonly ChainLookup[] = ensRegistry ? ['defi_positions'] : ['defi_positions', 'names'];
+      return isWhole() ? others : ['token_holders', ...others];
     },
   };
 };

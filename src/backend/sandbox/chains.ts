@@ -21,11 +21,15 @@ type Fee = { readonly wei: number };
 type Traits = {
   readonly live?: boolean;
   readonly webhooks?: boolean;
-  /** The lookups that do not cover it, beside DeFi positions, which few chains have. */
+  /** The lookups that do not cover it, beside the rare ones. */
   readonly without?: readonly ChainLookup[];
 };
 
-const DEFI_CHAINS = new Set([1, 10, 130, 137, 8453, 42161]);
+/** Lookups that few chains have. */
+const RARE: Readonly<Partial<Record<ChainLookup, ReadonlySet<number>>>> = {
+  defi_positions: new Set([1, 10, 130, 137, 8453, 42161]),
+  names: new Set([1]),
+};
 
 const GWEI = 1e9;
 const ether = { symbol: 'ETH', name: 'Ether', decimals: 18, priceUsd: 3120.5 };
@@ -56,9 +60,7 @@ const chain = (
   gasPriceWei: BigInt(fee.wei),
   live,
   webhooks,
-  unsupported: CHAIN_LOOKUPS.filter(
-    (lookup) => without.includes(lookup) || (lookup === 'defi_positions' && !DEFI_CHAINS.has(id)),
-  ),
+  unsupported: CHAIN_LOOKUPS.filter((lookup) => without.includes(lookup) || RARE[lookup]?.has(id) === false),
 });
 
 const main = ['default', 'mainnet'];

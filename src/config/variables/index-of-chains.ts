@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { extraChains, indexedChains, isUrlOf, startBlocks } from '../chains.ts';
+import { extraChains, indexedChains, isUrlOf, KNOWN_REGISTRIES, registries, startBlocks } from '../chains.ts';
 import { anyText, apiKey, headerName, integer, onOff, withoutAccess } from '../kinds.ts';
 import { type Kind, onlyWith, variable } from '../variable.ts';
 import { DELIVERIES } from './deliveries.ts';
@@ -35,8 +35,14 @@ export const INDEX = {
   ABI_DIR: variable(
     anyText,
     null,
-    "Folder of ABIs that decode calls and events: plain JSON, Foundry's `out/`, Hardhat's `artifacts/`.",
+    "Folder of ABIs that decode [calls, events and errors](your-own-chain.md#names-calls-and-pictures): plain JSON, Foundry's `out/`, Hardhat's `artifacts/`.",
     { unused },
+  ),
+  ENS_REGISTRY: variable(
+    registries,
+    KNOWN_REGISTRIES,
+    'Registries of names, as that of ENS, by the ids of their chains: `31337=0x5fbd…`, comma-separated. Of a chain with one, wallets have [names](wallets.md#names). That of Ethereum is known.',
+    { unused, byDefault: "ENS's on chain 1" },
   ),
   METADATA: variable(
     onOff,

@@ -158,6 +158,8 @@ export type Lookup =
   | 'COLLECTIBLES'
   /** `Wallet.defiPositions`. */
   | 'DEFI_POSITIONS'
+  /** `Wallet.name`. Hosted services do not offer it. */
+  | 'NAMES'
   /** `Token.holders`. */
   | 'TOKEN_HOLDERS'
   /** `Token.market`. */
@@ -474,6 +476,13 @@ export type WalletApprovalsQueryVariables = Exact<{
 
 export type WalletApprovalsQuery = { readonly wallet: { readonly id: string, readonly approvals: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly chain: string | null, readonly chainId: number, readonly spender: string, readonly spenderName: string | null, readonly amount: string | null, readonly isUnlimited: boolean, readonly tokenId: string | null, readonly isForAll: boolean, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
+export type WalletNameQueryVariables = Exact<{
+  address: string;
+}>;
+
+
+export type WalletNameQuery = { readonly wallet: { readonly id: string, readonly name: string | null } };
+
 export type CollectibleCardFragment = { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null };
 
 export type WalletCollectiblesQueryVariables = Exact<{
@@ -702,6 +711,7 @@ export declare const WalletActivity: Operation<WalletActivityQuery, WalletActivi
 export declare const WalletApprovals: Operation<WalletApprovalsQuery, WalletApprovalsQueryVariables>;
 export declare const WalletBalances: Operation<WalletBalancesQuery, WalletBalancesQueryVariables>;
 export declare const WalletCollectibles: Operation<WalletCollectiblesQuery, WalletCollectiblesQueryVariables>;
+export declare const WalletName: Operation<WalletNameQuery, WalletNameQueryVariables>;
 export declare const WalletOverview: Operation<WalletOverviewQuery, WalletOverviewQueryVariables>;
 export declare const WalletPositions: Operation<WalletPositionsQuery, WalletPositionsQueryVariables>;
 export declare const WalletTransactions: Operation<WalletTransactionsQuery, WalletTransactionsQueryVariables>;

@@ -1,11 +1,14 @@
 import type { FunctionComponent } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { type Lookup, WalletName } from '../__generated__/operations.ts';
 import { Activity } from '../activity/activity.ts';
+import { send } from '../api/client.ts';
+import { useAnswer } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
 import { ChainFilter, useChainIds, useChains } from '../chain-filter.ts';
 import { CopyButton, Dialog, html, panelId, type Tab, TabList, tabId } from '../components.ts';
 import { type Priced, priceOf } from '../cost/prices.ts';
-import { counted, formatCount, shortHex } from '../format.ts';
+import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
 import {
   hrefOf,
@@ -69,13 +72,17 @@ const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => 
   ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${insteadOfAddress(part)}. Open another one by the search above.</p></div>`)}
   ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MOST_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
 
+/** Whether the service offers a lookup for any chain, of those that only some services have. */
+const isSupported = (chains: ReturnType<typeof useChains>, lookup: Lookup): boolean =>
+  chains.some(({ supports }) => supports?.includes(lookup) === true);
+
 /** Says whether a tab is shown: not every service has approvals, and one says where it has no DeFi positions. */
 const useOffered = () => {
   const chains = useChains();
   return (id: string): boolean => {
-    if (id === 'approvals') return chains.some(({ supports }) => supports?.includes('APPROVALS') === true);
+    if (id === 'approvals') return isSupported(chains, 'APPROVALS');
     const isUnknown = chains.length === 0 || chains.some(({ supports }) => supports === null);
-    return id !== 'defi' || isUnknown || chains.some(({ supports }) => supports?.includes('DEFI_POSITIONS'));
+    return id !== 'defi' || isUnknown || isSupported(chains, 'DEFI_POSITIONS');
   };
 };
 
@@ -142,13 +149,14 @@ type HeadProps = { address: string; shown: readonly string[] };
 
 const Head = ({ address, shown }: HeadProps) => {
   const title = useLabel(address) ?? shortHex(address);
+  const hasNames = isSupported(useChains(), 'NAMES');
   const others = shown.filter((other) => other !== address);
   const rest = Object.fromEntries(route.get().params);
   return html`<section class="panel wallet-head" aria-labelledby=${`wallet-${address}`}>
     <${Avatar} address=${address} size=${44} />
     <div class="who">
       <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
-      <p class="quiet"><code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
+      <p class="quiet">${hasNames && html`<${Name} address=${address} />`}<code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
     </div>
     ${others.length > 0 && html`<a class="button" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
     <div class="bar">
@@ -157,6 +165,13 @@ const Head = ({ address, shown }: HeadProps) => {
       <${EditLabel} address=${address} />
     </div>
   </section>`;
+};
+
+/** The primary name of a wallet, which whoever owns it chose. */
+const Name = ({ address }: { address: string }) => {
+  const read = useCallback((signal: AbortSignal) => send(WalletName, { address }, signal), [address]);
+  const name = useAnswer(read).data?.wallet.name ?? null;
+  return name === null ? null : html`<bdi class="primary-name" title=${name}>${shorten(name, 60)}</bdi>`;
 };
 
 /** Opens another wallet beside those that are shown. */

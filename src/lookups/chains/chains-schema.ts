@@ -14,6 +14,7 @@ const Lookup = builder.enumType('Lookup', {
     TRANSACTION: { description: '`Query.transaction`. Hosted services do not offer it.' },
     COLLECTIBLES: { description: '`Wallet.collectibles`.' },
     APPROVALS: { description: '`Wallet.approvals`. Hosted services do not offer it.' },
+    NAMES: { description: '`Wallet.name`. Hosted services do not offer it.' },
     TOKEN_INFO: { description: '`Token.market`.' },
     TOKEN_HOLDERS: { description: '`Token.holders`.' },
     DEFI_POSITIONS: { description: '`Wallet.defiPositions`.' },

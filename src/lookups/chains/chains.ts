@@ -1,4 +1,4 @@
-import { badUserInput } from '../../graph/errors.ts';
+import { badUserInput, clientError } from '../../graph/errors.ts';
 import type { Clock } from '../../lib/deadlines.ts';
 import { closestMatch } from '../../lib/edits.ts';
 import { isObject } from '../../lib/json/exact-json.ts';
@@ -173,6 +173,11 @@ export type ChainSource = {
   index(chainId: number): Promise<ChainIndex | null>;
   /** What the service offers for a chain, by its own list where it indexes the chain itself; null where it has not said so. */
   supports(chain: Chain): Promise<readonly ChainLookup[] | null>;
+  /**
+   * The id of the first chain that the service says it offers a lookup for; null for none. Waits for the service's list where none has
+   * been read, and rejects where it can't be.
+   */
+  chainWith(lookup: ChainLookup): Promise<number | null>;
   /** The service has told of a change: what was read of its index before is outdated. */
   changed(): void;
 };
@@ -215,6 +220,7 @@ export const createChainSource = ({
       current: () => builtIn,
       index: async () => null,
       supports: async ({ supports = null }) => supports,
+      chainWith: async (lookup) => firstWith(builtIn, lookup),
       changed() {},
     };
   let listed: Listed | null = null;
@@ -263,11 +269,24 @@ export const createChainSource = ({
       const list = isIndexed && !listed?.isSettled ? await latest() : null;
       return list === null ? supports : (list.chains.find(chainId)?.supports ?? null);
     },
+    async chainWith(lookup) {
+      const isTried = listed === null && (reading !== null || now() >= readAgainAt);
+      const found = isTried ? await refresh() : listed;
+      if (found === null)
+        throw clientError(
+          'UPSTREAM_UNAVAILABLE',
+          `Expected the service's list of chains, which says where it offers ${lookup}, got none: try again later.`,
+        );
+      return firstWith(found.chains, lookup);
+    },
     changed() {
       changedAt = now();
     },
   };
 };
+
+const firstWith = ({ all }: Chains, lookup: ChainLookup): number | null =>
+  all.find(({ supports }) => supports?.includes(lookup))?.chainId ?? null;
 
 /** Reads the list from upstream, which needs no key and bills nothing. */
 export const readChainsOf =

@@ -217,6 +217,7 @@ export const CHAIN_LOOKUPS = [
   'TRANSACTION',
   'COLLECTIBLES',
   'APPROVALS',
+  'NAMES',
   'TOKEN_INFO',
   'TOKEN_HOLDERS',
   'DEFI_POSITIONS',
@@ -225,7 +226,11 @@ export const CHAIN_LOOKUPS = [
 export type ChainLookup = (typeof CHAIN_LOOKUPS)[number];
 
 /** Those that hosted services don't have: this project's own service offers them. */
-export const OWN_LOOKUPS: ReadonlySet<ChainLookup> = new Set<ChainLookup>(['TRANSACTION', 'APPROVALS']);
+export const OWN_LOOKUPS: ReadonlySet<ChainLookup> = new Set<ChainLookup>([
+  'TRANSACTION',
+  'APPROVALS',
+  'NAMES',
+]);
 
 /** What a webhook delivers; it can not be changed. */
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];

@@ -69,7 +69,10 @@ export const EVERY_LOOKUP: readonly Mutant[] = [
     'minds the case of addresses',
     answering(
       ({ path }) => /0x[0-9A-F]*[A-F]/.test(path),
-      (answer) => items(answer, () => []),
+      (answer) => {
+        items(answer, () => []);
+        json(answer, (body) => ('name' in body ? { ...body, name: null } : body));
+      },
     ),
     EVERY,
     ['takes addresses'],

@@ -14,6 +14,7 @@ import {
 
 const TRANSACTIONS = /evm\/transactions/;
 const TRANSACTION = /evm\/transaction\//;
+const NAME = /evm\/name\//;
 const COLLECTIBLES = /evm\/collectibles/;
 const BALANCES = /evm\/balances\/\{address\}$/;
 const STABLECOINS = /stablecoins$/;
@@ -84,6 +85,12 @@ export const LOOKUPS: readonly Mutant[] = [
     instead(({ path }) => path.endsWith('/0xabcd'), said(200, { transaction: null })),
     TRANSACTION,
     ['refuses what is no hash'],
+  ],
+  [
+    'names every wallet',
+    answering(always, (answer) => json(answer, (body) => ({ ...body, name: 'any.eth' }))),
+    NAME,
+    ['answers null'],
   ],
   [
     'says of a transaction something else than the list',

@@ -1,5 +1,5 @@
-import { expecting, membersOf, shown } from '../finding.ts';
-import { ask, findWallet, items, type Lookup, someChain, type Where } from '../lookup.ts';
+import { expecting, membersOf, Skipped, shown } from '../finding.ts';
+import { ask, findWallet, items, type Lookup, nowhere, placesOf, someChain, type Where } from '../lookup.ts';
 import { bodyOf, type Judged, type Point, refusal } from '../point.ts';
 import { nameOf } from '../service.ts';
 import {
@@ -94,23 +94,59 @@ export const transaction: Lookup = {
   needsKey: true,
   source: 'docs/wallets.md: Transactions',
   errors: 'message',
-  answer: record({ transaction: nullOr(transactionShape) }, { errors: record({}) }),
+  answer: record(
+    { transaction: nullOr(transactionShape) },
+    {
+      errors: record({}),
+      warnings: listOf(record({ code: text, message: text }, { chain_ids: listOf(integer) })),
+    },
+  ),
   support: 'transaction',
   chains: 'one',
   find: findTransaction,
 };
 
-const point = (expects: string, check: Point['check']): Point => ({
-  operation: nameOf(transaction),
-  expects,
-  source: transaction.source,
-  check,
-});
+/** A wallet with a name, or else one without. */
+const findName = async (judged: Judged): Promise<Where> => {
+  const places = await placesOf(judged, name);
+  for (const where of places)
+    if (membersOf(bodyOf(await ask(judged, name, where))).name !== null) return where;
+  const [first] = places;
+  if (first === undefined) throw new Skipped('no wallet was found');
+  return first;
+};
+
+export const name: Lookup = {
+  method: 'GET',
+  path: '/v1/evm/name/{address}',
+  price: (chains) => Math.min(1, chains),
+  needsKey: true,
+  source: 'docs/wallets.md: Names',
+  errors: 'message',
+  answer: record({ name: nullOr(text) }, { wallet_address: address, chain_id: integer }),
+  support: 'names',
+  chains: 'one',
+  find: findName,
+};
+
+const pointOf =
+  (lookup: Lookup) =>
+  (expects: string, check: Point['check']): Point => ({
+    operation: nameOf(lookup),
+    expects,
+    source: lookup.source,
+    check,
+  });
+const point = pointOf(transaction);
 
 /** The list says whose it is, which may be the recipient. */
 const withoutAddress = (item: unknown): string => JSON.stringify({ ...membersOf(item), address: null });
 
 export const ownPoints: readonly Point[] = [
+  pointOf(name)('answers null for a wallet without a name', async (judged) => {
+    const answer = await ask(judged, name, nowhere(name, await someChain(judged, name)));
+    return expecting(membersOf(bodyOf(answer)).name === null, 'null', answer.text);
+  }),
   point('answers null for a hash that no transaction has', async (judged) => {
     const { query } = await findTransaction(judged);
     const answer = await ask(judged, transaction, { path: { hash: `0x${'ab'.repeat(32)}` }, query });

@@ -4,10 +4,24 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { type AbiError, type Event, errorOf, eventOf, type Method, methodOf } from '../../evm/abi.ts';
+import { parseAddress } from '../../evm/address.ts';
+import type { Hex } from '../../types.ts';
+import { type Fingerprint, fingerprintOf } from './code-match.ts';
 
 /** The ABIs of a folder of the operator's: plain, or as Foundry, Hardhat and Truffle write them. */
 
 export type AbiItem = Method | AbiError | Event;
+
+/** What a file says of the ABI of a contract. */
+export type AbiFile = {
+  readonly items: readonly AbiItem[];
+  /** The contract whose ABI it is, which a path such as `31337/0x5fbd….json` names; null for another path. */
+  readonly contract: ContractName | null;
+  /** The code that the compiler made of the contract; null where the file does not have it. */
+  readonly code: Fingerprint | null;
+};
+
+type ContractName = { readonly chainId: number; readonly address: Hex };
 
 export type FolderOptions = {
   readonly directory: string;
@@ -39,17 +53,37 @@ const entry = z.object({
   inputs: z.array(parameter).default([]),
 });
 
-const abiFile = z.union([z.array(entry), z.object({ abi: z.array(entry) }).transform(({ abi }) => abi)]);
+/** Hardhat and Truffle write the code as a text, Foundry as a member of an object. */
+const deployedCode = z
+  .union([z.string(), z.object({ object: z.string() }).transform(({ object }) => object)])
+  .nullable()
+  .catch(null);
+
+const abiFile = z.union([
+  z.array(entry).transform((abi) => ({ abi, code: null })),
+  z
+    .object({ abi: z.array(entry), deployedBytecode: deployedCode })
+    .transform(({ abi, deployedBytecode }) => ({ abi, code: deployedBytecode })),
+]);
 
 /** @throws when the text is not an ABI, or a type is unknown. */
-const parseAbi = (text: string): readonly AbiItem[] => {
+const parseAbi = (text: string): Omit<AbiFile, 'contract'> => {
   const parsed = abiFile.safeParse(JSON.parse(text));
   if (!parsed.success) throw new Error('expected an array of ABI entries, or an object with one as `abi`');
-  return parsed.data.flatMap(({ type, name, anonymous, inputs }): AbiItem[] => {
+  const { abi, code } = parsed.data;
+  const items = abi.flatMap(({ type, name, anonymous, inputs }): AbiItem[] => {
     if (type === 'function') return [methodOf(name, inputs)];
     if (type === 'error') return [errorOf(name, inputs)];
     return type === 'event' && !anonymous ? [eventOf(name, inputs)] : [];
   });
+  return { items, code: code === null ? null : fingerprintOf(code) };
+};
+
+/** The contract that a path names: the last folder is its chain, and the file its address. */
+const contractIn = (path: string): ContractName | null => {
+  const [, chainId = '', file = ''] = /(?:^|[\\/])([1-9]\d{0,15})[\\/]([^\\/]+)\.json$/.exec(path) ?? [];
+  const address = parseAddress(file);
+  return address === null ? null : { chainId: Number(chainId), address };
 };
 
 /** A file that may be an ABI, or a folder that could not be read. */
@@ -97,30 +131,32 @@ const versionOf = (all: readonly Found[]): string =>
 const readAll = async (
   all: readonly Found[],
   { directory, log }: FolderOptions,
-): Promise<readonly AbiItem[]> => {
-  const items: AbiItem[] = [];
-  let [files, unreadable] = [0, 0];
+): Promise<readonly AbiFile[]> => {
+  const read: AbiFile[] = [];
+  let [files, unreadable, entries] = [0, 0, 0];
   for (const { path, problem } of all) {
     if (problem !== null) {
       log(PROBLEMS.folder, { directory: path, problem });
       continue;
     }
     files += 1;
-    if (files > LIMITS.files || items.length > LIMITS.entries) {
-      log('ABIs beyond these are not read', { directory, files: files - 1, entries: items.length });
+    if (files > LIMITS.files || entries > LIMITS.entries) {
+      log('ABIs beyond these are not read', { directory, files: files - 1, entries });
       break;
     }
     try {
       const { size } = await stat(path);
       if (size > LIMITS.fileBytes) throw new Error(`expected at most ${LIMITS.fileBytes} bytes, got ${size}`);
-      items.push(...parseAbi(await readFile(path, 'utf8')));
+      const file = { ...parseAbi(await readFile(path, 'utf8')), contract: contractIn(path) };
+      entries += file.items.length;
+      read.push(file);
     } catch (error) {
       unreadable += 1;
       if (unreadable <= LIMITS.problems) log(PROBLEMS.file, { file: path, problem: messageOf(error) });
     }
   }
-  log('ABIs read', { directory, files, unreadable, entries: items.length });
-  return items;
+  log('ABIs read', { directory, files, unreadable, entries });
+  return read;
 };
 
 /**
@@ -129,7 +165,7 @@ const readAll = async (
  */
 export const watchAbis = async (
   options: FolderOptions,
-  apply: (items: readonly AbiItem[]) => void,
+  apply: (files: readonly AbiFile[]) => void,
 ): Promise<{ close(): Promise<void> }> => {
   const { directory, everyMs = 1_000 } = options;
   const stopping = new AbortController();

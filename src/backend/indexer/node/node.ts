@@ -10,6 +10,7 @@ import {
   type RpcTransaction,
   readBlock,
   readBlockRef,
+  readData,
   readInteger,
   readPlace,
   readQuantity,
@@ -66,6 +67,10 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   locate(hash: Hex): Promise<TransactionPlace | null>;
   /** Native balances, by default at the newest block. Rejects with RpcError when the node has lost the state of the block. */
   balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]>;
+  /** The code of a contract; 0x where an address has none. Rejects as `balances` does. */
+  code(address: Hex, block?: number): Promise<Hex>;
+  /** A word of a contract's storage. Rejects as `balances` does. */
+  storage(address: Hex, slot: Hex, block?: number): Promise<Hex>;
   /** Tells the listener of new blocks, and of problems while it asks for them, until the node is closed. */
   onHead(listener: (head: BlockRef) => void, onProblem: (problem: unknown) => void): void;
   /** Rejects what is pending. */
@@ -80,6 +85,10 @@ const LOCAL = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 const DEVELOPMENT = /^(?:anvil|hardhat|ganache|ethereumjs testrpc)/i;
 
 const readBalance = (answer: unknown): bigint => BigInt(readQuantity(answer, 'a balance'));
+
+const readCode = (answer: unknown): Hex => readData(answer, 'the code of a contract');
+
+const readWord = (answer: unknown): Hex => readData(answer, 'a word of storage');
 
 const tagOf = (block: number | undefined): string =>
   block === undefined ? 'latest' : `0x${block.toString(16)}`;
@@ -146,6 +155,9 @@ export const createNode = ({
           accounts.map((account) => state.read(readBalance, 'eth_getBalance', account, tagOf(block))),
         ),
       ),
+    code: (address, block) => guard(() => state.read(readCode, 'eth_getCode', address, tagOf(block))),
+    storage: (address, slot, block) =>
+      guard(() => state.read(readWord, 'eth_getStorageAt', address, slot, tagOf(block))),
     onHead(listener, onProblem) {
       const options = { url: new URL(url), chainId, pollMs, isForDevelopment, poll: head };
       watching.push(watchHeads({ ...options, onHead: listener, onProblem }));

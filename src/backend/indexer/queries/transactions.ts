@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { type Revert, revertOf } from '../../evm/revert.ts';
+import { type Failure, type Revert, revertOf } from '../../evm/revert.ts';
 import { Refused } from '../../http/query.ts';
-import type { Chain, Decoded, Hex, ListedTransaction, Transaction } from '../../types.ts';
+import type { Chain, Hex, ListedTransaction, Transaction } from '../../types.ts';
 import { parseBlock } from '../blocks/parse.ts';
+import type { ContractAbis } from '../contracts/contract-abis.ts';
 import { blockId, transactionId } from '../database/database.ts';
 import { type Index, transactionOf } from '../database/store.ts';
 import type { EvmNode } from '../node/node.ts';
@@ -13,18 +14,18 @@ type Options = {
   readonly chains: readonly Chain[];
   /** A node of each chain. */
   readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'block' | 'locate' | 'failure'>>;
-  readonly decodeError: (data: Hex) => Decoded | null;
+  readonly abis: Pick<ContractAbis, 'learnError' | 'error'>;
   /** Milliseconds that a lookup waits for a node. Default: 5,000. */
   readonly patienceMs?: number;
 };
 
-const MAX_REVERTS = 10_000;
+const MAX_FAILURES = 10_000;
 
 /** What is asked of one transaction: itself by its hash, and why it failed. */
 export class Transactions {
   readonly #options: Options;
   readonly #patienceMs: number;
-  readonly #reverts = new LRUCache<string, Promise<Revert>>({ max: MAX_REVERTS });
+  readonly #failures = new LRUCache<string, Promise<Failure>>({ max: MAX_FAILURES });
 
   constructor(options: Options) {
     this.#options = options;
@@ -54,20 +55,25 @@ export class Transactions {
     }
   }
 
+  async revert({ chain, blockHash, hash }: ListedTransaction): Promise<Revert> {
+    const { abis } = this.#options;
+    const failure = await this.#failure(chain.id, blockHash, hash);
+    const { data, by } = failure;
+    if (data !== null) await abis.learnError(chain.id, by, data);
+    return revertOf(failure, (error) => abis.error(chain.id, by, error));
+  }
+
   /** The node is asked once for each transaction. */
-  revert({ chain, blockHash, hash }: ListedTransaction): Promise<Revert> {
-    const { nodes, decodeError } = this.#options;
-    const node = nodes.get(chain.id);
-    if (node === undefined) throw new Error(`expected a node of chain ${chain.id}, got none`);
-    const name = `${chain.id} ${blockHash} ${hash}`;
-    const known = this.#reverts.get(name);
+  #failure(chainId: number, blockHash: Hex | null, hash: Hex): Promise<Failure> {
+    const node = this.#options.nodes.get(chainId);
+    if (node === undefined) throw new Error(`expected a node of chain ${chainId}, got none`);
+    const name = `${chainId} ${blockHash} ${hash}`;
+    const known = this.#failures.get(name);
     if (known !== undefined) return known;
-    const asked = inTime(this.#patienceMs, node.failure(hash)).then((failure) =>
-      revertOf(failure, decodeError),
-    );
-    this.#reverts.set(name, asked);
+    const asked = inTime(this.#patienceMs, node.failure(hash));
+    this.#failures.set(name, asked);
     asked.catch(() => {
-      if (this.#reverts.peek(name) === asked) this.#reverts.delete(name);
+      if (this.#failures.peek(name) === asked) this.#failures.delete(name);
     });
     return asked;
   }

@@ -43,7 +43,7 @@ import { defiPositions, PROTOCOLS } from './defi.ts';
 import { Holdings, type Ledger } from './ledger.ts';
 import { priceAt } from './prices.ts';
 import { TransactionStore } from './transaction-store.ts';
-import { DEMO_WALLETS } from './wallet-profiles.ts';
+import { DEMO_WALLETS, PRIMARY_NAMES } from './wallet-profiles.ts';
 
 export type ChainSimulatorOptions = {
   readonly seed: string;
@@ -170,6 +170,11 @@ export class ChainSimulator implements Source {
     return this.#transactions.find(chainId, hash);
   }
 
+  /** Each contract has its own ABI. */
+  learnAbis(): readonly [] {
+    return [];
+  }
+
   revert(transaction: ListedTransaction): Revert {
     const data = transaction instanceof MinedTransaction ? transaction.revert : null;
     return revertOf({ data, halted: null }, (error) => {
@@ -221,6 +226,10 @@ export class ChainSimulator implements Source {
     const items = all.slice(0, limit);
     const next = all.length > items.length ? (items.at(-1)?.place ?? null) : null;
     return { items, next, unread: [] };
+  }
+
+  name(account: Hex): string | null {
+    return PRIMARY_NAMES.get(account) ?? null;
   }
 
   holders(chainId: number, token: Hex, { after }: Wanted): Holders | null {

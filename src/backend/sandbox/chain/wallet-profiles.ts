@@ -33,7 +33,7 @@ export const DEMO_WALLETS: readonly DemoWallet[] = [
   wallet('approver', 'approvals, unlimited ones, and their revocation'),
   wallet('minter', 'mints, in live blocks too: new collectibles at the head'),
   wallet('burner', 'burns what it minted'),
-  wallet('namer', 'registers names, with token ids of 77 digits'),
+  wallet('namer', 'registers names, with token ids of 77 digits, and has one itself'),
   wallet('wrapper', 'wraps and unwraps the native asset'),
   wallet('payer', 'pays out in stablecoins'),
   wallet('receiver', 'only ever receives, never sends'),
@@ -64,6 +64,14 @@ export const demoAddress = (name: string): Hex => {
   if (found === undefined) throw new Error(`expected the name of a demo wallet, got ${name}`);
   return found.address;
 };
+
+/** The primary names of some of them on Ethereum. */
+export const PRIMARY_NAMES: ReadonlyMap<Hex, string> = new Map(
+  ['whale', 'collector', 'metronome', 'swapper', 'namer', 'defi'].map((name) => [
+    demoAddress(name),
+    `${name}.sandbox.eth`,
+  ]),
+);
 
 /** The wallets that the demo webhooks are subscribed to: those with the most live transactions. */
 export const DEMO_SUBSCRIBERS: readonly Hex[] = [

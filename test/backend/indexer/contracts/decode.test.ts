@@ -3,7 +3,7 @@ import { encode, type Parameter } from 'ox/AbiParameters';
 import { expect, test } from 'vitest';
 import { eventOf, methodOf } from '../../../../src/backend/evm/abi.ts';
 import { createValueReader } from '../../../../src/backend/evm/abi-values.ts';
-import { createDecoder } from '../../../../src/backend/indexer/contracts/decode.ts';
+import { createDecoder, type OwnAbis } from '../../../../src/backend/indexer/contracts/decode.ts';
 import type { Hex } from '../../../../src/backend/types.ts';
 import { folderOf } from '../../../support/folder.ts';
 import { runs } from '../../../support/runs.ts';
@@ -156,27 +156,23 @@ test('the standards are decoded, by the standard of the contract where two have 
   const decoder = await decoderOf(null);
   const data = callOf('transferFrom', ['address', 'address', 'uint256'], [USER, USER, 7n]);
   const named = (name: string) => ({ inputs: [{}, {}, { name, type: 'uint256', value: '7' }] });
-  expect(decoder.call(data, null)).toMatchObject(named('value'));
-  expect(decoder.call(data, 'erc20')).toMatchObject(named('value'));
-  expect(decoder.call(data, 'erc721')).toMatchObject(named('tokenId'));
+  expect(decoder.call(data, null, [])).toMatchObject(named('value'));
+  expect(decoder.call(data, 'erc20', [])).toMatchObject(named('value'));
+  expect(decoder.call(data, 'erc721', [])).toMatchObject(named('tokenId'));
   for (const unknown of ['0x', '0xa9', '0x12345678', data.slice(0, 80) as Hex])
-    expect(decoder.call(unknown as Hex, null)).toBeNull();
+    expect(decoder.call(unknown as Hex, null, [])).toBeNull();
 
+  const logOf = (topics: readonly Hex[], data: string) =>
+    decoder.log({ address: USER, topics, data: `0x${data}` }, []);
+  const { topic } = eventOf('Transfer', [{ type: 'address' }, { type: 'address' }, { type: 'uint256' }]);
   const transfer = (topics: readonly bigint[], data: string) =>
-    decoder.log({
-      address: USER,
-      topics: [
-        eventOf('Transfer', [{ type: 'address' }, { type: 'address' }, { type: 'uint256' }]).topic,
-        ...topics.map((topic): Hex => `0x${word(topic)}`),
-      ],
-      data: `0x${data}`,
-    });
+    logOf([topic, ...topics.map((each): Hex => `0x${word(each)}`)], data);
   expect(transfer([1n, 2n], word(3))).toMatchObject({ inputs: { 2: { name: 'value', value: '3' } } });
   expect(transfer([1n, 2n, 3n], '')).toMatchObject({ inputs: { 2: { name: 'tokenId', value: '3' } } });
   expect(transfer([1n, 2n], '')).toBeNull();
   expect(transfer([1n, 2n ** 200n], word(3))).toBeNull();
   expect(transfer([1n], word(3))).toBeNull();
-  expect(decoder.log({ address: USER, topics: [], data: '0x' })).toBeNull();
+  expect(logOf([], '')).toBeNull();
 });
 
 const inputs = (...types: string[]) => types.map((type, at) => ({ name: `p${at}`, type }));
@@ -223,18 +219,19 @@ test('ABIs are read as plain lists, and as Foundry and Hardhat write them; a bad
     'alias.json': JSON.stringify([{ type: 'function', name: 'x', inputs: inputs('uint') }]),
   });
   const decoder = await decoderOf(files.path('.'));
-  expect(decoder.call(callOf('setName', ['string'], ['ä"\u0000']), null)).toEqual({
+  expect(decoder.call(callOf('setName', ['string'], ['ä"\u0000']), null, [])).toEqual({
     name: 'setName',
     inputs: [{ name: 'p0', type: 'string', value: 'ä"\u0000' }],
   });
   const { selector } = methodOf('move', [{ type: 'tuple', components: inputs('uint8', 'uint8') }]);
-  expect(decoder.call(`${selector}${word(1)}${word(2)}`, 'erc20')).toEqual({
+  expect(decoder.call(`${selector}${word(1)}${word(2)}`, 'erc20', [])).toEqual({
     name: 'move',
     inputs: [{ name: 'to', type: 'tuple', value: ['1', '2'] }],
   });
   const { topic } = eventOf('Said', [{ type: 'address' }, { type: 'string' }, { type: 'string' }]);
   const said = [topic, `0x${word(BigInt(USER))}`, `0x${word(9)}`] as const;
-  expect(decoder.log({ address: USER, topics: said, data: encode([{ type: 'string' }], ['hi']) })).toEqual({
+  const log = { address: USER, topics: said, data: encode([{ type: 'string' }], ['hi']) };
+  expect(decoder.log(log, [])).toEqual({
     name: 'Said',
     inputs: [
       { name: 'who', type: 'address', value: USER },
@@ -272,10 +269,9 @@ test('of methods with one selector, the one that the data fits is decoded', asyn
     'b.json': JSON.stringify([burn]),
   });
   const decoder = await decoderOf(files.path('.'));
-  expect(decoder.call(`0x42966c68${word(5)}`, null)).toMatchObject({ name: 'burn' });
-  expect(decoder.call(`0x42966c68${word(2n ** 255n)}`, null)).toMatchObject({
-    name: 'collate_propagate_storage',
-  });
+  expect(decoder.call(`0x42966c68${word(5)}`, null, [])).toMatchObject({ name: 'burn' });
+  // Both fit, and nothing says which one it is.
+  expect(decoder.call(`0x42966c68${word(2n ** 255n)}`, null, [])).toBeNull();
 });
 
 test('a parameter that two ABIs call differently has no name; one of a standard has its own', async () => {
@@ -298,16 +294,83 @@ test('a parameter that two ABIs call differently has no name; one of a standard 
   });
   const decoder = await decoderOf(files.path('.'));
   const namesOf = (method: string) =>
-    decoder.call(callOf(method, ['address', 'uint256'], [USER, 1n]), null)?.inputs.map(({ name }) => name);
+    decoder
+      .call(callOf(method, ['address', 'uint256'], [USER, 1n]), null, [])
+      ?.inputs.map(({ name }) => name);
   expect(namesOf('mint')).toEqual(['', 'value']);
   expect(namesOf('transfer')).toEqual(['to', 'value']);
   await decoder.close();
 });
 
+const artifact = (name: string, object: string) =>
+  JSON.stringify({
+    abi: [{ type: 'function', name: 'set', inputs: [{ name, type: 'uint256' }] }],
+    deployedBytecode: { object },
+  });
+const metadata = (hash: string) => `a2646970667358221220${hash.repeat(32)}64736f6c634300081e0033`;
+
+test('code is known by what a deployment leaves of it; code that several ABIs were compiled to has the names they share', async () => {
+  const immutable = (value: string) => `7f${value}5050`;
+  const library = (address: string) => `73${address}3014`;
+  const linked = (address: string) => `6080${address}50`;
+  const zeros = '00'.repeat(32);
+  await using files = await folderOf({
+    'immutable.json': artifact('immutable', `0x60ff${immutable(zeros)}${metadata('aa')}`),
+    'library.json': artifact('library', `0x${library('00'.repeat(20))}6001${metadata('aa')}`),
+    'linked.json': artifact('linked', `0x${linked(`__$${'ab'.repeat(17)}$__`)}${metadata('aa')}`),
+    'one.json': artifact('one', `0x6001600255${metadata('aa')}`),
+    'two.json': artifact('two', `0x6001600255${metadata('bb')}`),
+    'factory.json': artifact('factory', `0x60fe${metadata('aa')}60fd${metadata('aa')}`),
+    'abstract.json': artifact('abstract', '0x'),
+    'odd.json': artifact('odd', '0xabc'),
+  });
+  const decoder = await decoderOf(files.path('.'));
+  const nameOf = (code: string) => {
+    const abi = decoder.folder().of(`0x${code}`);
+    return abi && decoder.call(callOf('set', ['uint256'], [1n]), null, [abi])?.inputs[0]?.name;
+  };
+  expect(nameOf(`60ff${immutable(word(7))}${metadata('aa')}`)).toBe('immutable');
+  expect(nameOf(`60ff${immutable(word(7))}${metadata('cc')}`)).toBe('immutable');
+  expect(nameOf(`60fe${immutable(word(7))}${metadata('aa')}`)).toBeNull();
+  expect(nameOf(`${library('ab'.repeat(20))}6001${metadata('aa')}`)).toBe('library');
+  expect(nameOf(`${linked('cd'.repeat(20))}${metadata('aa')}`)).toBe('linked');
+  expect(nameOf(`60fe${metadata('11')}60fd${metadata('22')}`)).toBe('factory');
+  // By the metadata it is one of two, and without them it is either.
+  expect(nameOf(`6001600255${metadata('aa')}`)).toBe('one');
+  expect(nameOf(`6001600255${metadata('bb')}`)).toBe('two');
+  expect(nameOf(`6001600255${metadata('cc')}`)).toBe('');
+  expect(nameOf('6001600255')).toBe('');
+  for (const code of ['', 'ab', '0033', metadata('aa')]) expect(nameOf(code)).toBeNull();
+});
+
+test('where it is not known whose it is, not even the names of a standard are given that an ABI calls otherwise', async () => {
+  const deposit = {
+    type: 'event',
+    name: 'Deposit',
+    inputs: [
+      { name: 'staker', type: 'address', indexed: true },
+      { name: 'amount', type: 'uint256' },
+    ],
+  };
+  await using files = await folderOf({
+    '31337/0x00000000000000000000000000000000000000aA.json': JSON.stringify([deposit]),
+  });
+  const decoder = await decoderOf(files.path('.'));
+  const { topic } = eventOf('Deposit', [{ type: 'address' }, { type: 'uint256' }]);
+  const log = { address: USER, topics: [topic, `0x${word(9)}`] as const, data: `0x${word(5)}` as const };
+  const namesOf = (own: OwnAbis) => decoder.log(log, own)?.inputs.map(({ name }) => name);
+  expect(decoder.isShared.log(log)).toBe(true);
+  expect(namesOf(null)).toEqual(['', 'amount']);
+  expect(namesOf([])).toEqual(['account', 'amount']);
+  const own = decoder.folder().at(31_337, USER);
+  expect(namesOf(own && [own])).toEqual(['staker', 'amount']);
+  expect(decoder.folder().at(1, USER)).toBeNull();
+});
+
 test('a folder that changes is read again, also one that comes later', async () => {
   await using files = await folderOf({});
   const decoder = await decoderOf(files.path('out'));
-  const nameOf = () => decoder.call(callOf('play', ['uint8'], [1]), null)?.inputs[0]?.name ?? null;
+  const nameOf = () => decoder.call(callOf('play', ['uint8'], [1]), null, [])?.inputs[0]?.name ?? null;
   expect(nameOf()).toBeNull();
   const write = (name: string) =>
     files.write(

@@ -30,7 +30,16 @@ export type ContractName =
   | 'Punks'
   | 'Rebasing'
   | 'Fee'
-  | 'Premint';
+  | 'Premint'
+  | 'Shop'
+  | 'Dial'
+  | 'Knob'
+  | 'Caller'
+  | 'Upgradable'
+  | 'Cloner'
+  | 'NameRegistry'
+  | 'NameResolver'
+  | 'OffchainResolver';
 
 type Parameters = readonly Parameter[];
 
@@ -144,6 +153,12 @@ const compiled = async (name: ContractName): Promise<Compiled> => {
   const contract = (await all).get(name);
   if (!contract) throw new Error(`Expected a contract ${name} in ${SOURCES.pathname}.`);
   return contract;
+};
+
+/** A contract as Foundry writes it into `out/`. */
+export const artifactOf = async (name: ContractName) => {
+  const { abi, creation, runtime } = await compiled(name);
+  return { abi, bytecode: { object: creation }, deployedBytecode: { object: runtime } };
 };
 
 const answer = z.object({
