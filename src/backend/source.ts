@@ -72,6 +72,11 @@ export type Holding = {
   readonly place: Place;
 };
 
+export type NftHoldings = Part<Holding> & {
+  /** NFTs of which it could not be read whether the wallet holds them. */
+  readonly failed: readonly Pick<Holding, 'chain' | 'contract'>[];
+};
+
 /** What the metadata document of an NFT says. */
 export type NftMetadata = {
   readonly name: string | null;
@@ -218,7 +223,7 @@ export type ChainData = ChainReader & {
   /** Why a failed transaction failed. Rejects when that can't be known now. */
   revert(transaction: Transaction): Awaitable<Revert>;
   /** The NFTs of a wallet on the given chains, the most recently acquired first. */
-  holdings(wallet: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<Part<Holding>>;
+  holdings(wallet: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<NftHoldings>;
   /** Null when the NFT's metadata is unknown. */
   metadata(holding: Holding): Awaitable<NftMetadata | null>;
   /** Null for a contract that is not an NFT collection. Spam collections are described as well. */

@@ -36,7 +36,7 @@ const sourceOf = (source: Partial<Source> = {}): Source => ({
   transactions: () => later({ transactions: [], hasMore: false }),
   transaction: () => later(null),
   revert: () => later({ message: null, data: null, decoded: null }),
-  holdings: () => later({ items: [HOLDING], next: null }),
+  holdings: () => later({ items: [HOLDING], next: null, failed: [] }),
   metadata: () => later(null),
   collection: () => later({ name: null, symbol: null, launchedAt: null, reputation: UNKNOWN, uri: null }),
   balances: () => later({ items: [], next: null, failed: [] }),

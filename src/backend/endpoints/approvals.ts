@@ -1,7 +1,7 @@
 import { address, chainChoice, limit, single } from '../http/query.ts';
-import type { Allowance, Allowances } from '../source.ts';
+import type { Allowance } from '../source.ts';
 import { knownAsset } from './assets.ts';
-import { beginnings, isoTime, type Lookup, type Service, scopeOf, warnings } from './lookup.ts';
+import { beginnings, isoTime, type Lookup, type Service, scopeOf, unread, warnings } from './lookup.ts';
 
 const MAX_LIMIT = 100;
 /** What a list of a chain without its oldest blocks lacks. */
@@ -31,7 +31,11 @@ export const approvals: Lookup = {
       wallet_address: wallet,
       approvals: items.map((each) => approvalItem(asked, each)),
       ...(next !== null && { next_offset: cursors.issue(scope, next) }),
-      ...failures(failed),
+      ...unread(
+        'approvals',
+        'what is approved',
+        failed.map(({ chain, token }) => ({ chain, contract: token })),
+      ),
       ...warnings('Approvals', unsupported, asked, beginnings(asked, chains, OLDER)),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
@@ -74,20 +78,3 @@ const approvalItem = ({ data, now }: Service, allowance: Allowance) => {
           },
   };
 };
-
-/** The number of contracts that an answer names. */
-const MAX_NAMED = 20;
-
-const failures = (failed: Allowances['failed']): object =>
-  failed.length === 0
-    ? {}
-    : {
-        errors: {
-          error_message: `${failed.length} approvals could not be read`,
-          token_errors: failed.slice(0, MAX_NAMED).map(({ chain, token }) => ({
-            chain_id: chain.id,
-            address: token,
-            description: 'The node could not ask the contract what is approved',
-          })),
-        },
-      };

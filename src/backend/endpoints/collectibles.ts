@@ -1,6 +1,6 @@
 import { address, chainChoice, flag, isBehind, limit, Refused } from '../http/query.ts';
-import type { Holding, NftMetadata } from '../source.ts';
-import { beginnings, isoTime, type Lookup, paged, scopeOf, warnings } from './lookup.ts';
+import type { Holding, NftHoldings, NftMetadata } from '../source.ts';
+import { beginnings, isoTime, type Lookup, paged, scopeOf, unread, warnings } from './lookup.ts';
 import { type Classification, classifyAll } from './spam.ts';
 
 /** What is missing of a chain without its oldest blocks. */
@@ -25,9 +25,14 @@ export const collectibles: Lookup = {
     if (unsupported.length > 0) throw new Refused(404, 'Chain not supported');
 
     const chainIds = new Set(scopeOf(chains));
+    const failed: NftHoldings['failed'][number][] = [];
     const { page, next } = await paged(asked, ['collectibles', wallet, filterSpam, ...chainIds], {
       limit: count,
-      ask: (wanted) => data.holdings(wallet, chainIds, wanted),
+      async ask(wanted) {
+        const holdings = await data.holdings(wallet, chainIds, wanted);
+        failed.push(...holdings.failed);
+        return holdings;
+      },
       async choose(holdings) {
         const classified = await classifyAll(data, holdings, now());
         return classified.filter(({ classification }) => !(filterSpam && classification.isSpam));
@@ -44,6 +49,7 @@ export const collectibles: Lookup = {
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
       ...next,
+      ...unread('collectibles', 'whose they are', failed),
       ...warnings('Collectibles', [], asked, beginnings(asked, chains, UNSEEN)),
     };
     return { body, chains: chains.length };

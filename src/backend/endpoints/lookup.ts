@@ -3,7 +3,7 @@ import { json, type Operation, type ServiceResponse, text } from '../http/http.t
 import { type Cursors, MalformedQuery, pageOf, Refused, type Scope, single } from '../http/query.ts';
 import { sizeOfJson } from '../json-size.ts';
 import type { Beginning, ChainData, Part, Place, Wanted } from '../source.ts';
-import type { Awaitable, Chain } from '../types.ts';
+import type { Awaitable, Chain, Hex } from '../types.ts';
 
 /** What all lookups share. */
 export type Service = {
@@ -195,6 +195,28 @@ export const warnings = (
   const all = [...(chainIds.length === 0 ? [] : [unsupported]), ...others];
   return all.length === 0 ? {} : { warnings: all };
 };
+
+/** The number of contracts that an answer names. */
+const MAX_NAMED = 20;
+
+/** The `errors` of an answer: what nodes could not say of contracts; nothing without any. */
+export const unread = (
+  what: string,
+  question: string,
+  failed: readonly { readonly chain: Chain; readonly contract: Hex }[],
+): object =>
+  failed.length === 0
+    ? {}
+    : {
+        errors: {
+          error_message: `${failed.length} ${what} could not be read`,
+          token_errors: failed.slice(0, MAX_NAMED).map(({ chain, contract }) => ({
+            chain_id: chain.id,
+            address: contract,
+            description: `The node could not ask the contract ${question}`,
+          })),
+        },
+      };
 
 /** What the lists of a chain lack, in words. */
 export const lacking = ({ name }: Chain, { block, isLate }: Beginning): string => {

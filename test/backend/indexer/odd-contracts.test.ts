@@ -220,6 +220,15 @@ describe('a contract is what it answers', () => {
     await expect.poll(() => minted().map(({ id }) => id)).toEqual(['4', '5', '6', '7']);
   });
 
+  test('NFTs whose mints are logged and not made are at their owners alone', async () => {
+    const forged = await deploy(anvil.url, 'Forged');
+    await compareTwice(forged, { coin: false, ids: [1n, 2n, 3n] }, async () => {
+      for (const id of [1n, 2n]) await forged.mine('mint', [alice, id]);
+      for (const to of [alice, bob]) for (const id of [1n, 2n, 3n]) await forged.mine('pretend', [to, id]);
+      await forged.mine('transferFrom', [alice, bob, 2n]);
+    });
+  });
+
   test('CryptoPunks, also where their event does not name the buyer', async () => {
     const punks = await deploy(anvil.url, 'Punks');
     const ids = [1n, 42n, 9_999n];
@@ -244,7 +253,8 @@ describe('what a node does not say yet is read once it does', () => {
     await using node = await startFaultyNode(anvil.url);
     await using receiver = await startReceiver();
     await using service = await open(node);
-    await service.subscribe('activities', receiver.url, [bob]);
+    for (const type of ['activities', 'balances'] as const)
+      await service.subscribe(type, receiver.url, [bob]);
     silence(node);
     const wrapped = await deploy(anvil.url, 'WrappedNative');
     const coin = await deploy(anvil.url, 'OldCoin', [true]);
@@ -261,7 +271,24 @@ describe('what a node does not say yet is read once it does', () => {
     };
     node.faults.call = (_, ask) => ask();
     await expect.poll(() => checkAll().then(() => true, String)).toBe(true);
-    const items = () => receiver.received.flatMap(({ body }) => JSON.parse(body).activities as Json[]);
+    const told = (member: string) =>
+      receiver.received.flatMap(({ body }) => (JSON.parse(body)[member] ?? []) as Json[]);
+    const items = () => told('activities');
+    const changesOf = (contract: Contract) =>
+      told('balance_changes')
+        .map(({ asset, ...amounts }) => ({ ...(asset as Json), ...amounts }))
+        // At first, the coin's events look like those of NFTs.
+        .filter(
+          ({ token_address, asset_type }) => token_address === contract.address && asset_type === 'erc20',
+        )
+        .map(({ amount_before, amount_after }) => [amount_before, amount_after]);
+    await expect.poll(() => changesOf(wrapped)).toEqual([['0', '5']]);
+    await expect
+      .poll(() => changesOf(coin))
+      .toEqual([
+        ['0', '9'],
+        ['9', '18'],
+      ]);
     await expect
       .poll(() => items().filter(({ to_token_address }) => to_token_address === wrapped.address))
       .toMatchObject([{ type: 'swap', from_token_value: '5', to_token_value: '5' }]);

@@ -20,6 +20,7 @@ import {
   text,
   time,
 } from '../shape.ts';
+import { tokenErrors } from './balances.ts';
 import { tolerantWarnings } from './transactions.ts';
 
 const FEATURES = [
@@ -87,7 +88,7 @@ export const collectibles: Lookup = {
   errors: 'error',
   answer: record(
     { address, entries: listOf(entry), request_time: time, response_time: time },
-    { next_offset: text, warnings: tolerantWarnings },
+    { next_offset: text, warnings: tolerantWarnings, errors: tokenErrors },
   ),
   support: 'collectibles',
   unknown: { filter_spam: ['yes', ''], show_spam_scores: ['yes'] },

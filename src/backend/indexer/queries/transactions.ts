@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { type Revert, revertOf } from '../../evm/revert.ts';
 import { Refused } from '../../http/query.ts';
 import type { Chain, Decoded, Hex, Transaction } from '../../types.ts';
-import { parseBlock } from '../blocks/parse.ts';
+import { parseBlock, transactionOf } from '../blocks/parse.ts';
 import { blockId, transactionId } from '../database/database.ts';
-import { type Index, transactionOf } from '../database/store.ts';
+import type { Index } from '../database/store.ts';
 import type { EvmNode } from '../node/node.ts';
 import { inTime } from './in-time.ts';
 

@@ -12,9 +12,9 @@ import type {
   Holder,
   Holders,
   Holding,
+  NftHoldings,
   NftMetadata,
   PageStart,
-  Part,
   Pool,
   Source,
   TransactionPage,
@@ -159,7 +159,7 @@ export class ChainSimulator implements Source {
   }
 
   /** The NFTs of a wallet, the most recently acquired first. */
-  holdings(wallet: Hex, chainIds: ReadonlySet<number>): Part<Holding> {
+  holdings(wallet: Hex, chainIds: ReadonlySet<number>): NftHoldings {
     const items = this.#holdings
       .of(wallet, ({ token }) => chainIds.has(token.chain.id))
       .toReversed()
@@ -171,7 +171,7 @@ export class ChainSimulator implements Source {
         symbol: token.symbol,
         place: [slot],
       }));
-    return { items, next: null };
+    return { items, next: null, failed: [] };
   }
 
   balances(account: Hex, chainIds: ReadonlySet<number>): AccountBalances {
