@@ -27,6 +27,9 @@ type RawTrace = {
     readonly balance?: Hex;
   };
   readonly result?: { readonly address?: Hex } | null;
+  /** The calls that lead to it, and whether it was undone. */
+  readonly traceAddress: readonly number[];
+  readonly error?: string;
 };
 
 /** The events that name accounts, by the places of these among the topics. */
@@ -56,6 +59,14 @@ const EMPTY_BATCH = `0x${[64n, 96n, 0n, 0n].map((word) => word.toString(16).padS
 
 const lower = (text: Hex): string => text.toLowerCase();
 const hexOf = (number: number): Hex => `0x${number.toString(16)}`;
+
+/** The traces of a transaction that were not undone by a call around them. */
+const lasting = (traces: readonly RawTrace[]): readonly RawTrace[] => {
+  const undone = traces.filter(({ error }) => error !== undefined).map(({ traceAddress }) => traceAddress);
+  return traces.filter(
+    ({ traceAddress }) => !undone.some((outer) => outer.every((at, depth) => traceAddress[depth] === at)),
+  );
+};
 
 /** Who takes part in a transaction that was not undone, by its receipt and its traces. */
 const partiesOf = ({ contractAddress, logs }: RawReceipt, traces: readonly RawTrace[]): readonly string[] => [
@@ -95,7 +106,7 @@ export const scan = async (anvil: Anvil) => {
       const receipt = receipts[index];
       const fee = BigInt(receipt?.gasUsed ?? 0) * BigInt(receipt?.effectiveGasPrice ?? 0);
       fees.set(lower(from), (fees.get(lower(from)) ?? 0n) + fee);
-      const own = traces.filter(({ transactionHash }) => transactionHash === hash);
+      const own = lasting(traces.filter(({ transactionHash }) => transactionHash === hash));
       const others = receipt?.status === '0x1' ? partiesOf(receipt, own) : [];
       for (const party of new Set([lower(from), ...(to === null ? [] : [lower(to)]), ...others]))
         lists.set(party, [...(lists.get(party) ?? []), hash]);
