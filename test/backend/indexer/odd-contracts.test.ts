@@ -249,6 +249,27 @@ describe('what a node does not say yet is read once it does', () => {
       call.method === 'eth_call' ? { error: { code: -32_000, message: 'header not found' } } : ask();
   };
 
+  test('a deposit that a reorg took back does not decide what later ones mean', async () => {
+    await using node = await startFaultyNode(anvil.url);
+    await using service = await open(node);
+    const wrapped = await deploy(anvil.url, 'WrappedNative');
+    await wrapped.mine('transfer', [bob, 0n]);
+    await service.indexed(await anvil.head());
+    silence(node);
+    await wrapped.mine('deposit', [], { from: bob, value: 5n });
+    await expect.poll(async () => (await service.progress())[0]?.indexedTo).toBe(await anvil.head());
+    await anvil.rpc('anvil_reorg', 1, []);
+    await anvil.mine();
+    await service.indexed(await anvil.head());
+    const asked = () => node.requests.flat().filter(({ method }) => method === 'eth_getBalance').length;
+    const before = asked();
+    node.faults.call = (_, ask) => ask();
+    await expect.poll(asked).toBeGreaterThanOrEqual(before + 4);
+    await wrapped.mine('deposit', [], { from: bob, value: 7n });
+    await service.indexed(await anvil.head());
+    await expect.poll(() => compare(service, wrapped, { coin: true }).then(() => true, String)).toBe(true);
+  });
+
   test('deposits, ranges and odd coins are, with their deliveries, and a reorg takes back what was read', async () => {
     await using node = await startFaultyNode(anvil.url);
     await using receiver = await startReceiver();

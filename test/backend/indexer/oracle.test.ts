@@ -87,7 +87,10 @@ const checkBalances = async (
   const native = String(await anvil.rpc('eth_getBalance', account, 'latest'));
   expect(amounts.get('native') ?? 0n).toBe(BigInt(native));
   for (const coin of coins)
-    expect(amounts.get(coin.address) ?? 0n).toBe(await coin.read('balanceOf', account));
+    expect([coin.address, amounts.get(coin.address) ?? 0n]).toEqual([
+      coin.address,
+      await coin.read('balanceOf', account),
+    ]);
   for (const other of others) expect(amounts.has(other.address)).toBe(false);
 };
 

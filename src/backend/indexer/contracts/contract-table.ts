@@ -168,6 +168,9 @@ export const prepareContracts = (database: DatabaseSync) => ({
      WHERE chain = ? AND address = ?`,
   ),
   forget: database.prepare('DELETE FROM contracts WHERE chain = ? AND block >= ?'),
+  doubt: database.prepare(
+    "UPDATE contracts SET due = ?, failures = 0 WHERE chain = ? AND (forms & ~settled) <> 0 AND sample ->> '$.block' >= ?",
+  ),
   coins: database.prepare('SELECT * FROM contracts WHERE chain = ? AND coin <> 0 AND decimals IS NOT NULL'),
 });
 

@@ -107,9 +107,13 @@ export class KnownContracts {
     this.#cache.delete(keyOf(chainId, address));
   }
 
-  /** Forgets the contracts that were first seen in a block from this number on. */
-  forget(chainId: number, fromBlock: number): void {
+  /**
+   * Forgets the contracts that were first seen in a block from this number on. Others of which such a block left open what their
+   * logs mean are due at a time in milliseconds since 1970.
+   */
+  forget(chainId: number, fromBlock: number, due: number): void {
     this.#statements.forget.run(chainId, fromBlock);
+    this.#statements.doubt.run(due, chainId, fromBlock);
     this.#cache.clear();
   }
 

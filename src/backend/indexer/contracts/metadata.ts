@@ -29,7 +29,7 @@ const NOTHING: BalancesAt = new Map();
 type MetadataOptions = {
   readonly contracts: KnownContracts;
   /** A node of each chain. */
-  readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls' | 'balances'>>;
+  readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls' | 'balances' | 'find'>>;
   /** Is told when a node begins to fail when it is asked for contracts, and with null when it answers again. */
   readonly report?: (chainId: number, problem: unknown) => void;
   /** Asks for what must be known before the logs of a contract are read in another way. */
@@ -130,7 +130,7 @@ export class Metadata {
 
   /** Forgets the blocks of a chain from this number on, with the contracts that were first seen in them. */
   forget(chainId: number, fromBlock: number): void {
-    this.#options.contracts.forget(chainId, fromBlock);
+    this.#options.contracts.forget(chainId, fromBlock, this.#options.now());
     if ((this.#newest.get(chainId) ?? 0) >= fromBlock) this.#newest.delete(chainId);
   }
 

@@ -54,7 +54,7 @@ const open = ({
 }: Options = {}) => {
   const database =
     path === undefined ? new DatabaseSync(':memory:', { readBigInts: true }) : openDatabase(path);
-  const nodes = new Map([[CHAIN.id, { calls, balances: node.balances }]]);
+  const nodes = new Map([[CHAIN.id, { ...node, calls }]]);
   const contracts = new KnownContracts(database, [CHAIN]);
   const metadata = new Metadata({ contracts, nodes, now, patienceMs, ...options });
   metadata.start();
@@ -389,7 +389,7 @@ test('a contract is forgotten with the block in which it was first seen', async 
 test('a block waits for its tokens only so long', async () => {
   const never = Promise.withResolvers<Hex>();
   const database = new DatabaseSync(':memory:', { readBigInts: true });
-  const nodes = new Map([[CHAIN.id, { calls: () => [never.promise], balances: node.balances }]]);
+  const nodes = new Map([[CHAIN.id, { ...node, calls: () => [never.promise] }]]);
   const contracts = new KnownContracts(database, [CHAIN]);
   const metadata = new Metadata({ contracts, nodes, patienceMs: 1 });
   metadata.start();
