@@ -66,7 +66,10 @@ const createLister =
   async (path: string, member: string): Promise<readonly Json[]> => {
     const items: Json[] = [];
     for (let offset = ''; ; ) {
-      const { status, json } = await ask(`/v1/evm/${path}${offset}`);
+      const answer = () => ask(`/v1/evm/${path}${offset}`);
+      // While its node has not said enough, the service says so.
+      await expect.poll(async () => (await answer()).json.errors).toBeUndefined();
+      const { status, json } = await answer();
       expect([status, json.errors]).toEqual([200, undefined]);
       items.push(...(json[member] as readonly Json[]));
       if (typeof json.next_offset !== 'string') return items;
