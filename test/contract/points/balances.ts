@@ -43,15 +43,6 @@ const balanceItem = record(
   },
 );
 
-/** What is said of the tokens that could not be read. */
-export const tokenErrors = record(
-  {},
-  {
-    error_message: text,
-    token_errors: listOf(record({ chain_id: integer, address: text }, { description: text })),
-  },
-);
-
 const answer = record(
   { wallet_address: mixedAddress, balances: listOf(balanceItem) },
   {
@@ -59,7 +50,13 @@ const answer = record(
     request_time: time,
     response_time: time,
     warnings: tolerantWarnings,
-    errors: tokenErrors,
+    errors: record(
+      {},
+      {
+        error_message: text,
+        token_errors: listOf(record({ chain_id: integer, address: text }, { description: text })),
+      },
+    ),
   },
 );
 

@@ -20,7 +20,6 @@ import {
   text,
   time,
 } from '../shape.ts';
-import { tokenErrors } from './balances.ts';
 import { tolerantWarnings } from './transactions.ts';
 
 const FEATURES = [
@@ -88,7 +87,7 @@ export const collectibles: Lookup = {
   errors: 'error',
   answer: record(
     { address, entries: listOf(entry), request_time: time, response_time: time },
-    { next_offset: text, warnings: tolerantWarnings, errors: tokenErrors },
+    { next_offset: text, warnings: tolerantWarnings },
   ),
   support: 'collectibles',
   unknown: { filter_spam: ['yes', ''], show_spam_scores: ['yes'] },

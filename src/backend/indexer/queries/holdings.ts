@@ -1,6 +1,6 @@
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import { isBehind } from '../../http/query.ts';
-import type { Holding, NftHoldings, Wanted } from '../../source.ts';
+import type { FailedChain, Holding, Part, Wanted } from '../../source.ts';
 import type { Chain, Hex } from '../../types.ts';
 import { FORMS } from '../blocks/readings.ts';
 import { balanceCall } from '../contracts/amounts.ts';
@@ -35,7 +35,7 @@ export class IndexedHoldings {
   }
 
   /** In the order of the last receipts. A part may have fewer than are wanted although there are more behind it. */
-  async of(wallet: Hex, chains: readonly Chain[], wanted: Wanted): Promise<NftHoldings> {
+  async of(wallet: Hex, chains: readonly Chain[], wanted: Wanted): Promise<Part<Holding>> {
     const limit = Math.min(wanted.limit, MAX_ASKED);
     const found = chains.flatMap((chain) =>
       this.#lists
@@ -50,13 +50,15 @@ export class IndexedHoldings {
     const next = found.length > logged.length ? (logged.at(-1)?.place ?? null) : null;
     const answers = await Promise.allSettled(this.#balances(wallet, logged));
     const items: Holding[] = [];
-    const failed: NftHoldings['failed'][number][] = [];
+    const failed = new Map<number, FailedChain>();
     for (const [at, holding] of logged.entries()) {
       const answer = answers[at];
-      if (answer?.status !== 'fulfilled') failed.push(holding);
-      else if (answer.value > 0n) items.push({ ...holding, balance: answer.value });
+      if (answer?.status !== 'fulfilled') {
+        const chainId = holding.chain.id;
+        failed.set(chainId, { chainId, reason: null });
+      } else if (answer.value > 0n) items.push({ ...holding, balance: answer.value });
     }
-    return { items, next, failed };
+    return { items, next, failed: [...failed.values()] };
   }
 
   /** How many of each the contracts say that an account has. The calls of a chain are sent together. */
