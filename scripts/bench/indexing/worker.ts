@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { effectsOf, parseBlock } from '../../../src/backend/indexer/blocks/parse.ts';
+import { byStandard } from '../../../src/backend/indexer/blocks/readings.ts';
 import { openDatabase } from '../../../src/backend/indexer/database/database.ts';
 import { Index } from '../../../src/backend/indexer/database/store.ts';
 import { BATCH_TRANSACTIONS } from '../../../src/backend/indexer/follower/follower.ts';
@@ -30,13 +31,13 @@ const CHAIN: Chain = {
   ...{ id: CHAIN_ID, name: 'made_up', tags: ['default'], webhooks: true, unsupported: [] },
   native: { symbol: 'ETH', name: 'Ether', decimals: 18 },
 };
-const METADATA = {
+const CONTRACTS = {
   contract: () =>
     ({ standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18, isPending: false }) as const,
   token: (_: number, address: Hex) =>
     ({ chain: CHAIN, address, standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 }) as const,
   tokens: () => [],
-  meet: async () => {},
+  readings: (_: number, address: Hex) => byStandard(address),
 };
 const NODE = { balances: async () => [1n], calls: () => [] };
 
@@ -50,8 +51,16 @@ const data = new IndexedData({
   index,
   chains: [CHAIN],
   nodes: new Map([[CHAIN_ID, NODE]]),
-  metadata: METADATA,
-  differing: { has: () => false, behind: () => [], new: () => [], agrees() {}, note() {} },
+  contracts: CONTRACTS,
+  metadata: { async meet() {} },
+  differing: {
+    has: () => false,
+    behind: () => [],
+    new: () => [],
+    agrees() {},
+    note() {},
+    async settled() {},
+  },
 });
 
 let node: ReturnType<typeof createNode> | undefined;

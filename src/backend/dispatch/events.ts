@@ -118,20 +118,21 @@ function* transactionEvents(data: ChainReader, transaction: Transaction): Genera
 type Change = BalanceChange & {
   readonly address: Hex;
   readonly counterparty: Hex;
-  /** After minus before; where that is not known, what the transfer adds: for the native asset, without the fee. */
+  /** After minus before; what the transfer adds where that is not known, and of the native asset, so that no fee is in it. */
   readonly delta: bigint;
 };
 
 /** The sides of a transfer whose balances are known. */
-const changesOf = ({ from, to, value, balances }: Transfer): readonly Change[] => [
-  ...(balances?.from ? [{ ...withDelta(balances.from, -value), address: from, counterparty: to }] : []),
-  ...(balances?.to ? [{ ...withDelta(balances.to, value), address: to, counterparty: from }] : []),
-];
-
-const withDelta = ({ before, after }: BalanceChange, moved: bigint) => ({
-  ...{ before, after },
-  delta: before === null || after === null ? moved : after - before,
-});
+const changesOf = ({ asset, from, to, value, balances }: Transfer): readonly Change[] => {
+  const withDelta = ({ before, after }: BalanceChange, moved: bigint) => ({
+    ...{ before, after },
+    delta: asset === 'native' || before === null || after === null ? moved : after - before,
+  });
+  return [
+    ...(balances?.from ? [{ ...withDelta(balances.from, -value), address: from, counterparty: to }] : []),
+    ...(balances?.to ? [{ ...withDelta(balances.to, value), address: to, counterparty: from }] : []),
+  ];
+};
 
 /**
  * A balance change with every documented field; null where the value is unknown. Deltas are signed. `is_current` is false where

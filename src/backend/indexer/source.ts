@@ -11,14 +11,16 @@ import { ContractAbis } from './contracts/contract-abis.ts';
 import { forgetDiffering } from './contracts/contract-table.ts';
 import { createDecoder } from './contracts/decode.ts';
 import { Differing } from './contracts/differing.ts';
+import { KnownContracts } from './contracts/known-contracts.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
 import { Index } from './database/store.ts';
+import type { LateListener } from './database/traced.ts';
 import { type ChainFigures, NodeCounts } from './figures.ts';
 import { Follower } from './follower/follower.ts';
 import type { Log } from './follower/problems.ts';
 import { Tracer } from './follower/tracer.ts';
-import { createBalanceReader } from './follower/watched-balances.ts';
+import { type BalanceReader, createBalanceReader } from './follower/watched-balances.ts';
 import { createNode, type EvmNode } from './node/node.ts';
 import { IndexedApprovals } from './queries/approvals.ts';
 import { IndexedData } from './queries/data.ts';
@@ -47,23 +49,46 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     describeChain(chain, () => (index.range(chain.id)?.from ?? chain.startBlock) === 0),
   );
   const changes = new Changes();
+  const contracts = new KnownContracts(database, chains);
+  /** Tells of what is known of a contract's logs after they were announced. */
+  const late =
+    (contract: Hex): LateListener =>
+    (block, before) => {
+      for (const each of listeners) each.traced(block, before, contract);
+    };
   const metadata = new Metadata({
-    ...{ database, chains, nodes },
+    ...{ contracts, nodes },
     // The index does not know which addresses use a contract, so the whole chain is outdated.
-    onAnswer: (chainId) => changes.tellSoon(chainId),
+    onAnswer(chainId) {
+      changes.tellSoon(chainId);
+      lookAtNew(chainId);
+    },
     report(chainId, problem) {
       for (const { follower } of followed)
         if (follower.chainId === chainId) follower.reportContracts(problem);
     },
-    revise: (chainId, contract, revision) =>
-      index.revise(chainId, contract, revision, (block, before) => {
-        for (const each of listeners) each.traced(block, before, contract);
-      }),
+    async prepare(chainId, contract, after) {
+      const readBalances = readers.get(chainId);
+      const blocks = index.rereading.announced(chainId, contract);
+      const known = blocks.map(
+        async (block) => [block.hash, await readBalances?.(block, false, () => after)] as const,
+      );
+      return new Map((await Promise.all(known)).flatMap(([hash, each]) => (each ? [[hash, each]] : [])));
+    },
+    revise: (chainId, contract, revision, known) =>
+      index.rereading.revise(chainId, contract, revision, late(contract), known),
+    goOn(chainId) {
+      const [first] = index.rereading.underway(chainId);
+      if (first === undefined) return [];
+      index.rereading.goOn(chainId, first, late(first));
+      if (!index.rereading.underway(chainId).includes(first)) changes.tellSoon(chainId);
+      return index.rereading.underway(chainId);
+    },
   });
   const index: Index = new Index({
     database,
     chains,
-    readings: (chainId, contract) => metadata.readings(chainId, contract),
+    readings: (chainId, contract) => contracts.readings(chainId, contract),
     onRebuild(format) {
       forgetDiffering(database);
       log('index made anew', { problem: `its format was ${format}, an older one` });
@@ -73,7 +98,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     ...{ database, index, nodes },
     onChange: (chainId) => changes.tell(chainId, null),
   });
-  const data = new IndexedData({ database, index, chains, nodes, metadata, differing });
+  const data = new IndexedData({ database, index, chains, nodes, contracts, metadata, differing });
   const tellAll = () => {
     for (const { id } of chains) changes.tell(id, null);
   };
@@ -84,7 +109,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       : await openPrices({ source: options.prices, chains, log, onChange: tellAll });
   const abis = new ContractAbis({ decoder, index, nodes });
   const transactions = new Transactions({ index, chains, nodes, abis });
-  const approvals = new IndexedApprovals({ index, chains, nodes, metadata });
+  const approvals = new IndexedApprovals({ index, chains, nodes, contracts });
   const registries = new Map(
     options.chains.flatMap(({ id, ensRegistry }) => (ensRegistry ? [[id, ensRegistry]] : [])),
   );
@@ -92,20 +117,23 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   const collectibles =
     options.metadata && new Collectibles({ database, nodes, ipfsGateway: options.metadata.ipfsGateway });
 
+  let isStopped = false;
   /** The chains of which new tokens are looked at soon. */
   const looking = new Set<number>();
-  const lookAtNew = (chainId: number): void => {
-    if (looking.has(chainId)) return;
+  const lookAtNew = (chainId: number, pauseMs = NEW_TOKENS_MS): void => {
+    if (looking.has(chainId) || isStopped) return;
     looking.add(chainId);
     const look = async () => {
+      // A node that fails is asked again, and its chain's follower says so.
+      const isDone = await data.lookAtNew(chainId).catch(() => false);
       looking.delete(chainId);
-      // A node that fails is asked again at the next block, and its chain's follower says so.
-      await data.lookAtNew(chainId).catch(() => {});
+      if (!isDone) lookAtNew(chainId, Math.min(2 * pauseMs, MAX_LOOK_PAUSE_MS));
     };
-    setTimeout(look, NEW_TOKENS_MS).unref();
+    setTimeout(look, pauseMs).unref();
   };
 
   const listeners: BlockListener[] = [];
+  const readers = new Map<number, BalanceReader>();
   const followed: readonly { readonly follower: Follower; readonly tracer: Tracer }[] =
     options.chains.flatMap(({ id, startBlock }) => {
       const node = nodes.get(id);
@@ -116,9 +144,10 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
         onDifference: (token, call, sum, block) =>
           differing.note({ chainId: id, token, call, sum, block, isOverstated: false }),
       });
+      readers.set(id, readBalances);
       const balances = (block: ParsedBlock) =>
         readBalances(block, index.range(id)?.lowest.number === 0, (contract) =>
-          metadata.readings(id, contract),
+          contracts.readings(id, contract),
         );
       const listener: BlockListener = {
         added(block) {
@@ -138,7 +167,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
           for (const each of listeners) each.removed(chainId, fromNumber);
         },
       };
-      const isToken = (contract: Hex) => metadata.contract(id, contract) !== null;
+      const isToken = (contract: Hex) => contracts.contract(id, contract) !== null;
       const tell = (blocks: readonly ParsedBlock[] | null, isOfToken = isToken) =>
         changes.tell(id, blocks === null ? null : concernedBy(blocks, isOfToken));
       const tracer: Tracer = new Tracer({
@@ -147,7 +176,10 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       });
       const follower = new Follower({
         ...{ node, index, startBlock, listener, log },
-        filled: () => changes.tellSoon(id),
+        filled() {
+          changes.tellSoon(id);
+          lookAtNew(id);
+        },
         changed(blocks) {
           // Whom native currency reaches inside of calls is known once the node traces again.
           const isUntraced = blocks?.some(({ transactions }) => transactions.some(mayMoveInside));
@@ -174,13 +206,13 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     costly: [],
     operations: [],
     protocols: data.protocols,
-    token: (chainId, address) => metadata.token(chainId, address),
+    token: (chainId, address) => contracts.token(chainId, address),
     logo: () => null,
     price: (chainId, token, time) => prices?.price(chainId, token, time) ?? null,
-    contractName: (chainId, address) => metadata.contract(chainId, address)?.name ?? null,
+    contractName: (chainId, address) => contracts.contract(chainId, address)?.name ?? null,
     decodeCall(transaction) {
       const { chain, to } = transaction;
-      const standard = to === null ? null : (metadata.contract(chain.id, to)?.standard ?? null);
+      const standard = to === null ? null : (contracts.contract(chain.id, to)?.standard ?? null);
       return abis.call(chain.id, transaction, standard);
     },
     decodeLog: (chainId, entry) => abis.log(chainId, entry),
@@ -191,7 +223,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     revert: (transaction) => transactions.revert(transaction),
     holdings: (...args) => data.holdings(...args),
     metadata: ({ chain, ...holding }) => collectibles?.metadata({ ...holding, chainId: chain.id }) ?? null,
-    collection: (chainId, address) => collectionOf(metadata, chainId, address),
+    collection: (chainId, address) => collectionOf(contracts, chainId, address),
     balances: (...args) => data.balances(...args),
     approvals: (...args) => approvals.of(...args),
     name: (account, chainId) => names.of(account, chainId),
@@ -218,9 +250,11 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       for (const { follower, tracer } of followed) {
         follower.start();
         tracer.start();
+        lookAtNew(follower.chainId);
       }
     },
     async stop() {
+      isStopped = true;
       await Promise.all(followed.map(({ follower }) => follower.stop()));
       await Promise.all(followed.map(({ tracer }) => tracer.stop()));
       await Promise.all([
@@ -250,6 +284,8 @@ const openNode = (chainId: number, url: string, counts = new NodeCounts()): EvmN
 
 /** Milliseconds after a block until its new tokens are looked at, with those of the blocks until then. */
 const NEW_TOKENS_MS = 1_000;
+/** The longest pause until those are looked at again of which their node did not say enough. */
+const MAX_LOOK_PAUSE_MS = 30_000;
 
 const NOTHING_CONCERNED: Concerned = { addresses: new Set(), tokens: new Set(), transactions: new Set() };
 
@@ -281,13 +317,9 @@ const describeChain = (
   };
 };
 
-const collectionOf = (
-  metadata: Pick<Metadata, 'contract' | 'isCollection'>,
-  chainId: number,
-  address: Hex,
-): Collection | null => {
-  const contract = metadata.contract(chainId, address);
-  if (contract === null || !metadata.isCollection(chainId, address)) return null;
+const collectionOf = (contracts: KnownContracts, chainId: number, address: Hex): Collection | null => {
+  const contract = contracts.contract(chainId, address);
+  if (contract === null || !contracts.isCollection(chainId, address)) return null;
   const { name, symbol } = contract;
   const reputation = { trades: null, buyers: null, sellers: null, flagged: null };
   return { name, symbol, launchedAt: null, reputation, uri: null };

@@ -41,7 +41,7 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
       type: 'BigInt',
       nullable: true,
       description:
-        "The balance before the change, in the asset's smallest unit. Null when the service omits it, as an index of one's own chains does of the native asset, whose fees are paid in between, and of an ERC-721.",
+        "The balance before the change, in the asset's smallest unit. Null when the service omits it: of an ERC-721, and of the native asset but for the first change of a block, where an index of one's own chains says what was there at the end of the block before.",
     }),
     amountAfter: t.expose('amountAfter', {
       type: 'BigInt',

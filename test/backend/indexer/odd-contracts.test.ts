@@ -220,6 +220,15 @@ describe('a contract is what it answers', () => {
     await expect.poll(() => minted().map(({ id }) => id)).toEqual(['4', '5', '6', '7']);
   });
 
+  test('NFTs whose mints are logged and not made are at their owners alone', async () => {
+    const forged = await deploy(anvil.url, 'Forged');
+    await compareTwice(forged, { coin: false, ids: [1n, 2n, 3n] }, async () => {
+      for (const id of [1n, 2n]) await forged.mine('mint', [alice, id]);
+      for (const to of [alice, bob]) for (const id of [1n, 2n, 3n]) await forged.mine('pretend', [to, id]);
+      await forged.mine('transferFrom', [alice, bob, 2n]);
+    });
+  });
+
   test('CryptoPunks, also where their event does not name the buyer', async () => {
     const punks = await deploy(anvil.url, 'Punks');
     const ids = [1n, 42n, 9_999n];
@@ -240,11 +249,33 @@ describe('what a node does not say yet is read once it does', () => {
       call.method === 'eth_call' ? { error: { code: -32_000, message: 'header not found' } } : ask();
   };
 
+  test('a deposit that a reorg took back does not decide what later ones mean', async () => {
+    await using node = await startFaultyNode(anvil.url);
+    await using service = await open(node);
+    const wrapped = await deploy(anvil.url, 'WrappedNative');
+    await wrapped.mine('transfer', [bob, 0n]);
+    await service.indexed(await anvil.head());
+    silence(node);
+    await wrapped.mine('deposit', [], { from: bob, value: 5n });
+    await expect.poll(async () => (await service.progress())[0]?.indexedTo).toBe(await anvil.head());
+    await anvil.rpc('anvil_reorg', 1, []);
+    await anvil.mine();
+    await service.indexed(await anvil.head());
+    const asked = () => node.requests.flat().filter(({ method }) => method === 'eth_getBalance').length;
+    const before = asked();
+    node.faults.call = (_, ask) => ask();
+    await expect.poll(asked).toBeGreaterThanOrEqual(before + 4);
+    await wrapped.mine('deposit', [], { from: bob, value: 7n });
+    await service.indexed(await anvil.head());
+    await expect.poll(() => compare(service, wrapped, { coin: true }).then(() => true, String)).toBe(true);
+  });
+
   test('deposits, ranges and odd coins are, with their deliveries, and a reorg takes back what was read', async () => {
     await using node = await startFaultyNode(anvil.url);
     await using receiver = await startReceiver();
     await using service = await open(node);
-    await service.subscribe('activities', receiver.url, [bob]);
+    for (const type of ['activities', 'balances'] as const)
+      await service.subscribe(type, receiver.url, [bob]);
     silence(node);
     const wrapped = await deploy(anvil.url, 'WrappedNative');
     const coin = await deploy(anvil.url, 'OldCoin', [true]);
@@ -261,7 +292,24 @@ describe('what a node does not say yet is read once it does', () => {
     };
     node.faults.call = (_, ask) => ask();
     await expect.poll(() => checkAll().then(() => true, String)).toBe(true);
-    const items = () => receiver.received.flatMap(({ body }) => JSON.parse(body).activities as Json[]);
+    const told = (member: string) =>
+      receiver.received.flatMap(({ body }) => (JSON.parse(body)[member] ?? []) as Json[]);
+    const items = () => told('activities');
+    const changesOf = (contract: Contract) =>
+      told('balance_changes')
+        .map(({ asset, ...amounts }) => ({ ...(asset as Json), ...amounts }))
+        // At first, the coin's events look like those of NFTs.
+        .filter(
+          ({ token_address, asset_type }) => token_address === contract.address && asset_type === 'erc20',
+        )
+        .map(({ amount_before, amount_after }) => [amount_before, amount_after]);
+    await expect.poll(() => changesOf(wrapped)).toEqual([['0', '5']]);
+    await expect
+      .poll(() => changesOf(coin))
+      .toEqual([
+        ['0', '9'],
+        ['9', '18'],
+      ]);
     await expect
       .poll(() => items().filter(({ to_token_address }) => to_token_address === wrapped.address))
       .toMatchObject([{ type: 'swap', from_token_value: '5', to_token_value: '5' }]);

@@ -1,10 +1,16 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
 import fc from 'fast-check';
 import { encode } from 'ox/AbiParameters';
 import { expect, test } from 'vitest';
 import type { Hex } from '../../../src/backend/types.ts';
+import { freePort } from '../../support/free-port.ts';
 import { runs } from '../../support/runs.ts';
 import type { Json } from '../support/sandbox.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
+import { scan } from './support/chain-scan.ts';
 import {
   accountsOf,
   type Contract,
@@ -23,56 +29,26 @@ import {
   step,
   USERS,
 } from './support/random-actions.ts';
-import { openIndexed } from './support/service.ts';
+import { spawnIndexed } from './support/service.ts';
 
 /**
- * Random transactions on a real chain, with reorgs. What the service then says is compared with what the contracts say
- * themselves, and with lists that a scan of all blocks makes from the node's own answers.
+ * Random transactions on a real chain, with reorgs, snapshots that are reverted to, and kills of the service. What the service
+ * then says is compared with what the contracts say themselves, and with lists that a scan of all blocks makes from the node's own
+ * answers.
  */
 
 /** Transactions of one chain. */
 const A_CHAIN = 500;
 
+/** What happens before which of each hundred transactions, beside these. */
+const SNAPSHOT = 20;
+const REVERT = 45;
+const REORG = 70;
+const KILL = 85;
+
 /** More than any of them needs, so that those that fail are mined as well. */
 const GAS = 1_000_000n;
 
-type RawLog = { readonly data: Hex; readonly topics: readonly Hex[] };
-type RawBlock = {
-  readonly hash: Hex;
-  readonly transactions: readonly { readonly hash: Hex; readonly from: Hex; readonly to: Hex | null }[];
-};
-type RawReceipt = {
-  readonly status: Hex;
-  readonly contractAddress: Hex | null;
-  readonly logs: readonly RawLog[];
-};
-type RawTrace = {
-  readonly transactionHash: Hex;
-  readonly action: { readonly from?: Hex; readonly to?: Hex; readonly value?: Hex };
-  readonly result?: { readonly address?: Hex } | null;
-};
-
-/** The events that name accounts, by the places of these among the topics. */
-const SIDES: Readonly<Record<Hex, readonly number[]>> = {
-  '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef': [1, 2],
-  '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62': [2, 3],
-  '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb': [2, 3],
-  // Deposit, Withdrawal, Approval and ApprovalForAll: who is paid, and who approves.
-  '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c': [1],
-  '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65': [1],
-  '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925': [1],
-  '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31': [1],
-  // ConsecutiveTransfer.
-  '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d': [2, 3],
-};
-
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-
-/** The sides of a Transfer with nothing indexed. */
-const sidesInData = ({ topics, data }: RawLog): readonly string[] =>
-  topics.length === 1 && topics[0] === TRANSFER
-    ? [`0x${data.slice(26, 66)}`, `0x${data.slice(90, 130)}`]
-    : [];
 const string = (text: string) => ({ returns: encode([{ type: 'string' }], [text]) });
 
 /** What a coin says of itself that borrows the name of another. */
@@ -82,48 +58,7 @@ const SPOOF = {
   'decimals()': { returns: encode([{ type: 'uint256' }], [18n]) },
 };
 
-/** The data of a TransferBatch of nothing: two lists without items. */
-const EMPTY_BATCH = `0x${[64n, 96n, 0n, 0n].map((word) => word.toString(16).padStart(64, '0')).join('')}`;
-
 const lower = (text: Hex): string => text.toLowerCase();
-const hexOf = (number: number): Hex => `0x${number.toString(16)}`;
-
-/** Who takes part in a transaction that was not undone, by its receipt and its traces. */
-const partiesOf = ({ contractAddress, logs }: RawReceipt, traces: readonly RawTrace[]): readonly string[] => [
-  ...(contractAddress ? [lower(contractAddress)] : []),
-  ...logs
-    .filter(({ data }) => data !== EMPTY_BATCH)
-    .filter(({ topics }) => topics.length > 1)
-    .flatMap(({ topics }) =>
-      (SIDES[topics[0] ?? '0x'] ?? []).map((place) => `0x${topics[place]?.slice(26)}`),
-    ),
-  ...logs.flatMap(sidesInData),
-  ...traces
-    .filter(({ action }) => BigInt(action.value ?? 0) > 0n)
-    .flatMap(({ action, result }) => [action.from, action.to, result?.address].flatMap((side) => side ?? []))
-    .map(lower),
-];
-
-/** The hashes of the transactions in which each account takes part, the oldest first, by a scan of all blocks. */
-const scan = async (anvil: Anvil): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const lists = new Map<string, string[]>();
-  const head = await anvil.head();
-  for (let number = 0; number <= head; number++) {
-    const [block, receipts, traces] = (await Promise.all([
-      anvil.rpc('eth_getBlockByNumber', hexOf(number), true),
-      anvil.rpc('eth_getBlockReceipts', hexOf(number)),
-      anvil.rpc('trace_block', hexOf(number)),
-    ])) as [RawBlock, readonly RawReceipt[], readonly RawTrace[]];
-    for (const [index, { hash, from, to }] of block.transactions.entries()) {
-      const receipt = receipts[index];
-      const own = traces.filter(({ transactionHash }) => transactionHash === hash);
-      const others = receipt?.status === '0x1' ? partiesOf(receipt, own) : [];
-      for (const party of new Set([lower(from), ...(to === null ? [] : [lower(to)]), ...others]))
-        lists.set(party, [...(lists.get(party) ?? []), hash]);
-    }
-  }
-  return lists;
-};
 
 /** Pages of a list of the service, to its end. */
 const createLister =
@@ -131,7 +66,10 @@ const createLister =
   async (path: string, member: string): Promise<readonly Json[]> => {
     const items: Json[] = [];
     for (let offset = ''; ; ) {
-      const { status, json } = await ask(`/v1/evm/${path}${offset}`);
+      const answer = () => ask(`/v1/evm/${path}${offset}`);
+      // While its node has not said enough, the service says so.
+      await expect.poll(async () => (await answer()).json.errors).toBeUndefined();
+      const { status, json } = await answer();
       expect([status, json.errors]).toEqual([200, undefined]);
       items.push(...(json[member] as readonly Json[]));
       if (typeof json.next_offset !== 'string') return items;
@@ -152,12 +90,15 @@ const checkBalances = async (
   const native = String(await anvil.rpc('eth_getBalance', account, 'latest'));
   expect(amounts.get('native') ?? 0n).toBe(BigInt(native));
   for (const coin of coins)
-    expect(amounts.get(coin.address) ?? 0n).toBe(await coin.read('balanceOf', account));
+    expect([coin.address, amounts.get(coin.address) ?? 0n]).toEqual([
+      coin.address,
+      await coin.read('balanceOf', account),
+    ]);
   for (const other of others) expect(amounts.has(other.address)).toBe(false);
 };
 
 /** The NFTs of each account, by what their contracts say of all ids. */
-const readOwners = async ({ art, hybrid, kitties, series, punks }: Contracts) => {
+const readOwners = async ({ art, hybrid, coinFirst, kitties, series, punks, forged }: Contracts) => {
   const owned = new Map<unknown, string[]>();
   const add = async (contract: Contract, count: bigint | number, method = 'ownerOf') => {
     for (let id = 0n; id < count; id++) {
@@ -166,7 +107,8 @@ const readOwners = async ({ art, hybrid, kitties, series, punks }: Contracts) =>
     }
   };
   await add(art, NFT_IDS);
-  await add(hybrid, BigInt(String(await hybrid.read('minted'))) + 1n);
+  await add(forged, NFT_IDS);
+  for (const each of [hybrid, coinFirst]) await add(each, BigInt(String(await each.read('minted'))) + 1n);
   await add(kitties, NFT_IDS);
   await add(series, BigInt(String(await series.read('next'))));
   await add(punks, NFT_IDS, 'punkIndexToAddress');
@@ -202,7 +144,25 @@ const checkHolders = async (list: List, coin: Contract, accounts: readonly Hex[]
   expect(said.toSorted()).toEqual(having.toSorted());
 };
 
-type Service = Awaited<ReturnType<typeof openIndexed>>;
+type Service = Pick<Awaited<ReturnType<typeof spawnIndexed>>, 'ask'>;
+
+/** What an account has of the native asset is what it had at first, and what its activity adds, less what it paid for gas. */
+const checkActivity = async (list: List, anvil: Anvil, account: Hex, fees: bigint) => {
+  const balanceAt = async (block: string) =>
+    BigInt(String(await anvil.rpc('eth_getBalance', account, block)));
+  const items = await list(`activity/${account}?limit=50`, 'activity');
+  const changes = items.map((item) => {
+    const value = BigInt(String(item.value ?? 0));
+    if (item.type === 'swap') {
+      const sold = item.from_token_address === 'native' ? BigInt(String(item.from_token_value)) : 0n;
+      return item.to_token_address === 'native' ? BigInt(String(item.to_token_value)) : -sold;
+    }
+    if (item.asset_type !== 'native') return 0n;
+    return item.type === 'receive' || item.type === 'mint' ? value : -value;
+  });
+  const sum = changes.reduce((total, change) => total + change, await balanceAt('0x0'));
+  expect([account, sum - fees]).toEqual([account, await balanceAt('latest')]);
+};
 
 const checkSupply = async ({ ask }: Service, coin: Contract) => {
   const { json } = await ask(`/v1/evm/token-info/${coin.address}?chain_ids=31337`);
@@ -236,8 +196,10 @@ const checkOddHolders = async ({ ask }: Service, coin: Contract, accounts: reado
     expect(json.warnings).toMatchObject([{ code: 'UNVERIFIED_HOLDERS' }]);
 };
 
+type Figures = Record<'reorgs' | 'reverts' | 'kills' | 'comparisons', number>;
+
 /** Sends the transactions to a chain of their own, and compares now and then. */
-const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Promise<void> => {
+const compareAfter = async (steps: readonly Step[], figures: Figures): Promise<void> => {
   // By default anvil has lost what some blocks made of the chain after a thousand blocks, and reorgs go back to them.
   await using anvil = await startAnvil({ args: ['--prune-history', '10000'] });
   const { url } = anvil;
@@ -254,53 +216,93 @@ const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Pr
     staked: await deploy(url, 'StakedCoin'),
     staking: await deploy(url, 'Staking', [coin.address]),
     multisig: await deploy(url, 'Multisig'),
+    account: await deploy(url, 'Account'),
     hybrid: await deploy(url, 'Hybrid', [true]),
+    coinFirst: await deploy(url, 'Hybrid', [false]),
     indexed: await deploy(url, 'OldCoin', [true]),
     plain: await deploy(url, 'OldCoin', [false]),
     kitties: await deploy(url, 'OldNft', [false]),
     series: await deploy(url, 'Series', [users.slice(0, 3), 2n]),
     punks: await deploy(url, 'Punks'),
+    forged: await deploy(url, 'Forged'),
     rebasing: await deploy(url, 'Rebasing', ['Rebasing']),
     fee: await deploy(url, 'Fee', ['Fee']),
     premint: await deploy(url, 'Premint', ['Premint', 1_000_000n]),
     spoof: await deployLiar(url, SPOOF),
   };
-  // From here on, blocks of several transactions.
+  // Of a coin that has logged nothing, the service knows nothing.
+  for (const name of ODD_COINS) await contracts[name].mine('mint', [users[1], 1n]);
+  // From here on, blocks of several transactions, which reorgs may replace.
   await anvil.rpc('evm_setAutomine', false);
-  await using service = await openIndexed({ chains: [{ id: 31_337, url, startBlock: null }] });
-  const list = createLister(service.ask);
+  const first = await anvil.head();
+  const directory = await mkdtemp(join(tmpdir(), 'oracle-'));
+  await using made = new AsyncDisposableStack();
+  made.defer(() => rm(directory, { recursive: true, force: true }));
+  const port = await freePort();
+  let service = await spawnIndexed(url, directory, port);
+  made.defer(async () => void (await service.end('SIGKILL')));
+  const list = createLister((path) => service.ask(path));
   const accounts = [...users, ...Object.values(contracts).map(({ address }) => address)];
 
   const check = async () => {
     await anvil.mine();
     await service.indexed(await anvil.head());
-    const { other, wrapped, staked, hybrid, indexed, plain } = contracts;
-    const { items, staking, multisig, kitties, series, punks } = contracts;
-    const coins = [coin, other, wrapped, staked, hybrid, indexed, plain];
+    await service.traced(await anvil.head());
+    const { other, wrapped, staked, hybrid, coinFirst, indexed, plain } = contracts;
+    const { items, staking, multisig, kitties, series, punks, forged } = contracts;
+    const coins = [coin, other, wrapped, staked, hybrid, coinFirst, indexed, plain];
     const owners = await readOwners(contracts);
     for (const account of users) {
-      await checkBalances(list, anvil, account, coins, [staking, multisig, kitties, series, punks]);
+      await checkBalances(list, anvil, account, coins, [staking, multisig, kitties, series, punks, forged]);
       await checkCollectibles(list, account, items, owners);
     }
-    for (const each of coins) {
-      const supply = await each.read('totalSupply');
-      const info =
-        supply === 0n ? null : await service.ask(`/v1/evm/token-info/${each.address}?chain_ids=31337`);
-      if (info !== null) expect(info.json.tokens).toMatchObject([{ total_supply: String(supply) }]);
-      if (supply !== 0n) await checkHolders(list, each, accounts);
-    }
+    for (const each of coins)
+      if ((await each.read('totalSupply')) !== 0n) await checkHolders(list, each, accounts);
     const odd = ODD_COINS.map((name) => contracts[name]);
     await checkOddBalances(list, users, odd);
     for (const each of odd) await checkOddHolders(service, each, accounts);
     for (const each of [...coins, ...odd]) await checkSupply(service, each);
-    const scanned = await scan(anvil);
+    const { lists, fees } = await scan(anvil);
     for (const account of accounts) {
       const found = await list(`transactions/${account}?limit=17`, 'transactions');
-      expect(found.map(({ hash }) => hash)).toEqual((scanned.get(account) ?? []).toReversed());
+      expect(found.map(({ hash }) => hash)).toEqual((lists.get(account) ?? []).toReversed());
+      await checkActivity(list, anvil, account, fees.get(account) ?? 0n);
+    }
+    figures.comparisons += users.length * (coins.length + odd.length + 2) + accounts.length * 2;
+    figures.comparisons += (coins.length + odd.length) * 2;
+  };
+
+  let snapshot: unknown = null;
+  const disturb = async (at: number) => {
+    switch (at % 100) {
+      case SNAPSHOT:
+        await anvil.mine();
+        snapshot = await anvil.rpc('evm_snapshot');
+        break;
+      case REVERT:
+        // What is not mined by then would be of another chain.
+        await anvil.mine();
+        await anvil.rpc('evm_revert', snapshot);
+        figures.reverts += 1;
+        break;
+      case REORG:
+        await anvil.rpc(
+          'anvil_reorg',
+          Math.min(1 + ((7 * figures.reorgs) % 30), (await anvil.head()) - first),
+          [],
+        );
+        figures.reorgs += 1;
+        break;
+      case KILL:
+        await service.end('SIGKILL');
+        service = await spawnIndexed(url, directory, port);
+        figures.kills += 1;
+        break;
     }
   };
 
   for (const [at, { from, action, endsBlock }] of steps.entries()) {
+    await disturb(at);
     const { to, data, value } = minedOf(action, contracts, users);
     const sender = users[from];
     await sendTransaction(url, to, data, {
@@ -309,25 +311,27 @@ const compareAfter = async (steps: readonly Step[], nextDepth: () => number): Pr
       ...(value && { value }),
     });
     if (endsBlock) await anvil.mine();
-    if (at % 150 === 149) await anvil.rpc('anvil_reorg', nextDepth(), []);
+    if (at % (A_CHAIN / 2) === A_CHAIN / 2 - 1) await check();
   }
   await check();
 };
 
-test('after random transactions and reorgs every balance, owner and list is what the chain itself says', {
+test('after random transactions, reorgs, reverts and kills every balance, owner and list is what the chain itself says', {
   timeout: 3_600_000,
 }, async () => {
-  const steps = fc.sample(step, runs(5_000, 300));
-  let reorgs = 0;
-  const nextDepth = () => 1 + ((7 * reorgs++) % 30);
+  const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
+  const steps = fc.sample(step, { numRuns: runs(5_000, 300), seed });
+  if (process.env.FC_RUNS) process.stdout.write(`seed ${seed}\n`);
+  const figures = { reorgs: 0, reverts: 0, kills: 0, comparisons: 0 };
   for (let at = 0, silences = 0; at < steps.length; ) {
     try {
-      await compareAfter(steps.slice(at, at + A_CHAIN), nextDepth);
+      await compareAfter(steps.slice(at, at + A_CHAIN), figures);
       at += A_CHAIN;
     } catch (error) {
       // The node's own fault, and no chain is left to compare with: these steps are made again on another one.
       if (!(error instanceof SilentNodeError) || ++silences > steps.length / 100) throw error;
     }
   }
-  expect(reorgs).toBeGreaterThan(0);
+  if (process.env.FC_RUNS) process.stdout.write(`${JSON.stringify({ steps: steps.length, ...figures })}\n`);
+  for (const figure of Object.values(figures)) expect(figure).toBeGreaterThan(0);
 });

@@ -80,10 +80,13 @@ describe('a chain of its own', () => {
     const token = changes.find(({ asset }) => (asset as Json).token_address === coin.address);
     expect(token).toMatchObject({ amount_before: '0', amount_after: '700', direction: 'in' });
     expect(native).toMatchObject({ amount_delta: String(-ETHER), direction: 'out' });
-    const head = `0x${(await anvil.head()).toString(16)}`;
-    expect(native?.amount_after).toBe(
-      String(BigInt(String(await anvil.rpc('eth_getBalance', watched, head)))),
-    );
+    const head = await anvil.head();
+    const balanceAt = async (number: number) =>
+      String(BigInt(String(await anvil.rpc('eth_getBalance', watched, `0x${number.toString(16)}`))));
+    expect([native?.amount_before, native?.amount_after]).toEqual([
+      await balanceAt(head - 1),
+      await balanceAt(head),
+    ]);
     await expect
       .poll(() => bodies('activities').flatMap((body) => itemsOf(body, 'activities')))
       .toMatchObject([

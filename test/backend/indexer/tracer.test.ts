@@ -209,7 +209,7 @@ describe('a block is indexed without its traces', () => {
         {
           balance_changes: [
             {
-              amount_before: null,
+              amount_before: String(await balance(number - 1)),
               amount_after: String(await balance(number)),
               direction: 'in',
             },

@@ -6,6 +6,8 @@ export type Balances = {
   watches(account: Hex): boolean;
   /** The account's balance of the transferred asset after the block; null where it is not known. */
   after(account: Hex, moved: Transfer): bigint | null;
+  /** The account's balance of the native asset before the block; null where it is not known. Default: it is not. */
+  nativeBefore?(account: Hex): bigint | null;
   /**
    * The change of a token's balance within the block where events don't explain it: null where it is not known which of them
    * made it. Default, and undefined: they do.
@@ -26,13 +28,21 @@ export const withBalances = (
 ): readonly (readonly Effect[])[] => {
   /** The balances before the effects that are still to be walked back. */
   const balances = new Map<string, bigint>();
-  /** Fees are paid between two movements: only what is left at the end of the block is known. */
+  /** How many movements of the native asset of each account are still to be walked back. */
+  const natives = new Map<Hex, number>();
+  for (const effect of effects.flat())
+    if (effect.kind === 'transfer' && effect.asset === 'native')
+      for (const account of [effect.from, effect.to]) natives.set(account, (natives.get(account) ?? 0) + 1);
+  /** Fees are paid between two movements: only what was there before the block is known, and what is left at its end. */
   const ofNative = (account: Hex, transfer: Transfer, key: string): BalanceChange | null => {
     const isLast = !balances.has(key);
+    const left = (natives.get(account) ?? 1) - 1;
+    natives.set(account, left);
     const after = known.after(account, transfer);
     if (after === null) return null;
     balances.set(key, after);
-    return { before: null, after: isLast ? after : null };
+    const before = left === 0 ? (known.nativeBefore?.(account) ?? null) : null;
+    return { before, after: isLast ? after : null };
   };
   const changeOf = (account: Hex, transfer: Transfer, change: bigint): BalanceChange | null => {
     if (account === ZERO_ADDRESS || !known.watches(account)) return null;

@@ -1,5 +1,5 @@
 import { ZERO_ADDRESS } from '../../evm/address.ts';
-import type { Effect, Hex, Swap, Transaction } from '../../types.ts';
+import type { Chain, Effect, Hex, Swap, Transaction } from '../../types.ts';
 import type { BlockRef, FetchedBlock, RpcReceipt, RpcTransaction } from '../node/answers.ts';
 import type { InternalTransfer } from '../node/traces.ts';
 import { readLogs, transferOf } from './logs.ts';
@@ -66,6 +66,22 @@ const parseTransaction = (
   success,
   logs,
   internal: [],
+});
+
+/** A transaction of a block, as listeners and lookups get it. */
+export const transactionOf = (
+  chain: Chain,
+  block: { readonly number: number; readonly hash: Hex; readonly time: number },
+  transaction: ParsedTransaction,
+  effects: readonly Effect[],
+): Transaction => ({
+  ...transaction,
+  chain,
+  blockHash: block.hash,
+  blockNumber: block.number,
+  blockTime: block.time,
+  fee: feeOf(transaction),
+  effects,
 });
 
 /** The gas of a transaction that runs no code. */

@@ -88,6 +88,9 @@ export const tokenOf = (chain: Chain, address: Hex, contract: Row): Token | null
 export const isKnown = ({ standard, name, symbol, decimals }: Omit<Contract, 'isPending'>): boolean =>
   (name !== null || symbol !== null) && (standard !== 'erc20' || decimals !== null);
 
+/** What may be a coin, with logs of which it is not settled how they are read. */
+const LEFT_OPEN = '(forms & ~settled) <> 0 AND (decimals IS NOT NULL OR failures = 0)';
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS contracts (
     chain INTEGER NOT NULL,
@@ -141,7 +144,8 @@ export const createContracts = (database: DatabaseSync): void =>
         if (typeof upgrade === 'string') database.exec(upgrade);
         else upgrade(database);
     database.exec(
-      `CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, address) WHERE differs = 1;
+      `CREATE INDEX IF NOT EXISTS contracts_left_open ON contracts (chain, address) WHERE ${LEFT_OPEN};
+       CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, address) WHERE differs = 1;
        CREATE INDEX IF NOT EXISTS contracts_to_compare ON contracts (chain)
          WHERE differs IS NULL AND coin <> 0 AND decimals IS NOT NULL AND due IS NULL`,
     );
@@ -168,6 +172,9 @@ export const prepareContracts = (database: DatabaseSync) => ({
      WHERE chain = ? AND address = ?`,
   ),
   forget: database.prepare('DELETE FROM contracts WHERE chain = ? AND block >= ?'),
+  doubt: database.prepare(
+    "UPDATE contracts SET due = ?, failures = 0 WHERE chain = ? AND (forms & ~settled) <> 0 AND sample ->> '$.block' >= ?",
+  ),
   coins: database.prepare('SELECT * FROM contracts WHERE chain = ? AND coin <> 0 AND decimals IS NOT NULL'),
 });
 
@@ -175,6 +182,9 @@ export const prepareDiffering = (database: DatabaseSync) => ({
   has: database.prepare('SELECT 1 FROM contracts WHERE chain = ? AND address = ? AND differs > 0'),
   some: database.prepare(
     'SELECT address FROM contracts WHERE chain = ? AND differs = 1 ORDER BY address LIMIT ?',
+  ),
+  open: database.prepare(
+    `SELECT address FROM contracts WHERE chain = ? AND ${LEFT_OPEN} ORDER BY address LIMIT ?`,
   ),
   new: database.prepare(
     'SELECT address FROM contracts WHERE chain = ? AND differs IS NULL AND coin <> 0 AND decimals IS NOT NULL AND due IS NULL LIMIT ?',

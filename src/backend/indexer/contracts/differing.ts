@@ -63,13 +63,15 @@ export class Differing {
     return this.#statements.some.all(chainId, 1).length > 0;
   }
 
-  /** Those of which an account may have something without an event, by their addresses: of the first ones on a chain. */
+  /**
+   * Those of which an account may have something without an event, and contracts with events that can't be read yet, by their
+   * addresses: of the first ones on a chain.
+   */
   behind(chainId: number, after: string): readonly Hex[] {
     const from = bytesOf(`0x${after.slice(2)}`);
-    return this.#statements.some.all(chainId, MAX_ASKED).flatMap((row) => {
-      const address = addressOf(row);
-      return Buffer.compare(bytesOf(address), from) > 0 ? [address] : [];
-    });
+    const { some, open } = this.#statements;
+    const found = [...some.all(chainId, MAX_ASKED), ...open.all(chainId, MAX_ASKED)].map(addressOf);
+    return [...new Set(found)].filter((address) => Buffer.compare(bytesOf(address), from) > 0).toSorted();
   }
 
   /** Known ERC-20s of a chain whose supply has not been compared with their events. */

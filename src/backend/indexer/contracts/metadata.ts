@@ -1,40 +1,43 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { setTimeout as wait } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
-import type { Chain, Hex, Token } from '../../types.ts';
-import { bytesOf } from '../blocks/encoding.ts';
+import { setTimeout as wait, setImmediate as yieldToEvents } from 'node:timers/promises';
+import type { Hex } from '../../types.ts';
+import type { Balances } from '../blocks/balances.ts';
 import type { ParsedBlock } from '../blocks/parse.ts';
-import { FORMS, type Readings, UNASKED } from '../blocks/readings.ts';
-import { inTransaction } from '../database/database.ts';
-import type { Revision } from '../database/store.ts';
+import { FORMS, type Readings } from '../blocks/readings.ts';
+import type { Revision } from '../database/revisions.ts';
 import { askNear, CONTROL } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
 import { backoffMs } from '../node/rpc.ts';
-import { type ContractAnswers, questionsTo, readAnswers } from './answers.ts';
+import { questionsTo } from './answers.ts';
+import type { KnownContracts, Seen } from './known-contracts.ts';
 import {
-  addressOf,
-  type Contract,
-  createContracts,
-  isCollection,
-  isKnown,
-  prepareContracts,
-  type Row,
-  rowOf,
-  tokenOf,
-} from './contract-table.ts';
-import { formsIn, NO_SAMPLE, type Sample, sampleOf } from './seen.ts';
-import { judge, openQuestions, type Verdict } from './verdict.ts';
+  type Asked,
+  answerIn,
+  isAnswered,
+  isFulfilled,
+  outcomeOf,
+  readingsAfter,
+  saidIn,
+} from './outcome.ts';
+import { formsIn, NO_SAMPLE, sampleOf } from './seen.ts';
+import { judge, openQuestions } from './verdict.ts';
+
+/** The balances at the ends of blocks, by their hashes. */
+type BalancesAt = ReadonlyMap<Hex, Balances>;
+
+const NOTHING: BalancesAt = new Map();
 
 type MetadataOptions = {
-  /** The file of the index. The contracts have a table of their own in it. */
-  readonly database: DatabaseSync;
-  readonly chains: readonly Chain[];
+  readonly contracts: KnownContracts;
   /** A node of each chain. */
-  readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls' | 'balances'>>;
+  readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls' | 'balances' | 'find'>>;
   /** Is told when a node begins to fail when it is asked for contracts, and with null when it answers again. */
   readonly report?: (chainId: number, problem: unknown) => void;
+  /** Asks for what must be known before the logs of a contract are read in another way. */
+  readonly prepare?: (chainId: number, contract: Hex, after: Readings) => Promise<BalancesAt>;
   /** Called when the logs of a contract are read in another way than before, or that is settled, in the transaction that stores it. */
-  readonly revise?: (chainId: number, contract: Hex, revision: Revision) => void;
+  readonly revise?: (chainId: number, contract: Hex, revision: Revision, known: BalancesAt) => void;
+  /** Goes on with what `revise` has left, for a turn. Returns the contracts of which something is left: they are not asked. */
+  readonly goOn?: (chainId: number) => readonly Hex[];
   /** Is told when contracts of blocks that are in the index already have said something. */
   readonly onAnswer?: (chainId: number) => void;
   /** Milliseconds that a new block waits for what its new tokens say. Default: 500. */
@@ -43,26 +46,14 @@ type MetadataOptions = {
   readonly now?: () => number;
 };
 
-const HOUR_MS = 3_600_000;
-/** A contract that said nothing useful is asked again after an hour, two hours, four hours, and so on up to this. */
-const MAX_PAUSE_MS = 7 * 24 * HOUR_MS;
 /** Between two looks for contracts that are to be asked again. */
 const ROUND_MS = 30_000;
 /** Contracts that are asked together, each for three things. */
 const BATCH = 16;
 /** A contract that takes the node long holds up only its own batch. */
 const BATCHES_AT_ONCE = 4;
-const MAX_CACHED = 20_000;
 /** The longest pause after a failure of the node, or of the disk. */
 const MAX_FAILURE_PAUSE_MS = 10_000;
-/**
- * A contract that can't be asked, although the node answers other calls, is asked again after a second, 4, 16 and 64. Then the
- * contract is what is at fault, such as one that takes all gas: it says nothing.
- */
-const FIRST_RETRY_MS = 1_000;
-const MAX_ATTEMPTS = 5;
-/** A contract whose answers do not decide how its logs are read is asked again after such pauses, this often. */
-const MAX_UNDECIDED = 8;
 
 /**
  * What tokens are called and how they count, which their contracts are asked once, soon after they are first seen. They may
@@ -70,9 +61,6 @@ const MAX_UNDECIDED = 8;
  */
 export class Metadata {
   readonly #options: Required<MetadataOptions>;
-  readonly #chains: ReadonlyMap<number, Chain>;
-  readonly #statements: ReturnType<typeof prepareContracts>;
-  readonly #cache = new LRUCache<string, { readonly row: Row | null }>({ max: MAX_CACHED });
   readonly #stopping = new AbortController();
   /** Ends the pause between two rounds of a chain. */
   readonly #wake = new Map<number, () => void>();
@@ -87,11 +75,9 @@ export class Metadata {
   constructor(options: MetadataOptions) {
     this.#options = {
       ...{ patienceMs: 500, now: Date.now, report: () => {}, revise: () => {}, onAnswer: () => {} },
+      ...{ prepare: async () => NOTHING, goOn: () => [] },
       ...options,
     };
-    createContracts(options.database);
-    this.#chains = new Map(options.chains.map((chain) => [chain.id, chain]));
-    this.#statements = prepareContracts(options.database);
   }
 
   /** Asks contracts in the background, those that were left by the last run first. */
@@ -114,7 +100,7 @@ export class Metadata {
     const { chainId, number } = block;
     this.#newest.set(chainId, Math.max(number, this.#newest.get(chainId) ?? 0));
     const unknown = [...formsIn(block)].filter(([address, forms]) => {
-      const known = this.#row(chainId, address);
+      const known = this.#options.contracts.row(chainId, address);
       return known === null || known.block > number || (forms & ~(known.forms & known.settled)) !== 0;
     });
     if (unknown.length === 0) return;
@@ -132,73 +118,23 @@ export class Metadata {
    * what it is called, but soon in any case.
    */
   async meet(chainId: number, address: Hex, block: number): Promise<void> {
-    if (this.#row(chainId, address) !== null) return;
+    if (this.#options.contracts.row(chainId, address) !== null) return;
     this.#add(chainId, [{ address, forms: FORMS.amount, sample: { ...NO_SAMPLE, block } }], block);
     await this.#untilAsked(chainId, [address]);
   }
 
   #add(chainId: number, seen: readonly Seen[], block: number): void {
-    const due = this.#options.now();
-    inTransaction(this.#options.database, () => {
-      for (const { address, forms, sample } of seen) {
-        const read = [forms, UNASKED.coin & forms, UNASKED.nft & forms];
-        this.#statements.add.run(chainId, bytesOf(address), block, due, ...read, JSON.stringify(sample));
-      }
-    });
-    for (const { address } of seen) this.#cache.delete(keyOf(chainId, address));
+    this.#options.contracts.add(chainId, seen, block, this.#options.now());
     this.#wake.get(chainId)?.();
   }
 
-  /** Forgets the contracts that were first seen in a block from this number on. */
+  /** Forgets the blocks of a chain from this number on, with the contracts that were first seen in them. */
   forget(chainId: number, fromBlock: number): void {
-    this.#statements.forget.run(chainId, fromBlock);
-    this.#cache.clear();
+    this.#options.contracts.forget(chainId, fromBlock, this.#options.now());
     if ((this.#newest.get(chainId) ?? 0) >= fromBlock) this.#newest.delete(chainId);
   }
 
-  /** Null for a contract that is not a token. */
-  contract(chainId: number, address: Hex): Contract | null {
-    return this.#row(chainId, address);
-  }
-
-  /** Null for a contract that is not a token, or whose answers are not those of one. */
-  token(chainId: number, address: Hex): Token | null {
-    const chain = this.#chains.get(chainId);
-    const row = this.#row(chainId, address);
-    return chain === undefined || row === null ? null : tokenOf(chain, address, row);
-  }
-
-  /** How the logs of a contract are read. */
-  readings(chainId: number, address: Hex): Readings {
-    return this.#row(chainId, address) ?? UNASKED;
-  }
-
-  /** Whether a contract has NFTs, or several of an id. */
-  isCollection(chainId: number, address: Hex): boolean {
-    return isCollection(this.readings(chainId, address));
-  }
-
-  /** The known ERC-20s of a chain. */
-  tokens(chainId: number): readonly Token[] {
-    const chain = this.#chains.get(chainId);
-    if (chain === undefined) return [];
-    return this.#statements.coins.all(chainId).flatMap((found) => {
-      const row = rowOf(found);
-      const token = row === null ? null : tokenOf(chain, addressOf(found), row);
-      return token === null ? [] : [token];
-    });
-  }
-
-  #row(chainId: number, address: Hex): Row | null {
-    const key = keyOf(chainId, address);
-    const known = this.#cache.get(key);
-    if (known !== undefined) return known.row;
-    const row = rowOf(this.#statements.find.get(chainId, bytesOf(address)));
-    this.#cache.set(key, { row });
-    return row;
-  }
-
-  /** Asks the contracts of a chain that are due, the newest first: a flood of others does not hold up those of a new block. */
+  /** Asks the contracts of a chain that are due. */
   async #askAll(chainId: number): Promise<void> {
     const batches = new Set<Promise<void>>();
     const asking = new Set<Hex>();
@@ -213,9 +149,11 @@ export class Metadata {
     };
     while (!this.#stopping.signal.aborted) {
       try {
-        const batch = batches.size < BATCHES_AT_ONCE ? this.#due(chainId, asking) : [];
+        const revising = this.#options.goOn(chainId);
+        const batch = batches.size < BATCHES_AT_ONCE ? this.#due(chainId, [...asking, ...revising]) : [];
         if (batch.length > 0) begin(batch);
-        else await this.#pause(chainId, this.#untilDue(chainId));
+        if (revising.length > 0) await yieldToEvents();
+        else if (batch.length === 0) await this.#pause(chainId, this.#untilDue(chainId));
       } catch {
         // The disk's problem, which the follower of the chain reports.
         await this.#pause(chainId, MAX_FAILURE_PAUSE_MS);
@@ -224,19 +162,15 @@ export class Metadata {
     await Promise.all(batches);
   }
 
-  #due(chainId: number, asking: ReadonlySet<Hex>): readonly Hex[] {
-    const rows = this.#statements.due.all(chainId, this.#options.now(), BATCH + asking.size);
-    return rows
-      .map(addressOf)
-      .filter((address) => !asking.has(address))
-      .slice(0, BATCH);
+  #due(chainId: number, except: readonly Hex[]): readonly Hex[] {
+    return this.#options.contracts.due(chainId, this.#options.now(), new Set(except), BATCH);
   }
 
   /** Milliseconds until a contract is due that is not yet. */
   #untilDue(chainId: number): number {
     const now = this.#options.now();
-    const { next = null } = this.#statements.next.get(chainId, now) ?? {};
-    return next === null ? ROUND_MS : Math.min(ROUND_MS, Number(next) - now);
+    const next = this.#options.contracts.nextDue(chainId, now);
+    return next === null ? ROUND_MS : Math.min(ROUND_MS, next - now);
   }
 
   /** Asks contracts, and pauses when the node fails, or the disk. */
@@ -257,11 +191,12 @@ export class Metadata {
 
   /** Rejects when the node fails, with what it said of some contracts kept. */
   async #ask(chainId: number, addresses: readonly Hex[]): Promise<void> {
+    const { contracts, prepare } = this.#options;
     const node = this.#options.nodes.get(chainId);
     if (node === undefined) return;
     const block = this.#newest.get(chainId);
     const asked = addresses.flatMap((address) => {
-      const row = this.#row(chainId, address);
+      const row = contracts.row(chainId, address);
       if (row === null) return [];
       const open = row.forms & ~row.settled;
       return {
@@ -279,65 +214,42 @@ export class Metadata {
       ),
     );
     const all = await Promise.all(
-      asked.map(async ({ address, row, open, calls }): Promise<Asked> => {
+      asked.map(async ({ address, row, open, calls }) => {
         const outcomes = answers.splice(0, calls.length);
         const said = saidIn(outcomes, row);
         const more = outcomes.slice(questionsTo(address).length).map(answerIn);
         const verdict = outcomes.every(isFulfilled)
           ? await judge({ ...row, node, address, open, said, known: row, answers: more }).catch(() => null)
           : null;
-        return { address, open, outcomes, verdict };
+        const read = { ...row, ...readingsAfter(row, open, verdict) };
+        const isRevised = read.coin !== row.coin || read.nft !== row.nft;
+        const known = isRevised ? await prepare(chainId, address, read) : NOTHING;
+        return { address, open, outcomes, verdict, known };
       }),
     );
     const isUnanswered = !all.every(isAnswered);
     const control = isUnanswered ? await Promise.allSettled(askNear(node, [CONTROL], block)) : [];
     const problem = control.find((outcome) => outcome.status === 'rejected');
-    try {
-      inTransaction(this.#options.database, () => {
-        for (const each of all) this.#keep(chainId, each, problem === undefined);
-      });
-    } finally {
-      for (const address of addresses) this.#cache.delete(keyOf(chainId, address));
-    }
+    contracts.change(chainId, addresses, () => {
+      for (const each of all) this.#keep(chainId, each, problem === undefined);
+    });
     for (const waiting of this.#waiting) waiting();
     this.#options.onAnswer(chainId);
     if (problem !== undefined) throw problem.reason;
   }
 
   /** `isNodeWell` says that the node answers, whatever the contract does. */
-  #keep(chainId: number, asked: Asked, isNodeWell: boolean): void {
-    const { address, open, outcomes, verdict } = asked;
-    const row = rowOf(this.#statements.find.get(chainId, bytesOf(address)));
+  #keep(chainId: number, asked: Asked & { readonly known: BalancesAt }, isNodeWell: boolean): void {
+    const { contracts, now, revise } = this.#options;
+    const row = contracts.row(chainId, asked.address);
     // Its block may be gone.
-    if (row === null) return;
-    const isWhole = isAnswered(asked);
-    if (!isWhole && !isNodeWell) return;
-    const now = this.#options.now();
-    const said = saidIn(outcomes, row);
-    const attempts = isWhole ? 0 : row.attempts + 1;
-    if (attempts > 0 && attempts < MAX_ATTEMPTS) {
-      const due = now + FIRST_RETRY_MS * 4 ** (attempts - 1);
-      this.#write(chainId, address, { ...row, ...said, due, attempts });
-      return;
-    }
-    const isLast = row.failures >= MAX_UNDECIDED;
-    const read = readingsAfter(row, open, verdict, isLast);
-    const isDecided = (open & ~read.settled & ~(read.coin | read.nft)) === 0;
-    const isDone = isDecided && isKnown({ ...row, ...said });
-    const pause = isDecided ? HOUR_MS * 2 ** row.failures : FIRST_RETRY_MS * 4 ** row.failures;
-    const isNew = (row.forms & ~(open | row.settled)) !== 0;
-    const due = isNew ? now : isDone ? null : now + Math.min(MAX_PAUSE_MS, pause);
-    const failures = row.failures + (isDone ? 0 : 1);
-    this.#write(chainId, address, { ...row, ...said, ...read, due, failures, attempts: 0 });
-    const isSettled = (row.forms & ~read.settled) === 0;
-    this.#options.revise(chainId, address, { before: row, after: { ...row, ...read }, isSettled });
-  }
-
-  #write(chainId: number, address: Hex, row: Row & { readonly due: number | null }): void {
-    const { name, symbol, decimals, failures, due, attempts, coin, nft, settled } = row;
-    const values = [name, symbol, decimals, failures, due, attempts, coin, nft, settled];
-    this.#statements.keep.run(...values, chainId, bytesOf(address));
-    this.#cache.delete(keyOf(chainId, address));
+    const outcome = row === null ? null : outcomeOf(row, asked, isNodeWell, now());
+    if (row === null || outcome === null) return;
+    const { row: after, isVerdict } = outcome;
+    contracts.keep(chainId, asked.address, after);
+    if (!isVerdict) return;
+    const isSettled = (row.forms & ~after.settled) === 0;
+    revise(chainId, asked.address, { before: row, after, isSettled }, asked.known);
   }
 
   /** Resolves when the contracts were asked, or the patience is at its end. */
@@ -346,10 +258,7 @@ export class Metadata {
     const timer = setTimeout(done.resolve, this.#options.patienceMs);
     const look = () => {
       const now = this.#options.now();
-      const isDue = (address: Hex) => {
-        const due = this.#statements.find.get(chainId, bytesOf(address))?.due ?? null;
-        return due !== null && Number(due) <= now;
-      };
+      const isDue = (address: Hex) => this.#options.contracts.isDue(chainId, address, now);
       if (!addresses.some(isDue)) done.resolve();
     };
     this.#waiting.add(look);
@@ -368,47 +277,3 @@ export class Metadata {
     clearTimeout(timer);
   }
 }
-
-/** A contract with logs of these forms. */
-type Seen = { readonly address: Hex; readonly forms: number; readonly sample: Sample };
-
-/** What came of asking a contract. */
-type Asked = {
-  readonly address: Hex;
-  /** The forms of its logs that were open. */
-  readonly open: number;
-  /** What it says of itself, and whatever else it was asked. */
-  readonly outcomes: readonly PromiseSettledResult<Hex | null>[];
-  /** Null where the node has not said all that it takes. */
-  readonly verdict: Verdict | null;
-};
-
-const isAnswered = ({ outcomes, verdict }: Asked): boolean => verdict !== null && outcomes.every(isFulfilled);
-
-const isFulfilled = ({ status }: PromiseSettledResult<unknown>): boolean => status === 'fulfilled';
-
-const answerIn = (outcome: PromiseSettledResult<Hex | null>): Hex | null =>
-  outcome.status === 'fulfilled' ? outcome.value : null;
-
-/** The readings of a contract after a verdict. A contract that can't be asked is read as before, for good. */
-const readingsAfter = (row: Row, open: number, verdict: Verdict | null, isLast: boolean): Verdict => {
-  if (verdict === null) return { coin: row.coin, nft: row.nft, settled: row.settled | open };
-  return {
-    coin: (row.coin & ~open) | verdict.coin,
-    nft: (row.nft & ~open) | verdict.nft,
-    settled: row.settled | (isLast ? open : verdict.settled),
-  };
-};
-
-/** The results of a contract's calls, or its earlier ones where it could not be asked. */
-const saidIn = (outcomes: readonly PromiseSettledResult<Hex | null>[], before: Contract): ContractAnswers => {
-  const [name, symbol, decimals] = outcomes.map(({ status }) => status === 'fulfilled');
-  const said = readAnswers(outcomes.map(answerIn));
-  return {
-    name: name ? said.name : before.name,
-    symbol: symbol ? said.symbol : before.symbol,
-    decimals: decimals ? said.decimals : before.decimals,
-  };
-};
-
-const keyOf = (chainId: number, address: Hex): string => `${chainId}/${address}`;

@@ -9,6 +9,8 @@ import { addressIn, FORMS, formOf, TOPICS, UNASKED, wordsOf } from '../blocks/re
 /** What a contract is asked about, which the logs of one block name. */
 const sample = z.object({
   block: z.number(),
+  /** Its hash. Those that were stored before it was have none. */
+  hash: z.custom<Hex>().optional(),
   /** Words that are ids where the contract has NFTs. */
   ids: z.array(z.custom<Hex>()),
   /** An account that a deposit or a withdrawal names, and what its balance changes in the block if these mint and burn. */
@@ -38,7 +40,7 @@ const MAX_IDS = 3;
 
 /** What a contract can be asked about after a block. The last ids count: the others may be gone again. */
 export const sampleOf = (
-  { number, transactions }: Pick<ParsedBlock, 'number' | 'transactions'>,
+  { number, hash, transactions }: Pick<ParsedBlock, 'number' | 'transactions'> & { readonly hash?: Hex },
   contract: Hex,
 ): Sample => {
   const own = transactions.map(({ logs }) => logs.filter(({ address }) => address === contract));
@@ -48,7 +50,7 @@ export const sampleOf = (
   const ids = new Set(byLikelihood.flatMap(idIn));
   const account = addressIn(all.find((log) => formOf(log) === FORMS.wrapping)?.topics[1]);
   const holder = account === null ? null : { account, change: String(changeOf(account, own)) };
-  return { block: number, ids: [...ids].slice(0, MAX_IDS), holder };
+  return { block: number, hash, ids: [...ids].slice(0, MAX_IDS), holder };
 };
 
 /** The token ids that a log may name. An amount looks like an id, and the id of a burned NFT has no owner. */

@@ -50,7 +50,7 @@ export const openQuestions = (to: Hex, open: number, sample: Sample): readonly C
 export type Verdict = Pick<Readings, 'coin' | 'nft' | 'settled'>;
 
 export type Case = {
-  readonly node: Pick<EvmNode, 'calls' | 'balances'>;
+  readonly node: Pick<EvmNode, 'calls' | 'balances' | 'find'>;
   readonly address: Hex;
   /** The forms of its logs, and those of them that are open. */
   readonly forms: number;
@@ -140,12 +140,13 @@ const DOUBT_MS = 100;
 
 /**
  * Whether deposits and withdrawals mint and burn a token for native currency: it has as much of that as there is of the token, and
- * they change balances by their amounts. Null where nothing is left to tell by.
+ * they change balances by their amounts. Null where nothing is left to tell by, such as where another block has replaced the one that
+ * was seen.
  */
 const isWrapped = async (
   node: Case['node'],
   address: Hex,
-  { block, holder }: Sample,
+  { block, hash, holder }: Sample,
 ): Promise<boolean | null> => {
   if (holder === null) return null;
   for (let doubts = 0; ; doubts += 1) {
@@ -154,7 +155,8 @@ const isWrapped = async (
     const agrees = before === null || after - before === BigInt(holder.change);
     if (agrees && supply === 0n && native === 0n) return null;
     if (agrees && native > 0n && supply <= native) return true;
-    if (doubts === MAX_DOUBTS) return false;
+    if (doubts === MAX_DOUBTS)
+      return hash === undefined || (await node.find(block))?.hash === hash ? false : null;
     await delay(DOUBT_MS);
   }
 };

@@ -83,6 +83,16 @@ export const createTables = (database: DatabaseSync): number | null => {
   });
 };
 
+/** The slot of a chain, which gets the next free one when the index does not know it. */
+export const claimSlot = (database: DatabaseSync, chainId: number): number => {
+  database
+    .prepare('INSERT OR IGNORE INTO chains SELECT ifnull(max(slot) + 1, 0), ?, 0, NULL FROM chains')
+    .run(chainId);
+  const slot = Number(database.prepare('SELECT slot FROM chains WHERE id = ?').get(chainId)?.slot);
+  if (slot > MAX_SLOT) throw new Error(`the index has room for ${MAX_SLOT + 1} chains, got one more`);
+  return slot;
+};
+
 /** How far the chains of an index in another format are; none where it does not have these tables. */
 const headsOf = (database: DatabaseSync): readonly { readonly id: bigint; readonly head: number }[] => {
   try {
@@ -109,6 +119,7 @@ const TABLES = [
   'untraced',
   'approvals',
   'unsettled',
+  'revisions',
 ];
 
 /**
@@ -129,7 +140,7 @@ const TABLES = [
  * amounts may be negative, as long as older blocks are missing; those of the zero address are what was burned less what was
  * minted. Nothing but what the stored transactions say is in this table, so blocks may come and go at both ends in any order.
  *
- * Table `unsettled`: see `Unsettled`. The formats 2 and 3 lack it.
+ * Tables `unsettled` and `revisions`: see `Unsettled` and `Revisions`. The formats 2 and 3 lack the former.
  *
  * Table `untraced`: the blocks of which it is not known what calls within their transactions moved, and whether they were
  * announced: then what they moved is, too.
@@ -205,7 +216,7 @@ const SCHEMA = `
 const BLOCK_BITS = 36n;
 const INDEX_BITS = 20n;
 /** The slots for which ids fit the 63 bits of SQLite's integers. */
-export const MAX_SLOT = 127;
+const MAX_SLOT = 127;
 
 export const blockId = (slot: number, number: number): bigint =>
   (BigInt(slot) << BLOCK_BITS) | BigInt(number);

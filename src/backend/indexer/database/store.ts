@@ -1,21 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Block, Chain, Effect, Hex, Transaction, Transfer } from '../../types.ts';
 import { type Balances, withBalances } from '../blocks/balances.ts';
-import {
-  effectsOf,
-  feeOf,
-  insideOf,
-  mayMoveInside,
-  type ParsedBlock,
-  type ParsedTransaction,
-  partiesOf,
-} from '../blocks/parse.ts';
-import { byStandard, type Readings, type ReadingsOf } from '../blocks/readings.ts';
+import { effectsOf, mayMoveInside, type ParsedBlock, partiesOf, transactionOf } from '../blocks/parse.ts';
+import { byStandard, type Readings } from '../blocks/readings.ts';
 import { Approvals } from './approvals.ts';
-import { blockId, createTables, inTransaction, MAX_SLOT, transactionId } from './database.ts';
+import { blockId, claimSlot, createTables, inTransaction, transactionId } from './database.ts';
 import { type End, type Holding, Ledger, STANDARDS } from './ledger.ts';
-import { receiptOf, reread } from './reread.ts';
+import { receiptOf } from './receipt.ts';
+import { Rereading } from './rereading.ts';
+import { type IndexedChain, Revisions } from './revisions.ts';
 import { type Range, StoredBlocks } from './stored-blocks.ts';
+import { Traced } from './traced.ts';
 import { Unsettled } from './unsettled.ts';
 import { Untraced } from './untraced.ts';
 
@@ -24,6 +19,8 @@ type Options = {
   readonly chains: readonly Chain[];
   /** How the logs of a contract are read. Default: as the standards have them. */
   readonly readings?: (chainId: number, contract: Hex) => Readings;
+  /** The effects that are read again in one turn, about. Default: 2,000. */
+  readonly rereads?: number;
   /** Is told that the tables were in another format, and are made anew. */
   readonly onRebuild?: (format: number) => void;
 };
@@ -36,10 +33,13 @@ type Options = {
 export class Index {
   readonly #database: DatabaseSync;
   readonly #chains: ReadonlyMap<number, IndexedChain>;
-  readonly #readings: (chainId: number, contract: Hex) => Readings;
+  readonly #revisions: Revisions;
   readonly #ledger: Ledger;
   /** The blocks that are still to be traced. */
   readonly untraced: Untraced;
+  /** What becomes known of blocks after they were added: what calls moved, and how logs are read. */
+  readonly traced: Traced;
+  readonly rereading: Rereading;
   /** Who was ever approved by whom. */
   readonly approvals: Approvals;
   readonly #unsettled: Unsettled;
@@ -50,20 +50,34 @@ export class Index {
   /** The blocks that this transaction adds. */
   readonly #adding: ParsedBlock[] = [];
 
-  constructor({ database, chains, readings, onRebuild }: Options) {
+  constructor({ database, chains, readings, rereads, onRebuild }: Options) {
     this.#database = database;
-    this.#readings = readings ?? ((_chainId, contract) => byStandard(contract));
     const replaced = createTables(database);
     if (replaced !== null) onRebuild?.(replaced);
-    this.#chains = inTransaction(
-      database,
-      () => new Map(chains.map((chain) => [chain.id, { chain, slot: claimSlot(database, chain.id) }])),
-    );
+    const indexed = (chain: Chain): IndexedChain => ({
+      chain,
+      slot: claimSlot(database, chain.id),
+      readingsOf: (contract) => readings?.(chain.id, contract) ?? byStandard(contract),
+    });
+    this.#chains = inTransaction(database, () => new Map(chains.map((chain) => [chain.id, indexed(chain)])));
     this.#ledger = new Ledger(database);
     this.untraced = new Untraced(database, (chainId) => this.slot(chainId));
     this.approvals = new Approvals(database);
     this.#unsettled = new Unsettled(database);
+    this.#revisions = new Revisions(database);
     this.#blocks = new StoredBlocks(database);
+    const shared = {
+      ...{ blocks: this.#blocks, revisions: this.#revisions, transaction: this.transaction },
+      chainOf: (chainId: number) => this.#chain(chainId),
+    };
+    this.traced = new Traced({
+      ...{ ...shared, untraced: this.untraced },
+      sum: (slot, account, moved) => this.#sum(slot, account, moved),
+    });
+    this.rereading = new Rereading({
+      ...{ ...shared, ledger: this.#ledger, unsettled: this.#unsettled, approvals: this.approvals },
+      most: rereads,
+    });
   }
 
   /** Null for a chain of which no block is indexed. */
@@ -126,14 +140,15 @@ export class Index {
     start: number = block.number,
   ): void {
     this.transaction(() => {
-      const { chain, slot } = this.#chain(block.chainId);
+      const indexed = this.#chain(block.chainId);
+      const { chain, slot } = indexed;
       const head = this.range(chain.id)?.head;
       if (head === undefined) this.#blocks.setStart(slot, start);
       else if (block.number !== head.number + 1 || block.parentHash !== head.hash)
         throw new Error(
           `expected block ${head.number + 1} of chain ${chain.id} on ${head.hash}, got ${block.number} on ${block.parentHash}`,
         );
-      const effects = this.#add(slot, block, 'above', listener !== null);
+      const effects = this.#add(indexed, block, 'above', listener !== null);
       if (listener === null) return;
       const told = withBalances(effects, known, (account, transfer) => this.#sum(slot, account, transfer));
       const transactions = block.transactions.map((transaction, at) =>
@@ -156,7 +171,7 @@ export class Index {
           throw new Error(
             `expected block ${lowest?.parentHash} below block ${lowest?.number} of chain ${block.chainId}, got ${block.number}, ${block.hash}`,
           );
-        this.#add(this.slot(block.chainId), block, 'below', false);
+        this.#add(this.#chain(block.chainId), block, 'below', false);
       }
     });
   }
@@ -169,87 +184,6 @@ export class Index {
     return { ...this.#blocks.reference(id), chainId, transactions };
   }
 
-  /**
-   * Adds what calls within the transactions of an indexed block moved, and announces it in the same transaction: to the listener
-   * go the transactions with more effects than before, of which only the new ones have balances, and the same transactions as
-   * they were. `judged` are the positions of those of which it was not known whether they failed. It has no effect if the block
-   * is no longer in the index.
-   */
-  addTraces(
-    { chainId, number, hash, time, transactions: traced }: ParsedBlock,
-    listener: ((block: Block, before: readonly Transaction[]) => void) | null,
-    known: Balances,
-    judged: ReadonlySet<number> = new Set(),
-  ): void {
-    this.transaction(() => {
-      const { chain, slot } = this.#chain(chainId);
-      if (this.hashAt(chainId, number) !== hash) return;
-      const id = blockId(slot, number);
-      this.untraced.delete(id);
-      const effects = traced.map((transaction) => this.#effectsOf(chainId, transaction));
-      const told = withBalances(effects, known, (account, transfer) => this.#sum(slot, account, transfer));
-      const after: Transaction[] = [];
-      const before: Transaction[] = [];
-      const block = { number, hash, time };
-      for (const [at, transaction] of traced.entries()) {
-        const isJudged = judged.has(transaction.index);
-        if (transaction.internal.length === 0 && !isJudged) continue;
-        const key = transactionId(id, transaction.index);
-        this.#blocks.replaceTransaction(key, transaction);
-        const untraced = untracedOf(transaction, isJudged);
-        const without = this.#effectsOf(chainId, untraced);
-        const parties = partiesOf(untraced, without);
-        for (const address of partiesOf(transaction, effects[at] ?? []))
-          if (!parties.has(address)) this.#blocks.addParty(address, key);
-        before.push(transactionOf(chain, block, untraced, without));
-        after.push(transactionOf(chain, block, transaction, newsOf(transaction, told[at] ?? [], isJudged)));
-      }
-      if (after.length > 0) listener?.({ chain, ...block, transactions: after }, before);
-    });
-  }
-
-  /**
-   * Changes how the logs of a contract are read, within the transaction that stores it: the transactions of which that was not
-   * settled are read again. The listener hears of those in announced blocks, which are delivered in part already.
-   */
-  revise(
-    chainId: number,
-    contract: Hex,
-    { before, after, isSettled }: Revision,
-    listener: (block: Block, before: readonly Transaction[]) => void,
-  ): void {
-    this.transaction(() => {
-      const { chain, slot } = this.#chain(chainId);
-      const rows = this.#unsettled.of(slot, contract);
-      const announced = new Set(rows.filter(({ isAnnounced }) => isAnnounced).map(({ id }) => id));
-      const readBy =
-        (readings: Readings): ReadingsOf =>
-        (each) =>
-          each === contract ? readings : this.#readings(chainId, each);
-      const changed =
-        before.coin === after.coin && before.nft === after.nft
-          ? []
-          : reread({
-              ...{ blocks: this.#blocks, ledger: this.#ledger, slot, contract },
-              ...{ ids: rows.map(({ id }) => id), before: readBy(before), after: readBy(after) },
-            });
-      this.approvals.add(
-        slot,
-        changed.flatMap(({ after: effects }) => effects),
-      );
-      if (isSettled) this.#unsettled.settle(slot, contract);
-      else this.#unsettled.told(slot, contract);
-      const told = changed.filter(({ id }) => announced.has(id)).toReversed();
-      for (const each of Map.groupBy(told, ({ block }) => block.number).values()) {
-        const [first] = each;
-        if (first === undefined) continue;
-        const as = (which: 'before' | 'after') =>
-          each.map((one) => transactionOf(chain, one.block, one.transaction, one[which]));
-        listener({ chain, ...first.block, transactions: as('after') }, as('before'));
-      }
-    });
-  }
-
   /** Takes the blocks above `to` back, the newest first, and tells the listener the number of the first of them. */
   unwind(chainId: number, to: number, listener: (chainId: number, fromNumber: number) => void): void {
     this.transaction(() => {
@@ -257,6 +191,7 @@ export class Index {
       if (range === null || range.head.number <= to) return;
       const indexed = this.#chain(chainId);
       const from = Math.max(to + 1, range.lowest.number);
+      this.#revisions.replaced(indexed.slot, transactionId(blockId(indexed.slot, from), 0));
       for (let number = range.head.number; number >= from; number -= 1) this.#remove(indexed, number);
       listener(chainId, from);
     });
@@ -267,7 +202,7 @@ export class Index {
     const stored = this.#blocks.transaction(id);
     if (stored === undefined) return undefined;
     const { transaction, block, bytes } = stored;
-    const effects = this.#effectsOf(chain.id, transaction);
+    const effects = effectsOf(transaction, this.#revisions.readings(this.#chain(chain.id))(id, transaction));
     return { transaction: transactionOf(chain, block, transaction, effects), bytes };
   }
 
@@ -297,30 +232,27 @@ export class Index {
     return chain;
   }
 
-  #readingsOf(chainId: number): ReadingsOf {
-    return (contract) => this.#readings(chainId, contract);
-  }
-
-  #effectsOf(chainId: number, transaction: ParsedTransaction): readonly Effect[] {
-    return effectsOf(transaction, this.#readingsOf(chainId));
-  }
-
   /** Stores a block. Returns the effects of each of its transactions. */
-  #add(slot: number, block: ParsedBlock, end: End, isAnnounced: boolean): readonly (readonly Effect[])[] {
-    const { chainId, number, time, transactions } = block;
+  #add(
+    indexed: IndexedChain,
+    block: ParsedBlock,
+    end: End,
+    isAnnounced: boolean,
+  ): readonly (readonly Effect[])[] {
+    const { number, time, transactions } = block;
+    const { slot } = indexed;
     const id = blockId(slot, number);
     this.#adding.push(block);
     this.#blocks.addBlock(id, block);
-    const readingsOf = this.#readingsOf(chainId);
-    const effects = transactions.map((transaction) =>
-      effectsOf(transaction, readingsOf, (contract) =>
-        this.#unsettled.add(contract, transactionId(id, transaction.index), isAnnounced),
-      ),
-    );
-    for (const [at, transaction] of transactions.entries()) {
+    const readings = this.#revisions.readings(indexed);
+    const effects = transactions.map((transaction) => {
       const key = transactionId(id, transaction.index);
-      this.#blocks.addTransaction(key, transaction, partiesOf(transaction, effects[at] ?? []));
-    }
+      const found = effectsOf(transaction, readings(key, transaction), (contract) =>
+        this.#unsettled.add(contract, key, isAnnounced),
+      );
+      this.#blocks.addTransaction(key, transaction, partiesOf(transaction, found));
+      return found;
+    });
     this.#ledger.add(slot, end, effects.flat(), time);
     this.approvals.add(slot, effects.flat());
     if (transactions.some(mayMoveInside)) this.untraced.add(id, isAnnounced);
@@ -333,13 +265,16 @@ export class Index {
   }
 
   /** Removes the head of a chain with all that is derived from it. */
-  #remove({ slot, chain }: IndexedChain, number: number): void {
+  #remove(indexed: IndexedChain, number: number): void {
     this.#flush();
+    const { slot } = indexed;
     const id = blockId(slot, number);
-    const readingsOf = this.#readingsOf(chain.id);
+    const readings = this.#revisions.readings(indexed);
     const effects: Effect[] = [];
     for (const { id: key, transaction } of this.#blocks.transactions(id)) {
-      const own = effectsOf(transaction, readingsOf, (contract) => this.#unsettled.delete(contract, key));
+      const own = effectsOf(transaction, readings(key, transaction), (contract) =>
+        this.#unsettled.delete(contract, key),
+      );
       for (const party of partiesOf(transaction, own)) this.#blocks.dropParty(party, key);
       for (const effect of own) effects.push(effect);
     }
@@ -347,7 +282,7 @@ export class Index {
     this.untraced.delete(id);
     // The first receipt of an ERC-20 is in an older block, as long as one is left.
     this.#ledger.revert(slot, effects, (holding, known) =>
-      holding.standard === STANDARDS.erc20 ? known : receiptOf(this.#blocks, slot, holding, readingsOf, null),
+      holding.standard === STANDARDS.erc20 ? known : receiptOf(this.#blocks, slot, holding, readings, null),
     );
   }
 
@@ -358,54 +293,4 @@ export class Index {
   }
 }
 
-/** How the logs of a contract were read, and how they are read now, and whether that is final. */
-export type Revision = { readonly before: Readings; readonly after: Readings; readonly isSettled: boolean };
-
 const NOTHING_ADDED = { blocks: 0, transactions: 0 };
-
-type IndexedChain = { readonly chain: Chain; readonly slot: number };
-
-/** The slot of a chain, which gets the next free one when the index does not know it. */
-const claimSlot = (database: DatabaseSync, chainId: number): number => {
-  database
-    .prepare('INSERT OR IGNORE INTO chains SELECT ifnull(max(slot) + 1, 0), ?, 0, NULL FROM chains')
-    .run(chainId);
-  const slot = Number(database.prepare('SELECT slot FROM chains WHERE id = ?').get(chainId)?.slot);
-  if (slot > MAX_SLOT) throw new Error(`the index has room for ${MAX_SLOT + 1} chains, got one more`);
-  return slot;
-};
-
-/** A traced transaction as it was before. `isJudged` says that only the trace says whether it failed. */
-const untracedOf = (transaction: ParsedTransaction, isJudged: boolean): ParsedTransaction => ({
-  ...transaction,
-  ...(isJudged && { success: null, created: null }),
-  internal: [],
-});
-
-/** The effects of a traced transaction, with balances only for those that it did not have before. */
-const newsOf = (
-  transaction: ParsedTransaction,
-  effects: readonly Effect[],
-  isJudged: boolean,
-): readonly Effect[] => {
-  if (isJudged) return effects;
-  const { first, end } = insideOf(transaction);
-  return effects.map((effect, at) =>
-    effect.kind === 'transfer' && (at < first || at >= end) ? { ...effect, balances: null } : effect,
-  );
-};
-
-export const transactionOf = (
-  chain: Chain,
-  block: { readonly number: number; readonly hash: Hex; readonly time: number },
-  transaction: ParsedTransaction,
-  effects: readonly Effect[],
-): Transaction => ({
-  ...transaction,
-  chain,
-  blockHash: block.hash,
-  blockNumber: block.number,
-  blockTime: block.time,
-  fee: feeOf(transaction),
-  effects,
-});

@@ -24,13 +24,19 @@ export class Unsettled {
     this.#statements.delete.run(bytesOf(contract), id);
   }
 
-  /** The transactions of a contract on a chain, the newest first. */
-  of(slot: number, contract: Hex): readonly Row[] {
-    return this.#statements.of
-      .all(bytesOf(contract), ...transactionsOf(slot))
-      .flatMap(({ id, announced }) =>
-        typeof id === 'bigint' ? [{ id, isAnnounced: Number(announced) === 1 }] : [],
-      );
+  /** The transactions of a contract on a chain below an id, the newest first. */
+  *below(slot: number, contract: Hex, before: bigint): Generator<Row> {
+    const [first, end] = transactionsOf(slot);
+    const rows = this.#statements.below.iterate(bytesOf(contract), first, before < end ? before : end);
+    for (const { id, announced } of rows)
+      if (typeof id === 'bigint') yield { id, isAnnounced: Number(announced) === 1 };
+  }
+
+  /** The newest announced transactions of a contract on a chain. */
+  announced(slot: number, contract: Hex, limit: number): readonly bigint[] {
+    return this.#statements.announced
+      .all(bytesOf(contract), ...transactionsOf(slot), limit)
+      .flatMap(({ id }) => (typeof id === 'bigint' ? [id] : []));
   }
 
   /** All readings of a contract are settled. */
@@ -49,7 +55,10 @@ const WITHIN = 'contract = ? AND id >= ? AND id < ?';
 const prepare = (database: DatabaseSync) => ({
   add: database.prepare('INSERT OR IGNORE INTO unsettled VALUES (?, ?, ?)'),
   delete: database.prepare('DELETE FROM unsettled WHERE contract = ? AND id = ?'),
-  of: database.prepare(`SELECT id, announced FROM unsettled WHERE ${WITHIN} ORDER BY id DESC`),
+  below: database.prepare(`SELECT id, announced FROM unsettled WHERE ${WITHIN} ORDER BY id DESC`),
+  announced: database.prepare(
+    `SELECT id FROM unsettled WHERE ${WITHIN} AND announced = 1 ORDER BY id DESC LIMIT ?`,
+  ),
   settle: database.prepare(`DELETE FROM unsettled WHERE ${WITHIN}`),
   told: database.prepare(`UPDATE unsettled SET announced = 0 WHERE ${WITHIN}`),
 });

@@ -6,6 +6,7 @@ import type { Index } from '../database/store.ts';
 import type { BlockRef, FetchedBlock } from '../node/answers.ts';
 import type { EvmNode } from '../node/node.ts';
 import { backoffMs } from '../node/rpc.ts';
+import { Branch, type Range } from './branch.ts';
 import { Prefetch } from './prefetch.ts';
 import { type Log, Problems } from './problems.ts';
 
@@ -44,19 +45,11 @@ const KEPT_BLOCKS = 64;
 export const BATCH_TRANSACTIONS = 500;
 const PROGRESS_MS = 5_000;
 const MAX_PAUSE_MS = 10_000;
-/** How often a node is asked again before much is removed from the index, and the milliseconds before each time. */
-const CONFIRMATIONS = 4;
-const CONFIRM_MS = 1_000;
-/** The number of times that a block is asked for which the node does not have although it should: it may be behind a balancer. */
-const MISSING_ATTEMPTS = 5;
-
 /**
  * What a follower does: it learns of the head, adds blocks above the index, and older ones below it. Contracts are asked
  * elsewhere.
  */
 type Task = 'head' | 'forward' | 'backfill' | 'contracts';
-
-type Range = NonNullable<ReturnType<Index['range']>>;
 
 /**
  * Keeps the index of a chain where the chain is: forward from the newest indexed block in order, and after the first start also
@@ -67,9 +60,10 @@ export class Follower {
   readonly #options: FollowOptions;
   readonly chainId: number;
   readonly #stopping = new AbortController();
+  readonly #branch: Branch;
   readonly #problems: Problems<Task>;
-  readonly #newer = new Prefetch((number) => this.#fetch(number));
-  readonly #older = new Prefetch((number) => this.#fetch(number));
+  readonly #newer = new Prefetch((number) => this.#branch.fetch(number));
+  readonly #older = new Prefetch((number) => this.#branch.fetch(number));
   #head: BlockRef | null = null;
   /** Counts events that may give a task something to do. */
   #revision = 0;
@@ -81,6 +75,7 @@ export class Follower {
   constructor(options: FollowOptions) {
     this.#options = options;
     this.chainId = options.node.chainId;
+    this.#branch = new Branch({ ...options, signal: this.#stopping.signal });
     this.#problems = new Problems({
       chainId: this.chainId,
       node: options.node.name,
@@ -176,16 +171,6 @@ export class Follower {
     }
   }
 
-  /** Fetches a block that the chain has. */
-  async #fetch(number: number): Promise<FetchedBlock> {
-    for (let attempt = 1; attempt <= MISSING_ATTEMPTS; attempt++) {
-      const fetched = await this.#options.node.block(number);
-      if (fetched !== null) return fetched;
-      await sleep(backoffMs(attempt), undefined, { signal: this.#stopping.signal });
-    }
-    throw new Error(`expected block ${number}, got none: the node is behind its head, or pruned`);
-  }
-
   async #forward(head: BlockRef): Promise<'go on' | 'wait'> {
     const { index } = this.#options;
     const range = index.range(this.chainId);
@@ -193,7 +178,7 @@ export class Follower {
     if (head.number > range.head.number) return this.#append(range, head);
     if (index.hashAt(this.chainId, head.number) !== head.hash) return this.#unwind(range, head);
     // Where a balancer has several nodes, one that is behind has an older block of the same chain as its head.
-    if (head.number < range.head.number && (await this.#isRolledBack(range))) {
+    if (head.number < range.head.number && (await this.#branch.isRolledBack(range))) {
       this.#remove(range, head);
       return 'go on';
     }
@@ -208,37 +193,16 @@ export class Follower {
   async #begin(head: BlockRef): Promise<'go on'> {
     const { startBlock, index, log, node } = this.#options;
     const kept = Math.max(0, head.number - KEPT_BLOCKS);
-    const start = startBlock ?? (await this.#firstFrom(head.number < SHORT_CHAIN ? 0 : kept, head));
+    const start = startBlock ?? (await this.#branch.firstFrom(head.number < SHORT_CHAIN ? 0 : kept, head));
     if (start > head.number)
       throw new Error(`expected to begin at most at the head, block ${head.number}, got ${start}`);
     const silent = index.silentUntil(this.chainId) ?? head.number;
-    const fetched = await this.#fetch(Math.max(start, Math.min(kept, silent + 1)));
+    const fetched = await this.#branch.fetch(Math.max(start, Math.min(kept, silent + 1)));
     index.setSilentUntil(this.chainId, silent);
     await this.#add([fetched], start);
     this.#wake();
     log('indexing a chain', { chainId: this.chainId, node: node.name, from: start, head: head.number });
     return 'go on';
-  }
-
-  /**
-   * The first block that the node has, from the wanted one on: a chain may begin late, as a fork does, and a node may have pruned
-   * the oldest ones. What a node says that it lacks is asked again over some seconds, unless a block without a parent follows.
-   */
-  async #firstFrom(wanted: number, head: BlockRef): Promise<number> {
-    const { node } = this.#options;
-    if ((await node.find(wanted)) !== null) return wanted;
-    let [missing, first] = [wanted, head];
-    while (first.number - missing > 1) {
-      const middle = Math.floor((missing + first.number) / 2);
-      const found = await node.find(middle);
-      if (found === null) missing = middle;
-      else first = found;
-    }
-    if (/^0x0*$/.test(first.parentHash)) return first.number;
-    const { hash, number } = first;
-    await this.#confirm(number, (again) => again?.hash === hash);
-    await this.#confirm(missing, (again) => again === null);
-    return number;
   }
 
   async #append(range: Range, head: BlockRef): Promise<'go on'> {
@@ -275,19 +239,14 @@ export class Follower {
     changed(blocks);
   }
 
-  /** Whether the node has taken blocks back, as by `evm_revert`: none but a development node can. */
-  async #isRolledBack({ head }: Range): Promise<boolean> {
-    const { node } = this.#options;
-    return (await node.isForDevelopment()) && (await node.findAnew(head.hash)) === null;
-  }
-
   /** Removes the blocks that are not in the chain of `tip`: all of them where it has none, as it is another chain. */
   async #unwind(range: Range, tip: BlockRef): Promise<'go on'> {
-    const common = await this.#commonBlock(range, tip);
+    const common = await this.#branch.commonBlock(range, tip);
     const to = common?.number ?? -1;
     const blocks = range.head.number - to;
-    if (common === null) await this.#confirmAnother(range);
-    else if (blocks > KEPT_BLOCKS) await this.#confirm(tip.number, (again) => again?.hash === tip.hash);
+    if (common === null) await this.#branch.confirmAnother(range);
+    else if (blocks > KEPT_BLOCKS)
+      await this.#branch.confirm(tip.number, (again) => again?.hash === tip.hash);
     this.#remove(range, common, tip);
     return 'go on';
   }
@@ -314,55 +273,6 @@ export class Follower {
         chainId: this.chainId,
         problem: `block ${range.lowest.number} is another one now, as where a local chain was started anew`,
       });
-  }
-
-  /**
-   * Makes sure that the node belongs to another chain than the index: that it has another block in the place of the lowest one,
-   * and where that is the genesis block, does not know it.
-   */
-  async #confirmAnother({ lowest }: Range): Promise<void> {
-    await this.#confirm(lowest.number, (again) => again !== null && again.hash !== lowest.hash);
-    if (lowest.number === 0 && (await this.#options.node.findAnew(lowest.hash)) !== null)
-      throw new Error(`expected one genesis block, got another one beside ${lowest.hash}`);
-  }
-
-  /**
-   * Asks for a block again over some seconds, each time over a new connection: one wrong answer, such as that of another chain's
-   * node behind a balancer, must not remove what is indexed.
-   * @throws when an answer is not as the first one.
-   */
-  async #confirm(number: number, isAsBefore: (block: BlockRef | null) => boolean): Promise<void> {
-    const { signal } = this.#stopping;
-    for (let asked = 0; asked < CONFIRMATIONS; asked++) {
-      await sleep(CONFIRM_MS, undefined, { signal });
-      const again = await this.#options.node.findAnew(number);
-      if (!isAsBefore(again))
-        throw new Error(`expected one block ${number}, got another one when it was asked for again`);
-    }
-  }
-
-  /**
-   * The newest indexed block that the chain of `tip` has; null when it has none. The walk goes by hashes: a balancer that asks
-   * several nodes can't mix two chains.
-   */
-  async #commonBlock({ lowest }: Range, tip: BlockRef): Promise<BlockRef | null> {
-    const { index, node } = this.#options;
-    if (tip.number < lowest.number)
-      throw new Error(`expected a head from block ${lowest.number} on, got block ${tip.number}`);
-    const now = await node.find(lowest.number);
-    if (now !== null && now.hash !== lowest.hash) return null;
-    let block = tip;
-    while (index.hashAt(this.chainId, block.number) !== block.hash) {
-      if (block.number <= lowest.number) return null;
-      const parent = await node.find(block.parentHash);
-      // A parent that is not one block lower would make the walk endless.
-      if (parent?.number !== block.number - 1)
-        throw new Error(
-          `expected block ${block.parentHash}, the parent of block ${block.number}, got ${parent === null ? 'none' : `block ${parent.number}`}`,
-        );
-      block = parent;
-    }
-    return block;
   }
 
   async #backfill(): Promise<'go on' | 'wait'> {

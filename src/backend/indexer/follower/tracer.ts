@@ -277,9 +277,9 @@ export class Tracer {
     const { index, listener, changed } = this.#options;
     this.#failures.delete(number);
     if (traced === null) return;
-    const announce: Parameters<Index['addTraces']>[1] =
+    const announce: Parameters<Index['traced']['add']>[1] =
       which === 'announced' ? (block, before) => listener.traced(block, before) : null;
-    index.addTraces(traced, announce, balances, judged);
+    index.traced.add(traced, announce, balances, judged);
     const news = {
       ...traced,
       transactions: traced.transactions.filter(

@@ -22,9 +22,11 @@ type Asked = {
   moves: number;
 };
 
-/** What an account has at the end of a block; null where it is not known. */
+/** What an account has at the end of a block, and had before; null where it is not known. */
 type Known = {
   readonly amount: bigint | null;
+  /** What it had before the block. */
+  readonly before: bigint | null;
   /** See `Balances`. */
   readonly unexplained: BalanceChange | null | undefined;
 };
@@ -156,9 +158,9 @@ export const createBalanceReader = ({
       asked.map(({ call, moves }, at): Known => {
         const [amount, had] = [amounts[at] ?? null, before?.[at] ?? null];
         if (call === null || isExpected(amount, at) || (had === null && !differs(call.to)))
-          return { amount, unexplained: undefined };
+          return { amount, before: had, unexplained: undefined };
         const isOne = had !== null && amount !== null && moves === 1;
-        return { amount, unexplained: isOne ? { before: had, after: amount } : null };
+        return { amount, before: had, unexplained: isOne ? { before: had, after: amount } : null };
       });
     if (first.every(isExpected)) return explain(first);
     let last = first;
@@ -206,6 +208,7 @@ export const createBalanceReader = ({
     return {
       watches: (account) => watched.has(account),
       after: (account, moved) => known?.get(keyOf(account, moved))?.amount ?? null,
+      nativeBefore: (account) => known?.get(keyOf(account, NATIVE))?.before ?? null,
       unexplained: (account, moved) => known?.get(keyOf(account, moved))?.unexplained,
       mayBeSummed: (token) => known === null && isComplete && !differs(token),
     };

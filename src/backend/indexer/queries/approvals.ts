@@ -1,7 +1,7 @@
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import type { Allowance, Allowances, Place, Wanted } from '../../source.ts';
 import type { Chain, Hex, Token } from '../../types.ts';
-import type { Metadata } from '../contracts/metadata.ts';
+import type { KnownContracts } from '../contracts/known-contracts.ts';
 import { type Candidate, KINDS } from '../database/approvals.ts';
 import type { Index } from '../database/store.ts';
 import { askNear, type Call } from '../node/calls.ts';
@@ -13,7 +13,7 @@ type Options = {
   readonly chains: readonly Chain[];
   /** A node of each chain. */
   readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls'>>;
-  readonly metadata: Pick<Metadata, 'contract'>;
+  readonly contracts: Pick<KnownContracts, 'contract'>;
   /** Milliseconds that a lookup waits for a node. Default: 5,000. */
   readonly patienceMs?: number;
 };
@@ -102,7 +102,7 @@ export class IndexedApprovals {
   }
 
   #nftStandard({ id }: Chain, token: Hex): Token['standard'] | null {
-    const standard = this.#options.metadata.contract(id, token)?.standard ?? null;
+    const standard = this.#options.contracts.contract(id, token)?.standard ?? null;
     return standard === 'erc20' ? null : standard;
   }
 }

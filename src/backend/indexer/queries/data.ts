@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { bestMatches } from '../../endpoints/token-matches.ts';
 import { ZERO_ADDRESS } from '../../evm/address.ts';
-import { isBehind, Refused } from '../../http/query.ts';
+import { Refused } from '../../http/query.ts';
 import type {
   AssetBalance,
   Beginning,
@@ -19,10 +19,12 @@ import type {
 import type { Chain, Hex, Token } from '../../types.ts';
 import { balanceCall, supplyCall } from '../contracts/amounts.ts';
 import type { Differing } from '../contracts/differing.ts';
+import type { KnownContracts } from '../contracts/known-contracts.ts';
 import type { Metadata } from '../contracts/metadata.ts';
 import type { Index } from '../database/store.ts';
 import type { BlockRef } from '../node/answers.ts';
 import type { Call } from '../node/calls.ts';
+import { IndexedHoldings } from './holdings.ts';
 import { type Coin, Lists } from './lists.ts';
 import { NodeState, type StateReader } from './state.ts';
 
@@ -32,9 +34,10 @@ export type IndexedDataOptions = {
   readonly chains: readonly Chain[];
   /** A node of each chain. */
   readonly nodes: ReadonlyMap<number, StateReader>;
-  readonly metadata: Pick<Metadata, 'contract' | 'token' | 'tokens' | 'meet'>;
+  readonly contracts: Pick<KnownContracts, 'contract' | 'token' | 'tokens' | 'readings'>;
+  readonly metadata: Pick<Metadata, 'meet'>;
   /** The tokens whose events do not say what accounts have. */
-  readonly differing: Pick<Differing, 'has' | 'behind' | 'new' | 'agrees' | 'note'>;
+  readonly differing: Pick<Differing, 'has' | 'behind' | 'new' | 'agrees' | 'note' | 'settled'>;
   /** Milliseconds that a lookup waits for a node. Default: 5,000. */
   readonly patienceMs?: number;
 };
@@ -62,26 +65,31 @@ export class IndexedData
   readonly protocols = [];
   readonly #index: Index;
   readonly #chains: readonly Chain[];
+  readonly #contracts: IndexedDataOptions['contracts'];
   readonly #metadata: IndexedDataOptions['metadata'];
   readonly #differing: IndexedDataOptions['differing'];
   readonly #lists: Lists;
   readonly #state: NodeState;
+  readonly #holdings: IndexedHoldings;
 
   constructor({
     database,
     index,
     chains,
     nodes,
+    contracts,
     metadata,
     differing,
     patienceMs = 5_000,
   }: IndexedDataOptions) {
     this.#index = index;
     this.#chains = chains.toSorted((one, other) => one.id - other.id);
+    this.#contracts = contracts;
     this.#metadata = metadata;
     this.#differing = differing;
     this.#lists = new Lists(database, index);
     this.#state = new NodeState(index, nodes, patienceMs);
+    this.#holdings = new IndexedHoldings(this.#lists, this.#state, contracts);
   }
 
   transactions(
@@ -93,19 +101,8 @@ export class IndexedData
     return this.#lists.transactions(wallet, this.#chosen(chainIds), limit, start);
   }
 
-  holdings(wallet: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Part<Holding> {
-    const chains = this.#chosen(chainIds);
-    const found = chains.flatMap((chain) =>
-      this.#lists
-        .collectibles(wallet, chain, { ...wanted, limit: wanted.limit + 1 })
-        .map(({ amount, ...held }): Holding => {
-          const symbol = this.#metadata.contract(chain.id, held.contract)?.symbol ?? null;
-          return { ...held, chain, symbol, balance: amount, soldFor: null };
-        }),
-    );
-    if (chains.length > 1) found.sort((one, other) => (isBehind(one.place, other.place) ? 1 : -1));
-    const items = found.slice(0, wanted.limit);
-    return { items, next: found.length > items.length ? (items.at(-1)?.place ?? null) : null };
+  holdings(wallet: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Promise<Part<Holding>> {
+    return this.#holdings.of(wallet, this.#chosen(chainIds), wanted);
   }
 
   async balances(
@@ -171,7 +168,7 @@ export class IndexedData
 
   /** Anyone can deploy a token that claims to be another one: those whose events tell of more than there are come last. */
   async search(text: string, chainIds: ReadonlySet<number>, limit: number): Promise<FoundTokens> {
-    const known = this.#chosen(chainIds).flatMap(({ id }) => this.#metadata.tokens(id));
+    const known = this.#chosen(chainIds).flatMap(({ id }) => this.#contracts.tokens(id));
     const best = bestMatches(text, known);
     const overstated = await this.#overstated(best.slice(0, MAX_VERIFIED));
     const ranked = [...best.filter((token) => !overstated.has(token)), ...overstated];
@@ -195,15 +192,17 @@ export class IndexedData
     return new Set((await Promise.all(said)).flat());
   }
 
-  /** Compares the supply of new tokens with their events. Rejects when the node fails. */
-  async lookAtNew(chainId: number): Promise<void> {
+  /** Compares the supply of new tokens with their events. Returns whether that is known of all. Rejects when the node fails. */
+  async lookAtNew(chainId: number): Promise<boolean> {
     const [chain] = this.#chosen(new Set([chainId]));
-    if (chain === undefined || !this.#isComplete(chain)) return;
+    if (chain === undefined || !this.#isComplete(chain)) return true;
     await Promise.all(
       this.#differing.new(chainId).map(async (token) => {
         if (await this.#agrees(chain, token)) this.#differing.agrees(chainId, token);
       }),
     );
+    await this.#differing.settled();
+    return this.#differing.new(chainId).length === 0;
   }
 
   beginning(chainId: number): Beginning | null {
@@ -235,17 +234,17 @@ export class IndexedData
   #isErc20(chain: Chain, token: Hex): boolean {
     if (this.#isPending(chain, token))
       throw new Refused(503, `What ${token} is could not be read yet: try again later`);
-    return this.#metadata.token(chain.id, token)?.standard === 'erc20';
+    return this.#contracts.token(chain.id, token)?.standard === 'erc20';
   }
 
   /** Whether it is not known yet what a contract says of itself. */
   #isPending({ id }: Chain, token: Hex): boolean {
-    return this.#metadata.contract(id, token)?.isPending ?? false;
+    return this.#contracts.contract(id, token)?.isPending ?? false;
   }
 
   /** Whether a contract says anything of itself, or is still to be asked. One that logs deposits, and says nothing, is no token. */
   #mayBeToken({ id }: Chain, token: Hex): boolean {
-    const contract = this.#metadata.contract(id, token);
+    const contract = this.#contracts.contract(id, token);
     if (contract === null || contract.isPending) return true;
     return contract.name !== null || contract.symbol !== null || contract.decimals !== null;
   }
@@ -255,10 +254,10 @@ export class IndexedData
     const found = await this.#coins(chain, account, [
       { token: asset, amount: this.#lists.coin(account, chain, asset) },
     ]);
-    if (found.amounts.length === 0 || this.#metadata.contract(chain.id, asset) !== null) return found;
+    if (found.amounts.length === 0 || this.#contracts.contract(chain.id, asset) !== null) return found;
     await this.#meet(chain, asset);
     if (this.#isPending(chain, asset)) return { ...NOTHING, isWhole: false };
-    return this.#metadata.token(chain.id, asset)?.standard === 'erc20' ? found : NOTHING;
+    return this.#contracts.token(chain.id, asset)?.standard === 'erc20' ? found : NOTHING;
   }
 
   /** What an account has on a chain behind a token, or from the native asset on: of at least `limit` tokens, if it has as many. */

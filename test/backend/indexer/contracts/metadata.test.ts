@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { encode } from 'ox/AbiParameters';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ParsedBlock, parseBlock } from '../../../../src/backend/indexer/blocks/parse.ts';
+import { KnownContracts } from '../../../../src/backend/indexer/contracts/known-contracts.ts';
 import { Metadata } from '../../../../src/backend/indexer/contracts/metadata.ts';
 import { openDatabase } from '../../../../src/backend/indexer/database/database.ts';
 import { createNode, type EvmNode } from '../../../../src/backend/indexer/node/node.ts';
@@ -53,16 +54,17 @@ const open = ({
 }: Options = {}) => {
   const database =
     path === undefined ? new DatabaseSync(':memory:', { readBigInts: true }) : openDatabase(path);
-  const nodes = new Map([[CHAIN.id, { calls, balances: node.balances }]]);
-  const metadata = new Metadata({ database, chains: [CHAIN], nodes, now, patienceMs, ...options });
+  const nodes = new Map([[CHAIN.id, { ...node, calls }]]);
+  const contracts = new KnownContracts(database, [CHAIN]);
+  const metadata = new Metadata({ contracts, nodes, now, patienceMs, ...options });
   metadata.start();
-  const token = ({ address }: Contract) => metadata.token(CHAIN.id, address);
-  const contract = ({ address }: Contract) => metadata.contract(CHAIN.id, address);
+  const token = ({ address }: Contract) => contracts.token(CHAIN.id, address);
+  const contract = ({ address }: Contract) => contracts.contract(CHAIN.id, address);
   const stop = async () => {
     await metadata.stop();
     database.close();
   };
-  return { metadata, token, contract, [Symbol.asyncDispose]: stop };
+  return { metadata, contracts, token, contract, [Symbol.asyncDispose]: stop };
 };
 
 const newest = async (): Promise<ParsedBlock> => {
@@ -103,13 +105,13 @@ test('tokens say what they are called and how they count', async () => {
   await known.metadata.learn(await newest(), true);
   expect(known.token(wrapped)).toMatchObject({ symbol: 'WETH', decimals: 18 });
   expect(
-    known.metadata
+    known.contracts
       .tokens(CHAIN.id)
       .map(({ symbol }) => symbol)
       .sort(),
   ).toEqual(['USD', 'WETH']);
-  expect(known.metadata.token(CHAIN.id, USER)).toBeNull();
-  expect(known.metadata.token(1, coin.address)).toBeNull();
+  expect(known.contracts.token(CHAIN.id, USER)).toBeNull();
+  expect(known.contracts.token(1, coin.address)).toBeNull();
 });
 
 const string = (text: string): Lie => ({ returns: encode([{ type: 'string' }], [text]) });
@@ -387,13 +389,14 @@ test('a contract is forgotten with the block in which it was first seen', async 
 test('a block waits for its tokens only so long', async () => {
   const never = Promise.withResolvers<Hex>();
   const database = new DatabaseSync(':memory:', { readBigInts: true });
-  const nodes = new Map([[CHAIN.id, { calls: () => [never.promise], balances: node.balances }]]);
-  const metadata = new Metadata({ database, chains: [CHAIN], nodes, patienceMs: 1 });
+  const nodes = new Map([[CHAIN.id, { ...node, calls: () => [never.promise] }]]);
+  const contracts = new KnownContracts(database, [CHAIN]);
+  const metadata = new Metadata({ contracts, nodes, patienceMs: 1 });
   metadata.start();
   const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
   await coin.mine('mint', [USER, 5n]);
   await metadata.learn(await newest(), true);
-  expect(metadata.token(CHAIN.id, coin.address)).toBeNull();
+  expect(contracts.token(CHAIN.id, coin.address)).toBeNull();
   never.reject(new Error('closed'));
   await metadata.stop();
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseBlock } from '../../../../src/backend/indexer/blocks/parse.ts';
 import { FORMS, type Readings, UNASKED } from '../../../../src/backend/indexer/blocks/readings.ts';
+import { KnownContracts } from '../../../../src/backend/indexer/contracts/known-contracts.ts';
 import { Metadata } from '../../../../src/backend/indexer/contracts/metadata.ts';
 import { openDatabase } from '../../../../src/backend/indexer/database/database.ts';
 import { Index } from '../../../../src/backend/indexer/database/store.ts';
@@ -69,22 +70,21 @@ test('an index of the release before is read again where contracts are not what 
     add.run(bytes(art), 'erc721', null, null);
     add.run(bytes(indexed), 'erc721', 18, null);
 
-    const metadata: Metadata = new Metadata({
-      ...{ database, chains: [CHAIN], nodes: new Map([[CHAIN.id, node]]) },
-      revise: (...revision) => index.revise(...revision, () => expect.unreachable('nothing is delivered')),
+    const contracts = new KnownContracts(database, [CHAIN]);
+    const readings = (chainId: number, contract: Hex) => contracts.readings(chainId, contract);
+    const metadata = new Metadata({
+      ...{ contracts, nodes: new Map([[CHAIN.id, node]]) },
+      revise: (chainId, contract, revision) =>
+        index.rereading.revise(chainId, contract, revision, () => expect.unreachable('nothing is delivered')),
     });
-    const index = new Index({ database, chains: [CHAIN], readings: (...of) => metadata.readings(...of) });
+    const index = new Index({ database, chains: [CHAIN], readings });
     metadata.start();
     const settled = () =>
       database.prepare('SELECT count(*) AS count FROM contracts WHERE due <= ?').get(Date.now())?.count;
     await expect.poll(settled).toBe(0n);
 
     const anew = openDatabase(':memory:');
-    const fresh = new Index({
-      database: anew,
-      chains: [CHAIN],
-      readings: (...of) => metadata.readings(...of),
-    });
+    const fresh = new Index({ database: anew, chains: [CHAIN], readings });
     for (const block of blocks) fresh.append(block, null, NOBODY, 0);
     expect(contents(database)).toEqual(contents(anew));
     const sum = (token: Hex, account: Hex) =>
@@ -93,7 +93,7 @@ test('an index of the release before is read again where contracts are not what 
     expect(sum(wrapped.address, alice)).toBe(9n);
     expect(sum(indexed.address, alice)).toBe(8n);
     expect(sum(indexed.address, bob)).toBe(2n);
-    expect(metadata.token(CHAIN.id, coin.address)).toMatchObject({ symbol: 'KNOWN' });
+    expect(contracts.token(CHAIN.id, coin.address)).toMatchObject({ symbol: 'KNOWN' });
     await node.close();
     await metadata.stop();
   } finally {

@@ -59,7 +59,7 @@ function* detours(index: Index, chainId: number, { contents, start, steps }: His
   const trace = (limit: number) => {
     for (const number of index.untraced.first(chainId, 'history', limit)) {
       const block = blocks[number];
-      if (block !== undefined) index.addTraces(block, null, NOBODY);
+      if (block !== undefined) index.traced.add(block, null, NOBODY);
     }
   };
   const next = () => (index.range(chainId)?.head.number ?? first - 1) + 1;
@@ -101,7 +101,7 @@ function* detours(index: Index, chainId: number, { contents, start, steps }: His
 const traceAtOnce = (index: Index, block: ParsedBlock): void => {
   index.append(block, null, NOBODY);
   // Its body has all: nothing is left to be traced.
-  index.addTraces(untraced(block), null, NOBODY);
+  index.traced.add(untraced(block), null, NOBODY);
 };
 
 describe('the tables of the index', () => {

@@ -23,6 +23,8 @@ export type ContractName =
   | 'Staking'
   | 'StakedCoin'
   | 'Multisig'
+  | 'Account'
+  | 'Forged'
   | 'Hybrid'
   | 'OldCoin'
   | 'OldNft'

@@ -21,9 +21,10 @@ export const CHAINS = [CHAIN, OTHER_CHAIN];
 
 export const NOBODY: Balances = { watches: () => false, after: () => null };
 
-export const openIndex = (readings?: (chainId: number, contract: Hex) => Readings) => {
+export const openIndex = (readings?: (chainId: number, contract: Hex) => Readings, rereads?: number) => {
   const database = openDatabase(':memory:');
-  return { database, index: new Index({ database, chains: CHAINS, ...(readings && { readings }) }) };
+  const options = { ...(readings && { readings }), ...(rereads && { rereads }) };
+  return { database, index: new Index({ database, chains: CHAINS, ...options }) };
 };
 
 /** They take part in everything. */
@@ -80,7 +81,16 @@ export const buildAll = (chainId: number, contents: readonly Content[]): readonl
   return blocks;
 };
 
-const TABLES = ['chains', 'blocks', 'transactions', 'by_address', 'holdings', 'untraced', 'unsettled'];
+const TABLES = [
+  'chains',
+  'blocks',
+  'transactions',
+  'by_address',
+  'holdings',
+  'untraced',
+  'unsettled',
+  'revisions',
+];
 
 /** Everything that the tables of the index hold, as text. */
 export const contents = (database: DatabaseSync): Readonly<Record<string, readonly string[]>> =>

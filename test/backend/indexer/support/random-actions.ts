@@ -14,7 +14,8 @@ export const ODD_COINS = ['rebasing', 'fee', 'premint', 'spoof'] as const;
 export type Contracts = Readonly<
   Record<
     | ('coin' | 'other' | 'wrapped' | 'art' | 'items' | 'payer' | 'creator')
-    | ('staked' | 'staking' | 'multisig' | 'hybrid' | 'indexed' | 'plain' | 'kitties' | 'series' | 'punks')
+    | ('staked' | 'staking' | 'multisig' | 'account' | 'hybrid' | 'coinFirst' | 'indexed' | 'plain')
+    | ('kitties' | 'series' | 'punks' | 'forged')
     | (typeof ODD_COINS)[number],
     Contract
   >
@@ -45,16 +46,25 @@ const oddAction = fc.oneof(
     ...{ name: 'staking' as const, method, args: [value] },
   })),
   fc.constant({ name: null, method: 'pay', args: [{ contract: 'multisig' as const }], value: 7n }),
-  fc.tuple(fc.constantFrom('mint', 'transferOne'), user).map(([method, to]) => ({
-    ...{ name: 'hybrid' as const, method, args: [{ user: to }] },
-  })),
-  fc.constant({ name: 'hybrid' as const, method: 'burnOne', args: [] }),
+  fc.constantFrom('hybrid' as const, 'coinFirst' as const).chain((name) =>
+    fc.oneof(
+      fc.tuple(fc.constantFrom('mint', 'transferOne'), user).map(([method, to]) => ({
+        ...{ name, method, args: [{ user: to }] },
+      })),
+      fc.constant({ name, method: 'burnOne', args: [] }),
+    ),
+  ),
   fc.tuple(fc.constantFrom('mint', 'transfer'), user, nft).map(([method, to, id]) => ({
     ...{ name: 'kitties' as const, method, args: [{ user: to }, id] },
   })),
-  fc.tuple(user, user, nft).map(([from, to, id]) => ({
-    ...{ name: 'series' as const, method: 'transferFrom', args: [{ user: from }, { user: to }, id] },
+  fc.tuple(fc.constantFrom('mint', 'pretend'), user, nft).map(([method, to, id]) => ({
+    ...{ name: 'forged' as const, method, args: [{ user: to }, id] },
   })),
+  fc
+    .tuple(fc.constantFrom('series' as const, 'forged' as const), user, user, nft)
+    .map(([name, from, to, id]) => ({
+      ...{ name, method: 'transferFrom', args: [{ user: from }, { user: to }, id] },
+    })),
   user.map((to) => ({ name: 'series' as const, method: 'mint', args: [{ user: to }] })),
   nft.map((id) => ({ name: 'series' as const, method: 'burn', args: [id] })),
   fc
@@ -65,9 +75,39 @@ const oddAction = fc.oneof(
   })),
 );
 
+/** What moves native currency in other ways than a plain payment. */
+const nativeAction = fc.oneof(
+  fc.constant({ name: null, method: 'pay', args: [{ contract: 'account' as const }], value: 50n }),
+  fc.tuple(user, fc.nat(30), fc.nat(9)).map(([to, paid, value]) => ({
+    ...{ name: 'account' as const, method: 'execute', args: [{ user: to }, BigInt(paid), '0x'] },
+    value: BigInt(value),
+  })),
+  fc.bigInt(0n, 20n).map((value) => ({
+    ...{ name: 'account' as const, method: 'execute' },
+    args: [{ contract: 'wrapped' as const }, value, { call: 'deposit', of: 'wrapped' as const }],
+  })),
+  fc.tuple(user, fc.bigInt(0n, 20n)).map(([to, value]) => ({
+    ...{ name: 'account' as const, method: 'execute' },
+    args: [
+      { contract: 'wrapped' as const },
+      0n,
+      { call: 'transfer', of: 'wrapped' as const, args: [{ user: to }, value] },
+    ],
+  })),
+  user.map((to) => ({ name: 'payer' as const, method: 'leave', args: [{ user: to }], value: 11n })),
+  user.map((to) => ({ name: 'payer' as const, method: 'payInVain', args: [{ user: to }], value: 13n })),
+  user.map((to) => ({ name: null, method: 'create and leave', args: [{ user: to }], value: 17n })),
+  fc.nat(30).map((salt) => ({
+    ...{ name: 'creator' as const, method: 'create2' },
+    args: [`0x${salt.toString(16).padStart(64, '0')}`],
+    value: 19n,
+  })),
+);
+
 /** A call with two users, an amount and an id: many fail, and are mined all the same. */
 const action = fc.oneof(
   { weight: 12, arbitrary: oddAction },
+  { weight: 6, arbitrary: nativeAction },
   ...(['transfer', 'mint', 'approve'] as const).map((method) =>
     fc
       .tuple(coinName, user, amount)
@@ -141,13 +181,19 @@ const named = (value: unknown, contracts: Contracts, users: readonly Hex[]): unk
   if (Array.isArray(value)) return value.map((each) => named(each, contracts, users));
   if (typeof value !== 'object' || value === null) return value;
   if ('user' in value) return users[Number(value.user)];
-  const [, contract] =
-    Object.entries(contracts).find(([name]) => 'contract' in value && name === value.contract) ?? [];
-  return contract?.address ?? value;
+  const find = (wanted: unknown) => Object.entries(contracts).find(([name]) => name === wanted)?.[1];
+  if ('call' in value && 'of' in value) {
+    const args = 'args' in value && Array.isArray(value.args) ? value.args : [];
+    return find(value.of)?.data(String(value.call), ...args.map((each) => named(each, contracts, users)));
+  }
+  return ('contract' in value ? find(value.contract)?.address : null) ?? value;
 };
 
 /** Code that returns no code. */
 const EMPTY_CREATION: Hex = '0x60006000f3';
+/** Code that is followed by an address, and code that leaves all to that. */
+const PUSH_ADDRESS = '0x73';
+const SELFDESTRUCT = 'ff';
 
 /** What an action sends. */
 export const minedOf = (
@@ -159,5 +205,7 @@ export const minedOf = (
   if (name !== null)
     return { to: contracts[name].address, data: contracts[name].data(method, ...values), ...rest };
   if (method === 'create') return { to: undefined, data: EMPTY_CREATION };
+  if (method === 'create and leave')
+    return { to: undefined, data: `${PUSH_ADDRESS}${String(values[0]).slice(2)}${SELFDESTRUCT}`, ...rest };
   return { to: values[0] as Hex, data: '0x', ...rest };
 };

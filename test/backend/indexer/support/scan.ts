@@ -90,14 +90,34 @@ export class Scan {
       .map(({ chainId, token, amount }) => `${chainId} ${token} ${amount < most ? amount : most}`);
   }
 
-  nftsOf(wallet: Hex): readonly string[] {
+  /** An id that several accounts have, as logs that lie can make it, belongs to the first of them. Amounts are `most` at most. */
+  nftsOf(wallet: Hex, most: bigint): readonly string[] {
     return [...this.#nfts.values()]
       .filter(({ account, amount }) => account === wallet && amount > 0n)
-      .map(
-        ({ chainId, contract, asset, tokenId, amount, last }) =>
-          `${last} ${chainId} ${contract} ${tokenId} ${asset === 'erc721' ? 1n : amount}`,
+      .filter(
+        ({ chainId, contract, asset, tokenId }) =>
+          asset === 'erc1155' || this.ownerOf(chainId, contract, tokenId) === wallet,
       )
+      .map(({ chainId, contract, asset, tokenId, amount, last }) => {
+        const balance = asset === 'erc721' ? 1n : amount < most ? amount : most;
+        return `${last} ${chainId} ${contract} ${tokenId} ${balance}`;
+      })
       .toSorted();
+  }
+
+  /** The account that an ERC-721 belongs to. */
+  ownerOf(chainId: number, contract: Hex, tokenId: bigint): Hex {
+    const [owner = ZERO] = [...this.#nfts.values()]
+      .filter((each) => each.chainId === chainId && each.contract === contract && each.tokenId === tokenId)
+      .filter(({ asset, account, amount }) => asset === 'erc721' && amount > 0n && account !== ZERO)
+      .map(({ account }) => account)
+      .toSorted();
+    return owner;
+  }
+
+  /** What an account has of one id of an ERC-1155. */
+  itemsOf(chainId: number, contract: Hex, tokenId: bigint, account: Hex): bigint {
+    return this.#nfts.get(`${chainId}/${contract}/erc1155/${tokenId}/${account}`)?.amount ?? 0n;
   }
 
   holdersOf(chainId: number, token: Hex, most: bigint) {

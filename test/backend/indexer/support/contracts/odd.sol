@@ -64,6 +64,29 @@ contract Multisig {
     }
 }
 
+/// A smart account that does what anyone says.
+contract Account {
+    receive() external payable {}
+
+    function execute(address to, uint256 value, bytes calldata data) external payable {
+        (bool done, ) = to.call{value: value}(data);
+        require(done, "failed");
+    }
+}
+
+/// NFTs some of whose mints are only logged.
+contract Forged is ERC721 {
+    constructor() ERC721("Forged", "FRG") {}
+
+    function mint(address to, uint256 id) external {
+        _mint(to, id);
+    }
+
+    function pretend(address to, uint256 id) external {
+        emit Transfer(address(0), to, id);
+    }
+}
+
 library CoinEvents {
     event Transfer(address indexed from, address indexed to, uint256 amount);
 }
