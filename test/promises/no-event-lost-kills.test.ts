@@ -68,7 +68,7 @@ testKills([
   },
   {
     name: 'kill -9 of three gateways and of their Redis',
-    ...{ kills: runs(12, 6), between: 150, senders: 12, readers: 3 },
+    ...{ kills: runs(12, 4), between: 60, senders: 12, readers: 3 },
     async start(context, started) {
       const redis = await startRedis(context, started);
       const start = () => superviseGateway({ ...DELIVERIES_ONLY, REDIS_URL: redis.url });
