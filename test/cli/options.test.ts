@@ -36,7 +36,7 @@ const run = (args: readonly string[], env: Record<string, string> = {}, cwd = ro
 
 /** As `run` without arguments, until it listens. Resolves to what it has written to stderr. */
 const startAndStop = async (env: Record<string, string>): Promise<string> => {
-  const child = spawn(join(root, 'node_modules/.bin/node'), ['src/main.ts'], {
+  const child = spawn(join(root, 'node_modules/.bin/node'), [PROGRAM], {
     cwd: root,
     env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
   });
@@ -325,7 +325,7 @@ describe('why it does not start', () => {
     need(context, existsSync(SCRIPT), `${SCRIPT}, which makes a terminal`);
     const onTerminal = (settings: string) =>
       new Promise<string>((resolve) => {
-        const command = `env -i PORT=x ${settings} ${join(root, 'node_modules/.bin/node')} src/main.ts`;
+        const command = `env -i PORT=x ${settings} ${join(root, 'node_modules/.bin/node')} ${PROGRAM}`;
         execFile(SCRIPT, ['-qec', command, '/dev/null'], { cwd: root }, (_error, stdout) => resolve(stdout));
       });
     expect(await onTerminal('')).toMatch(/^The configuration has problems:/);

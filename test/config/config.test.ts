@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
 import { folderOf } from '../support/folder.ts';
+import { PROGRAM } from '../support/gateway/spawn.ts';
 import { startGateway } from '../support/gateway/start.ts';
 
 type Environment = Record<string, string | undefined>;
@@ -233,7 +234,7 @@ describe('the process as it is shipped', () => {
       const node = join(root, 'node_modules/.bin/node');
       const { PATH, NODE_COMPILE_CACHE } = process.env;
       const options = { cwd: root, env: { PATH, NODE_COMPILE_CACHE, PORT: '0', ...env }, timeout: 120_000 };
-      execFile(node, ['src/main.ts'], options, (error, stdout, stderr) => {
+      execFile(node, [PROGRAM], options, (error, stdout, stderr) => {
         resolve({ code: error ? error.code : 0, output: stdout + stderr });
       });
     });

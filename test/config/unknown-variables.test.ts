@@ -3,7 +3,7 @@ import { NAMES } from '../../src/config/table.ts';
 import { NAMES_OF_SERVICE, unknownVariables } from '../../src/config/unknown-variables.ts';
 import { folderOf } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway/process.ts';
-import { spawnProgram } from '../support/gateway/spawn.ts';
+import { PROGRAM, spawnProgram } from '../support/gateway/spawn.ts';
 
 /** Settings that have no effect because their names are misspelled, and old names, which have one. */
 
@@ -233,7 +233,7 @@ test('the service that runs alone warns of its own variables, and knows those of
     PORT: '0',
     INDEX_DIR: folder.path('index'),
   };
-  const program = ['node_modules/.bin/node', 'src/main.ts', 'service'] as const;
+  const program = ['node_modules/.bin/node', PROGRAM, 'service'] as const;
   const wrong = { API_KEY_HEADR: secret, UPSTREM_URL: secret, UPSTREAM_URL: 'http://127.0.0.1:9' };
   const CHAINS = '31337=http://127.0.0.1:9';
   await using service = await spawnProgram(program, {

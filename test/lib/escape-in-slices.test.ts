@@ -23,3 +23,16 @@ test('any text in any chunks is what JSON.stringify makes of it, without its quo
     { numRuns: runs(50) },
   );
 });
+
+test('others have their turn between the slices of a long text', async () => {
+  const slices = 8;
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  await escapeInSlices([Buffer.alloc(slices * 256 * 1024, 'x')], createTimeSlices(0));
+  clearImmediate(counting);
+  expect(turns).toBeGreaterThanOrEqual(slices - 1);
+});

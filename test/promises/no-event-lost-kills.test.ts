@@ -11,7 +11,7 @@ import { spawnWorkers } from '../support/gateway/workers.ts';
 import { anyOf, anyRunning, DELIVERIES_ONLY, testKills } from '../support/kills.ts';
 import { launchCluster } from '../support/redis/cluster.ts';
 import { launchRedis, needRedis, type RedisServer } from '../support/redis/server.ts';
-import { runs } from '../support/runs.ts';
+import { isFull, runs } from '../support/runs.ts';
 
 /** What is killed or replaced while deliveries arrive, each with what is left of it: no event is lost, none is shown twice. */
 
@@ -68,7 +68,7 @@ testKills([
   },
   {
     name: 'kill -9 of three gateways and of their Redis',
-    ...{ kills: runs(12, 6), between: 150, senders: 12, readers: 3 },
+    ...{ kills: runs(12, 4), between: isFull ? 150 : 60, senders: 12, readers: 3 },
     async start(context, started) {
       const redis = await startRedis(context, started);
       const start = () => superviseGateway({ ...DELIVERIES_ONLY, REDIS_URL: redis.url });

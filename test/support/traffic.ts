@@ -8,6 +8,9 @@ export type Traffic = Awaited<ReturnType<typeof startTraffic>>;
 /** The address of every delivery that is sent. */
 const EVERY = { address: `0x${'aa'.padStart(40, '0')}` };
 
+/** The pause of a sender after each delivery. Several senders still have one under way whenever something is killed. */
+const PAUSE_MS = 25;
+
 const ascending = (numbers: Iterable<number>) => [...numbers].sort((one, other) => one - other);
 
 /**
@@ -36,7 +39,7 @@ export const startTraffic = async (
     answered.add(number);
   };
   const send = async () => {
-    for (; isSending; await sleep(5)) await sendOne(next++);
+    for (; isSending; await sleep(PAUSE_MS)) await sendOne(next++);
   };
 
   const over = Promise.withResolvers<void>();

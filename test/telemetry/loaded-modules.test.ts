@@ -56,7 +56,9 @@ test(`a start loads at most ${MOST_MODULES} modules, and nothing that is not in 
   );
   expect(
     [...modules].filter((url) =>
-      /src\/(?:service\/(?!indexed\/config\.ts)|deliveries\/redis\/|shared\/|server\/mcp\/)/.test(url),
+      /src\/(?:backend\/(?!indexer\/config\.ts)|deliveries\/redis\/|redis\/(?!sentinel-url\.ts)|server\/mcp\/)/.test(
+        url,
+      ),
     ),
   ).toEqual([]);
 });

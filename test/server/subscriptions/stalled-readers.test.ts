@@ -11,6 +11,7 @@ import { startGatewayProcess } from '../../support/gateway/process.ts';
 import { scrape } from '../../support/gateway/prometheus.ts';
 import { nowhere, startGateway } from '../../support/gateway/start.ts';
 import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
+import { isFull } from '../../support/runs.ts';
 
 /** Backpressure: a subscriber that does not read costs no more memory than its socket buffers, and delays no other. */
 
@@ -76,8 +77,11 @@ const byEventStream = async (url: string, after: string, clients: AsyncDisposabl
 /** The number of 20 KB deliveries in 6 MB. */
 const BIG = 300;
 
-/** The number of 100 KB deliveries in 150 MB. */
-const MANY = 1500;
+/** The number of 100 KB deliveries that a stalled reader leaves: 90 MB, or 150 MB. */
+const MANY = isFull ? 1500 : 900;
+
+/** Less than those are together. A busy gateway grows by up to 60 MB. */
+const GROWTH_MB = isFull ? 120 : 80;
 
 const slowClock = 'performance.now = ((now) => () => now() / 100)(performance.now.bind(performance))';
 /** A reader may stall for a minute by the clock of its gateway. On a busy machine a test takes longer. */
@@ -95,7 +99,7 @@ const inLogOrder = (reader: Reader, other: Reader, count: number) => {
 
 const READERS = [bySocket, byEventStream];
 
-test('subscribers by WebSocket and event stream that stall while 150 MB arrive cost no memory, and resume without a gap', async () => {
+test('subscribers by WebSocket and event stream that stall while much arrives cost no memory, and resume without a gap', async () => {
   await using gateway = await startGatewayProcess(SMALL);
   await using clients = new AsyncDisposableStack();
   const { deliveryUrl, head } = await deliveriesOf(gateway.url);
@@ -109,8 +113,7 @@ test('subscribers by WebSocket and event stream that stall while 150 MB arrive c
   await post(deliveryUrl, MANY, 100);
   // The other subscriber has them all: what is kept now is kept for those that stall.
   await eventually(() => reading.numbers.length === 100 + MANY);
-  // A busy gateway grows by up to 60 MB.
-  expect((await gateway.megabytes()) - before).toBeLessThan(120);
+  expect((await gateway.megabytes()) - before).toBeLessThan(GROWTH_MB);
   for (const reader of stalled) reader.resume();
   await eventually(() => stalled.every(({ numbers }) => numbers.length >= 100 + MANY));
   for (const reader of stalled) inLogOrder(reader, reading, 100 + MANY);
