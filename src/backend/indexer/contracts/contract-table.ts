@@ -175,6 +175,9 @@ export const prepareContracts = (database: DatabaseSync) => ({
   doubt: database.prepare(
     "UPDATE contracts SET due = ?, failures = 0 WHERE chain = ? AND (forms & ~settled) <> 0 AND sample ->> '$.block' >= ?",
   ),
+  unasked: database.prepare(
+    `SELECT 1 FROM contracts WHERE chain = ? AND ${LEFT_OPEN} AND failures = 0 AND due IS NOT NULL LIMIT 1`,
+  ),
   coins: database.prepare('SELECT * FROM contracts WHERE chain = ? AND coin <> 0 AND decimals IS NOT NULL'),
 });
 

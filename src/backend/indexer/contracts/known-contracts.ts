@@ -58,6 +58,11 @@ export class KnownContracts {
     return isCollection(this.readings(chainId, address));
   }
 
+  /** Whether a chain has contracts that were not asked yet how their logs are read, so that what these move is not known. */
+  hasUnasked(chainId: number): boolean {
+    return this.#statements.unasked.get(chainId) !== undefined;
+  }
+
   /** The known ERC-20s of a chain. */
   tokens(chainId: number): readonly Token[] {
     const chain = this.#chains.get(chainId);

@@ -34,7 +34,7 @@ export type IndexedDataOptions = {
   readonly chains: readonly Chain[];
   /** A node of each chain. */
   readonly nodes: ReadonlyMap<number, StateReader>;
-  readonly contracts: Pick<KnownContracts, 'contract' | 'token' | 'tokens' | 'readings'>;
+  readonly contracts: Pick<KnownContracts, 'contract' | 'token' | 'tokens' | 'readings' | 'hasUnasked'>;
   readonly metadata: Pick<Metadata, 'meet'>;
   /** The tokens whose events do not say what accounts have. */
   readonly differing: Pick<Differing, 'has' | 'behind' | 'new' | 'agrees' | 'note' | 'settled'>;

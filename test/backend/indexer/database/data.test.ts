@@ -48,6 +48,7 @@ const contractsOf = (pending: ReadonlySet<Hex>) => ({
   }),
   tokens: () => [],
   readings: (_: number, token: Hex) => byStandard(token),
+  hasUnasked: () => pending.size > 0,
 });
 
 type Options = {
@@ -285,6 +286,18 @@ describe('an index that begins late', () => {
     ]);
     expect(node.asked.filter((asked) => asked.includes('calls'))).toEqual([`2 calls at ${LATE[2]?.number}`]);
     expect((await heldBy(BOB)).items).toEqual([]);
+  });
+
+  test('may lack NFTs while a contract was not asked whether its logs are those of one', async () => {
+    const pending = new Set([ART]);
+    const { data } = open({ blocks: LATE.slice(1), pending, said: () => BigInt(ALICE) });
+    const failures = async () => (await data.holdings(BOB, ALL, { after: null, limit: 10 })).failed;
+    expect(await failures()).toContainEqual({
+      chainId: CHAIN.id,
+      reason: 'contracts were not asked yet whether what they log is an NFT',
+    });
+    pending.clear();
+    expect(await failures()).toEqual([]);
   });
 });
 
