@@ -26,10 +26,13 @@ export type Clock = {
   readonly after: (ms: number, run: () => void) => () => void;
 };
 
+/** A timer of more milliseconds would run at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: Date.now,
   after(ms, run) {
-    const timer = setTimeout(run, ms);
+    const timer = setTimeout(run, Math.min(MAX_TIMER_MS, ms));
     return () => clearTimeout(timer);
   },
 };
