@@ -108,6 +108,7 @@ const RULES: readonly Rule[] = [
   never('backend/indexer/node/', 'backend/indexer/(?!node/)'),
   never('backend/indexer/blocks/', 'backend/indexer/(?!blocks/|node/)'),
   never('backend/indexer/database/', 'backend/indexer/(?!database/|blocks/|node/)'),
+  never('backend/explorer/client/', 'backend/(?!explorer/client/|evm/|ability\\.ts|types\\.ts)'),
   only('console/', 'console/'),
   onlyFor('console/', 'console/'),
   rule(

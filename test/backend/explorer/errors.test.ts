@@ -13,7 +13,7 @@ import { askTransactions, faultOf, KEY, LISTS, startAsking } from './support/ask
 
 const contents = madeUp();
 const hosted = { key: KEY };
-const MIDNIGHT = Date.UTC(2026, 10, 28);
+const MIDNIGHT = Date.UTC(2026, 10, 28, 0, 1);
 const NOW = Date.UTC(2026, 10, 27, 12);
 
 const startHosted = (now = () => NOW) => startBlockscout({ chains: [{ id: 1, contents }], hosted, now });

@@ -145,7 +145,7 @@ describe('Too many requests', () => {
 });
 
 describe('Credits', () => {
-  const MIDNIGHT = Date.UTC(2026, 10, 28);
+  const MIDNIGHT = Date.UTC(2026, 10, 28, 0, 1);
   const OUT = { kind: 'outOfCredits', until: MIDNIGHT };
 
   test('are not overdrawn: what would cost more than is left is not asked for until midnight', async () => {
@@ -157,10 +157,10 @@ describe('Credits', () => {
     // The account is of all chains.
     expect(await faultOf(until(ask('sixth', 'one', explorer.chain(10))))).toEqual(OUT);
     expect(client.state()).toMatchObject([{ pause: { until: MIDNIGHT, fault: OUT } }]);
-    clock.advance(MIDNIGHT - clock.now() - 1);
+    clock.advance(MIDNIGHT - clock.now() - 10_001);
     expect(await faultOf(until(ask('sixth')))).toEqual(OUT);
     expect(explorer.requests).toHaveLength(5);
-    clock.advance(1);
+    clock.advance(10_001);
     expect(await until(ask('sixth'))).not.toBeNull();
     expect(client.state()).toMatchObject([{ creditsLeft: 90, pause: null }]);
   });

@@ -80,8 +80,9 @@ const faultOf = ({ status }: Answer, body: unknown, sent: Sent): Fault => {
 
 /** A 404 says that there is no such thing only where the explorer itself says so. A server at a wrong address has one for all. */
 const missing = (said: Problem | null, { isHosted }: Sent): Fault => {
-  if (isHosted && (said?.source === 'internal' || said?.error !== undefined)) return { kind: 'notHosted' };
-  const message = said?.message ?? '';
+  const isItsOwn = said?.source === 'internal' || (said?.error !== undefined && said.source === undefined);
+  if (isHosted && isItsOwn) return { kind: 'notHosted' };
+  const message = said?.message ?? said?.error ?? '';
   if (NOT_FOUND.test(message) && !NO_ROUTE.test(message)) return { kind: 'notFound' };
   return { kind: 'malformed', where: 'status 404' };
 };
@@ -110,6 +111,9 @@ const etherscanFault = (body: unknown, { now }: Sent): Fault | null => {
 };
 
 const DAY_MS = 86_400_000;
+/** Clocks differ: who asks just before midnight would be refused for another day. */
+const GRACE_MS = 60_000;
 
-/** When the hosted API counts credits anew: at the next midnight of UTC. */
-export const nextMidnight = (now: number): number => (Math.floor(now / DAY_MS) + 1) * DAY_MS;
+/** When the hosted API has surely counted credits anew: a minute after the next midnight of UTC. */
+export const nextMidnight = (now: number): number =>
+  (Math.floor((now - GRACE_MS) / DAY_MS) + 1) * DAY_MS + GRACE_MS;

@@ -146,6 +146,9 @@ const compiled = async (name: ContractName): Promise<Compiled> => {
   return contract;
 };
 
+/** What calls of a contract look like, as its author publishes it. */
+export const abiOf = async (name: ContractName): Promise<readonly AbiItem[]> => (await compiled(name)).abi;
+
 const answer = z.object({
   result: z.unknown().optional(),
   error: z.object({ message: z.string() }).optional(),
