@@ -82,7 +82,7 @@ const faultOf = ({ status }: Answer, body: unknown, sent: Sent): Fault => {
 const missing = (said: Problem | null, { isHosted }: Sent): Fault => {
   const isItsOwn = said?.source === 'internal' || (said?.error !== undefined && said.source === undefined);
   if (isHosted && isItsOwn) return { kind: 'notHosted' };
-  const message = said?.message ?? said?.error ?? '';
+  const message = said?.message ?? (isHosted ? said?.error : null) ?? '';
   if (NOT_FOUND.test(message) && !NO_ROUTE.test(message)) return { kind: 'notFound' };
   return { kind: 'malformed', where: 'status 404' };
 };

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { type Answer, readAnswer, type Sent } from './answers.ts';
 import { type Clock, type ExplorerChain, type Lookup, systemClock } from './chain.ts';
 import { ExplorerError, type Fault } from './errors.ts';
@@ -17,12 +16,6 @@ import {
   readPage,
 } from './paging.ts';
 import { createQueue, type Queue } from './queue.ts';
-
-/** What the rows of a list are. */
-export type RowOf<Operation> = Operation extends { readonly row: z.ZodType<infer Row> } ? Row : never;
-
-/** What an operation answers that asks for one thing. */
-export type ValueOf<Operation> = Operation extends { readonly value: z.ZodType<infer Value> } ? Value : never;
 
 /** What is known of one limit of requests: the hosted API's, or that of an instance. */
 export type HostState = LimitsState & {
