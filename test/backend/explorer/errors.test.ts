@@ -73,7 +73,12 @@ const FAULTS: readonly (readonly [name: string, fault: Fault, hosted: Named, ins
     '422 for a parameter',
     {
       status: 422,
-      json: { errors: [{ title: KEY, source: { pointer: '/items_count' }, detail: KEY }, { source: { pointer: KEY } }] },
+      json: {
+        errors: [
+          { title: KEY, source: { pointer: '/items_count' }, detail: KEY },
+          { source: { pointer: KEY } },
+        ],
+      },
     },
     { kind: 'rejected', status: 422, parameters: ['items_count'] },
     { kind: 'rejected', status: 422, parameters: ['items_count'] },
@@ -108,27 +113,40 @@ const FAULTS: readonly (readonly [name: string, fault: Fault, hosted: Named, ins
     { kind: 'failed', status: 503, isInstance: false },
     { kind: 'failed', status: 503, isInstance: false },
   ],
-  ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, { kind: 'redirected' }, { kind: 'redirected' }],
+  [
+    'a redirect',
+    { status: 302, headers: { location: '/elsewhere' } },
+    { kind: 'redirected' },
+    { kind: 'redirected' },
+  ],
   ...(
     [
       ['other JSON', { json: { message: 'ok' } }, 'items'],
       ['no items', { change: (body) => ({ ...members(body), items: undefined }) }, 'items'],
       ['items that are null', { change: (body) => ({ ...members(body), items: null }) }, 'items'],
       ['items that are an object', { change: (body) => ({ ...members(body), items: {} }) }, 'items'],
-      ['no cursor', { change: (body) => ({ ...members(body), next_page_params: undefined }) }, 'next_page_params'],
+      [
+        'no cursor',
+        { change: (body) => ({ ...members(body), next_page_params: undefined }) },
+        'next_page_params',
+      ],
       [
         'a cursor of objects',
         { change: (body) => ({ ...members(body), next_page_params: { [KEY]: { a: 1 } } }) },
         'next_page_params',
       ],
-      ['a cursor to the start', { change: (body) => ({ ...members(body), next_page_params: {} }) }, 'next_page_params'],
+      [
+        'a cursor to the start',
+        { change: (body) => ({ ...members(body), next_page_params: {} }) },
+        'next_page_params',
+      ],
       ['a list', { json: [] }, 'the body'],
       ['null', { json: null }, 'the body'],
       ['HTML', { text: '<html>a challenge</html>' }, 'the body'],
       ['nothing', { text: '' }, 'the body'],
       ['a part of JSON', { text: '{"items":[' }, 'the body'],
       ['another success', { status: 202, json: { items: [], next_page_params: null } }, 'status 202'],
-    ] as const
+    ] satisfies readonly (readonly [string, Fault, string])[]
   ).map(([name, fault, where]): (typeof FAULTS)[number] => {
     const expected: Named = { kind: 'malformed', where };
     return [name, fault, expected, expected];
@@ -195,7 +213,7 @@ describe('The key', () => {
   test('is in a header of each request, as are the others that explorers want', async () => {
     await using asking = startAsking();
     await using explorer = await startHosted(asking.clock.now);
-    for (const list of LISTS) await asking.until(list.page(asking.client, explorer.chain()));
+    for (const list of LISTS) await asking.until(list.ask(asking.client, explorer.chain()));
     const { client } = asking;
     await asking.until(client.one(explorer.chain(), OPERATIONS.stats, {}, client.lookup('one')));
     for (const { headers, target } of explorer.requests) {
@@ -223,7 +241,9 @@ test('a chain that is not hosted is named, and the others answer', async () => {
   await using explorer = await startHosted();
   await using asking = startAsking();
   const { client } = asking;
-  expect(await faultOf(asking.until(askTransactions(client, explorer.chain(56))))).toEqual({ kind: 'notHosted' });
+  expect(await faultOf(asking.until(askTransactions(client, explorer.chain(56))))).toEqual({
+    kind: 'notHosted',
+  });
   expect(await asking.until(askTransactions(client, explorer.chain(1)))).toMatchObject({ next: null });
 });
 
@@ -235,7 +255,12 @@ test('what the explorer does not know is null, and what a list is of that it doe
   const nobody = hashOf('nobody');
   const one = client.one(chain, OPERATIONS.transaction, { hash: nobody }, client.lookup('one'));
   expect(await asking.until(one)).toBeNull();
-  const pending = client.one(chain, OPERATIONS.transaction, { hash: hashOf('pending', 0) }, client.lookup('one'));
+  const pending = client.one(
+    chain,
+    OPERATIONS.transaction,
+    { hash: hashOf('pending', 0) },
+    client.lookup('one'),
+  );
   expect(await asking.until(pending)).toBeNull();
   const logs = client.list(chain, OPERATIONS.transactionLogs, { hash: nobody }, null, client.lookup('one'));
   expect(await faultOf(asking.until(logs))).toEqual({ kind: 'notFound' });
@@ -264,7 +289,7 @@ describe('The route in the style of Etherscan', () => {
     await using asking = startAsking();
     explorer.plant(fault);
     const list = LISTS.find(({ name }) => name === 'txlist') ?? LISTS[0];
-    return faultOf(asking.until(list.page(asking.client, explorer.chain())));
+    return await faultOf(asking.until(list.ask(asking.client, explorer.chain())));
   };
 
   test.each([
@@ -306,14 +331,23 @@ describe('A row', () => {
         // Each is of its type for one of the members.
         fc.pre(!(member === 'raw_input' || member === 'data') || value !== '0x');
         explorer.mend();
-        explorer.plant({
-          change: (body) => {
-            const { items, ...rest } = page.parse(body);
-            return { ...rest, items: items.map((item, place) => (place === at ? { ...item, [member]: value } : item)) };
+        explorer.plant(
+          {
+            change: (body) => {
+              const { items, ...rest } = page.parse(body);
+              return {
+                ...rest,
+                items: items.map((item, place) => (place === at ? { ...item, [member]: value } : item)),
+              };
+            },
           },
-        }, ({ path }) => !path.endsWith('version'));
-        const fault = await faultOf(asking.until(list.page(asking.client, explorer.chain())));
-        expect(fault).toMatchObject({ kind: 'malformed', where: expect.stringContaining(`items.${at}.${member}`) });
+          ({ path }) => !path.endsWith('version'),
+        );
+        const fault = await faultOf(asking.until(list.ask(asking.client, explorer.chain())));
+        expect(fault).toMatchObject({
+          kind: 'malformed',
+          where: expect.stringContaining(`items.${at}.${member}`),
+        });
       }),
       { numRuns: runs(100, 12) },
     );
@@ -322,17 +356,34 @@ describe('A row', () => {
   test('without what lookups can do without is a row', async () => {
     await using explorer = await startInstance();
     await using asking = startAsking();
-    explorer.plant({
-      change: (body) => {
-        const { items, ...rest } = page.parse(body);
-        const odd = { type: 'new', gas_price: 7, exchange_rate: {}, fee: null, method: [], unknown: 1, status: 'new' };
-        return { ...rest, items: items.map((item) => ({ ...item, ...odd })) };
+    explorer.plant(
+      {
+        change: (body) => {
+          const { items, ...rest } = page.parse(body);
+          const odd = {
+            type: 'new',
+            gas_price: 7,
+            exchange_rate: {},
+            fee: null,
+            method: [],
+            unknown: 1,
+            status: 'new',
+          };
+          return { ...rest, items: items.map((item) => ({ ...item, ...odd })) };
+        },
       },
-    }, isList);
+      isList,
+    );
     const { items } = await asking.until(askTransactions(asking.client, explorer.chain()));
     expect(items).toHaveLength(3);
     for (const item of items)
-      expect(item).toMatchObject({ type: null, gas_price: null, exchange_rate: null, method: null, status: null });
+      expect(item).toMatchObject({
+        type: null,
+        gas_price: null,
+        exchange_rate: null,
+        method: null,
+        status: null,
+      });
   });
 
   const page = z.looseObject({ items: z.array(z.looseObject({})) });

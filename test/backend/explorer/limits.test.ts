@@ -32,7 +32,9 @@ const names = (count: number): readonly string[] => Array.from({ length: count }
 
 /** The most requests that came within a second. */
 const mostInASecond = (requests: readonly SeenRequest[]): number =>
-  Math.max(...requests.map(({ at }) => requests.filter((other) => other.at >= at && other.at < at + 1000).length));
+  Math.max(
+    ...requests.map(({ at }) => requests.filter((other) => other.at >= at && other.at < at + 1000).length),
+  );
 
 describe('The queue of a host', () => {
   test.each([5, 15])('stays below %i requests a second, over all chains and callers', async (perSecond) => {
@@ -85,7 +87,10 @@ describe('The queue of a host', () => {
     await using asking = startAsking();
     await using explorer = await startBlockscout({ chains: [{ id: 1, contents }] });
     const { client } = asking;
-    explorer.plant({ json: { status: '0', message: 'Too many requests', result: null } }, ({ path }) => path === '');
+    explorer.plant(
+      { json: { status: '0', message: 'Too many requests', result: null } },
+      ({ path }) => path === '',
+    );
     const lookup = client.lookup('one');
     const wanted = { address: address('one'), pageSize: 10 };
     const list = client.list(explorer.chain(), OPERATIONS.txlist, wanted, null, lookup);

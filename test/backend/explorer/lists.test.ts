@@ -116,7 +116,9 @@ describe('The dialect', () => {
   });
 
   test('is asked for once, and own parameters go with each page', async () => {
-    await using explorer = await startBlockscout({ chains: [{ id: 1, contents: madeUp({ transfers: 300 }) }] });
+    await using explorer = await startBlockscout({
+      chains: [{ id: 1, contents: madeUp({ transfers: 300 }) }],
+    });
     await using asking = startAsking();
     const { client } = asking;
     const ask = async (cursor: Cursor | null) => {
@@ -141,7 +143,10 @@ describe('The dialect', () => {
     await using explorer = await startBlockscout({ chains: [{ id: 1, contents, version: '10.2.6' }] });
     await using asking = startAsking();
     const { client } = asking;
-    expect(await faultOf(asking.until(list.page(client, explorer.chain())))).toEqual({ kind: 'tooOld', major: 10 });
+    expect(await faultOf(asking.until(list.page(client, explorer.chain())))).toEqual({
+      kind: 'tooOld',
+      major: 10,
+    });
     const version = client.version(explorer.chain(), client.lookup('start'));
     expect(await faultOf(asking.until(version))).toEqual({ kind: 'tooOld', major: 10 });
   });

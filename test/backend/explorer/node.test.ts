@@ -78,7 +78,7 @@ describe('A wallet of a node', () => {
     const about = await until(client.one(chain, OPERATIONS.address, wanted, lookup()));
     expect(about?.coin_balance).toBe(BigInt(String(await anvil.rpc('eth_getBalance', bob, 'latest'))));
 
-    for (const { path, target } of explorer.requests) {
+    for (const { path, target } of [...explorer.requests]) {
       const response = await fetch(`${explorer.url}${target}`);
       expect(problemsOf(path.replace('/v2', ''), await response.json()) ?? []).toEqual([]);
     }

@@ -21,7 +21,7 @@ describe.each(['11.2.7', '12.0.2'])('The simulator of version %s', (version) => 
     const hash = hashOf('transaction', 0);
     await asking.until(client.one(chain, OPERATIONS.transaction, { hash }, client.lookup('one')));
     const judged = new Set<string>();
-    for (const { path, target } of explorer.requests) {
+    for (const { path, target } of [...explorer.requests]) {
       const response = await fetch(`${explorer.url}${target}`, { headers: { 'user-agent': 'test' } });
       const problems = problemsOf(path.replace('/v2', ''), await response.json());
       if (problems === null) continue;

@@ -97,14 +97,15 @@ const pageOf = ({ query, version }: Asked, list: List): Reply => {
   const last = left.length > rows ? (items.at(-1)?.cursor ?? null) : null;
   const kept = ['sort', 'order'].flatMap((name) => (query.has(name) ? [[name, query.get(name)]] : []));
   const next =
-    last === null || isSized
-      ? last
-      : { ...last, items_count: count + rows, ...Object.fromEntries(kept) };
+    last === null || isSized ? last : { ...last, items_count: count + rows, ...Object.fromEntries(kept) };
   return ok({ items: items.map(({ row }) => row()), next_page_params: next, ...list.more });
 };
 
 const ROUTES: readonly Route[] = [
-  at(/^\/v2\/addresses\/(\w+)$/, ofAddress(({ contents }, address) => ok(addressInfoRow(contents, address)))),
+  at(
+    /^\/v2\/addresses\/(\w+)$/,
+    ofAddress(({ contents }, address) => ok(addressInfoRow(contents, address))),
+  ),
   at(
     /^\/v2\/addresses\/(\w+)\/transactions$/,
     ofAddress((asked, address) => pageOf(asked, transactionsOf(asked.contents, address, asked.query))),
@@ -157,7 +158,10 @@ const ROUTES: readonly Route[] = [
     ofTransaction((asked, hash) => pageOf(asked, internalsOfTransaction(asked.contents, hash))),
   ),
   at(/^\/v2\/tokens$/, (asked) => pageOf(asked, tokensFound(asked.contents, asked.query, asked.showsScam))),
-  at(/^\/v2\/tokens\/(\w+)$/, ofToken(({ contents }, token) => ok(tokenRow(contents, token)))),
+  at(
+    /^\/v2\/tokens\/(\w+)$/,
+    ofToken(({ contents }, token) => ok(tokenRow(contents, token))),
+  ),
   at(
     /^\/v2\/tokens\/(\w+)\/holders$/,
     ofToken((asked, token) => pageOf(asked, holdersOf(asked.contents, token))),
@@ -177,7 +181,13 @@ const ROUTES: readonly Route[] = [
       const contract = contents.contracts.get(address);
       if (contract === undefined) return NOT_FOUND;
       const { name = null, abi = null } = contract.verified ?? {};
-      return ok({ name, abi, is_verified: contract.verified !== null, implementations: [], proxy_type: null });
+      return ok({
+        name,
+        abi,
+        is_verified: contract.verified !== null,
+        implementations: [],
+        proxy_type: null,
+      });
     }),
   ),
   at(/^\/v2\/stats$/, ({ contents }) =>
@@ -226,7 +236,8 @@ export const answer = (asked: Asked): Reply => {
 /** What the hosted API takes for a request, by its documentation. */
 export const creditsOf = (path: string): number => {
   if (/\/transactions\/\w+\/(?:logs|token-transfers|state-changes)$/.test(path)) return 30;
-  if (/\/addresses\/\w+\/(?:logs|token-transfers)$|\/v2\/tokens$|\/v2\/token-transfers$/.test(path)) return 30;
+  if (/\/addresses\/\w+\/(?:logs|token-transfers)$|\/v2\/tokens$|\/v2\/token-transfers$/.test(path))
+    return 30;
   if (/\/internal-transactions$/.test(path)) return 40;
   if (/\/(?:summary|raw-trace|coin-balance-history)$/.test(path)) return 50;
   return 20;

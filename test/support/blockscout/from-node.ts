@@ -82,7 +82,13 @@ type Moved = Pick<KnownTransfer, 'from' | 'to' | 'tokenId' | 'value' | 'place'> 
 const uints: readonly Parameter[] = [{ type: 'uint256[]' }, { type: 'uint256[]' }];
 
 /** What a log says that has moved. Equal ids of a batch are one row, with what both have moved. */
-const movedBy = ({ topics, data }: { readonly topics: readonly Hex[]; readonly data: Hex }): readonly Moved[] => {
+const movedBy = ({
+  topics,
+  data,
+}: {
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+}): readonly Moved[] => {
   const [topic, second, third, fourth] = topics;
   if (topic === TRANSFER && topics.length === 3 && data.length === 66) {
     const sides = { from: addressIn(second), to: addressIn(third) };
@@ -138,7 +144,8 @@ const readOn = async (options: Options, before: Contents): Promise<Contents> => 
   const moves = read.flatMap((each) => each.moves);
   const transfers = [...known.transfers, ...moves.map(({ type, ...transfer }) => transfer)];
   const tokens = new Map(known.tokens);
-  for (const { token, type } of moves) if (!tokens.has(token)) tokens.set(token, await readToken(options, token, type));
+  for (const { token, type } of moves)
+    if (!tokens.has(token)) tokens.set(token, await readToken(options, token, type));
   const internals = [...known.internals, ...read.flatMap((each) => each.internals)];
   const addresses = new Set(
     [...transactions, ...transfers, ...internals].flatMap((each) =>

@@ -296,14 +296,7 @@ export const tokensFound = (contents: Contents, query: URLSearchParams, showsSca
   const types = typesIn(query);
   return {
     ...{ own: ['q', 'type', 'sort', 'order'], directions: [1] },
-    members: [
-      'contract_address_hash',
-      'fiat_value',
-      'holders_count',
-      'is_name_null',
-      'market_cap',
-      'name',
-    ],
+    members: ['contract_address_hash', 'fiat_value', 'holders_count', 'is_name_null', 'market_cap', 'name'],
     placeOf: (cursor) => [hexIn(cursor, 'contract_address_hash')],
     entries: [...contents.tokens.values()]
       .filter(

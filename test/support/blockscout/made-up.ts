@@ -56,7 +56,7 @@ const first = <Value>(values: readonly Value[], at: number): Value => {
 
 export const madeUp = (sizes: Partial<Sizes> = {}, chainId = 1): Contents => {
   const size = { ...SIZES, ...sizes };
-  const mined = Math.max(size.transactions, Math.ceil(size.transfers / 2), 1);
+  const mined = Math.max(size.transactions, Math.ceil(size.transfers / 6), Math.ceil(size.internals / 4), 1);
   const blocks = blocksFor(mined);
   const transactions = Array.from({ length: mined }, (_, at): KnownTransaction & { block: KnownBlock } => ({
     ...{ hash: hashOf('transaction', at), block: first(blocks, 1 + Math.floor(at / PER_BLOCK)) },
@@ -71,14 +71,22 @@ export const madeUp = (sizes: Partial<Sizes> = {}, chainId = 1): Contents => {
     logs:
       at === 0
         ? Array.from({ length: size.logs }, (_, index) => ({
-            ...{ index, address: TOKEN, topics: [hashOf('topic', index)].slice(index % 2), data: '0x01' as Hex },
+            ...{
+              index,
+              address: TOKEN,
+              topics: [hashOf('topic', index)].slice(index % 2),
+              data: '0x01' as Hex,
+            },
           }))
         : [],
   }));
-  const pending = Array.from({ length: size.pending }, (_, at): KnownTransaction => ({
-    ...first(transactions, 0),
-    ...{ hash: hashOf('pending', at), from: WALLET, block: null, logs: [] },
-  }));
+  const pending = Array.from(
+    { length: size.pending },
+    (_, at): KnownTransaction => ({
+      ...first(transactions, 0),
+      ...{ hash: hashOf('pending', at), from: WALLET, block: null, logs: [] },
+    }),
+  );
   // Two of three are alone in their log, the third ones are batches of three.
   const transfers = Array.from({ length: size.transfers }, (_, at): KnownTransfer => {
     const isBatch = Math.floor(at / 3) % 3 === 2;
@@ -90,14 +98,25 @@ export const madeUp = (sizes: Partial<Sizes> = {}, chainId = 1): Contents => {
       ...(at % 2 === 0 ? { from: WALLET, to: first(OTHERS, at % 3) } : { from: ZERO, to: WALLET }),
     };
   });
-  const internals = Array.from({ length: size.internals }, (_, at): KnownInternal => ({
-    ...{ transaction: first(transactions, Math.floor(at / 4)), index: (at % 4) + 1, type: 'call' },
-    ...{ from: WALLET, to: first(OTHERS, at % 3), created: null, value: BigInt(at), success: at % 5 !== 0 },
-  }));
-  const coins = Array.from({ length: size.tokens }, (_, at): KnownToken => ({
-    ...{ address: address(`coin ${at}`), type: 'ERC-20', name: `Coin ${at}`, symbol: `C${at}` },
-    ...{ decimals: 18, supply: 10n ** 30n, price: each([null, 1, 0.00001234, 1], at), isScam: at % 10 === 7 },
-  }));
+  const internals = Array.from(
+    { length: size.internals },
+    (_, at): KnownInternal => ({
+      ...{ transaction: first(transactions, Math.floor(at / 4)), index: (at % 4) + 1, type: 'call' },
+      ...{ from: WALLET, to: first(OTHERS, at % 3), created: null, value: BigInt(at), success: at % 5 !== 0 },
+    }),
+  );
+  const coins = Array.from(
+    { length: size.tokens },
+    (_, at): KnownToken => ({
+      ...{ address: address(`coin ${at}`), type: 'ERC-20', name: `Coin ${at}`, symbol: `C${at}` },
+      ...{
+        decimals: 18,
+        supply: 10n ** 30n,
+        price: each([null, 1, 0.00001234, 1], at),
+        isScam: at % 10 === 7,
+      },
+    }),
+  );
   const token: KnownToken = {
     ...{ address: TOKEN, type: 'ERC-20', name: 'Token', symbol: 'TOK', decimals: 18, supply: 10n ** 30n },
     ...{ price: 2, isScam: false },

@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExplorerChain } from '../../../src/backend/explorer/client/chain.ts';
 import { answer, creditsOf } from './api.ts';
@@ -69,8 +69,11 @@ const DAY_MS = 86_400_000;
 
 export const startBlockscout = async ({ chains, hosted, now = Date.now }: Options) => {
   const requests: SeenRequest[] = [];
-  const faults: { readonly matches: (request: SeenRequest) => boolean; readonly fault: Fault; left: number }[] =
-    [];
+  const faults: {
+    readonly matches: (request: SeenRequest) => boolean;
+    readonly fault: Fault;
+    left: number;
+  }[] = [];
   const versions = new Map(chains.map(({ id, version = '12.0.2' }) => [id, version]));
   let underWay = 0;
   let spent = { day: 0, credits: 0 };

@@ -74,7 +74,8 @@ const faultOf = ({ status }: Answer, body: unknown, sent: Sent): Fault => {
   if (status === 429) return { kind: 'rateLimited', until: sent.now };
   if (status >= 400 && status < 500)
     return { kind: 'rejected', status, parameters: rejectedParameters(said, sent) };
-  if (status >= 500) return { kind: 'failed', status, isInstance: sent.isHosted && said?.source === 'upstream' };
+  if (status >= 500)
+    return { kind: 'failed', status, isInstance: sent.isHosted && said?.source === 'upstream' };
   return { kind: 'malformed', where: `status ${status}` };
 };
 

@@ -137,8 +137,7 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     const host = hostOf(request);
     const turn = { client, credits: operation.credits, ...flight };
     const toError = (fault: Fault) => new ExplorerError(chain.id, fault);
-    const attempt = () =>
-      host.queue.run(turn, toError, () => exchange(request, host, url, flight.signal));
+    const attempt = () => host.queue.run(turn, toError, () => exchange(request, host, url, flight.signal));
     try {
       return await attempt();
     } catch (problem) {
@@ -260,7 +259,11 @@ const sentOf = (
   style: Sent['style'],
   query: Query,
   now: number,
-): Sent => ({ ...{ isHosted, style, now }, hasKey: 'authorization' in headers, parameters: Object.keys(query) });
+): Sent => ({
+  ...{ isHosted, style, now },
+  hasKey: 'authorization' in headers,
+  parameters: Object.keys(query),
+});
 
 const bodyOf = (
   chain: ExplorerChain,

@@ -17,7 +17,10 @@ export const hash = hex(/^0x[0-9a-f]{64}$/i);
 export const data = hex(/^0x(?:[0-9a-f]{2})*$/i);
 
 /** A whole number of any size, which explorers write as text. */
-export const amount = z.string().regex(/^\d{1,78}$/).transform(BigInt);
+export const amount = z
+  .string()
+  .regex(/^\d{1,78}$/)
+  .transform(BigInt);
 
 export const count = z.number().int().min(0);
 

@@ -33,7 +33,11 @@ export const createHttp = (userAgent: string): Http => {
   return {
     async get(url, headers, signal) {
       try {
-        const { statusCode, headers: received, body } = await agent.request({
+        const {
+          statusCode,
+          headers: received,
+          body,
+        } = await agent.request({
           origin: url.origin,
           path: url.pathname + url.search,
           method: 'GET',

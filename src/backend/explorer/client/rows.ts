@@ -1,5 +1,17 @@
 import { z } from 'zod';
-import { address, amount, count, data, decimal, decimals, flag, hash, lenient, text, time } from './fields.ts';
+import {
+  address,
+  amount,
+  count,
+  data,
+  decimal,
+  decimals,
+  flag,
+  hash,
+  lenient,
+  text,
+  time,
+} from './fields.ts';
 
 /** What explorers answer, as far as lookups read it. Addresses and hashes become lower-case, amounts bigints, times milliseconds. */
 

@@ -57,6 +57,8 @@ const listed = <Parameters, Row>(
     expected,
     idOf,
     page,
+    /** As `page`, of the top, whatever its rows are. */
+    ask: (client: ExplorerClient, chain: ExplorerChain): Promise<unknown> => page(client, chain),
     /** Walks to the end, each page in a lookup of its own. */
     async walk(client: ExplorerClient, chain: ExplorerChain, limit?: number) {
       const ids: string[] = [];
@@ -113,7 +115,8 @@ export const LISTS = [
     OPERATIONS.transactionLogs,
     { hash: hashOf('transaction', 0) },
     ({ index, topics }) => `${index} ${topics.join()}`,
-    ({ transactions }) => (transactions[0]?.logs ?? []).map(({ index, topics }) => `${index} ${topics.join()}`),
+    ({ transactions }) =>
+      (transactions[0]?.logs ?? []).map(({ index, topics }) => `${index} ${topics.join()}`),
   ),
   listed(
     OPERATIONS.transactionTransfers,
@@ -144,13 +147,15 @@ export const LISTS = [
     OPERATIONS.nftTransfers,
     { token: ART, id: 6n },
     ({ log_index }) => String(log_index),
-    ({ transfers }) => transfers.filter(({ tokenId }) => tokenId === 6n).map(({ logIndex }) => String(logIndex)),
+    ({ transfers }) =>
+      transfers.filter(({ tokenId }) => tokenId === 6n).map(({ logIndex }) => String(logIndex)),
   ),
   listed(
     OPERATIONS.tokens,
     { query: 'coin', types: ['ERC-20'] },
     ({ address_hash }) => address_hash,
-    ({ tokens }) => [...tokens.values()].filter(({ name }) => name?.startsWith('Coin')).map((each) => each.address),
+    ({ tokens }) =>
+      [...tokens.values()].filter(({ name }) => name?.startsWith('Coin')).map((each) => each.address),
   ),
   listed(
     OPERATIONS.blocks,
