@@ -20,10 +20,13 @@ const priceOf = (random: Random): number => {
 
 const rounded = (value: number): number => Number(value.toPrecision(15));
 
-const logoOf = (chainId: number, address: string | null): string =>
-  ['https://api.example.com/beta/token/logo', chainId, ...(address === null ? [] : [address])].join('/');
+const logoOf = (chainId: number, address: string): string =>
+  `https://api.example.com/beta/token/logo/${chainId}/${address}`;
 
-/** The first balance on each chain is that of its own currency. `hasLogo`: whether logos were asked for. */
+/**
+ * The first balance on each chain is that of its own currency, of which gateways take the name, the decimals and the logo from the list
+ * of chains. `hasLogo`: whether logos were asked for.
+ */
 export const balanceAt = (random: Random, place: number, hasLogo: boolean) => {
   const native = CHAINS[place];
   const [chain, chainId, symbol] = native ?? random.one(CHAINS);
@@ -37,7 +40,7 @@ export const balanceAt = (random: Random, place: number, hasLogo: boolean) => {
     address: address ?? 'native',
     amount: `${whole}${String(random.integer(2 ** 31)).padStart(18, '0')}`,
     symbol: native ? symbol : random.one(SYMBOLS),
-    ...(address !== null && { name: `Token of ${address.slice(0, 10)}` }),
+    name: address === null ? 'Ether' : `Token of ${address.slice(0, 10)}`,
     decimals: 18,
     ...(isPriced && { price_usd: price, value_usd: rounded(price * whole) }),
     ...(isPriced &&
@@ -45,7 +48,7 @@ export const balanceAt = (random: Random, place: number, hasLogo: boolean) => {
         pool_size: price === THIN_PRICE ? THIN_POOL : rounded(random.integer(2 ** 31) / 70 + 10_000),
         low_liquidity: price === THIN_PRICE,
       }),
-    ...(hasLogo && { token_metadata: { logo: logoOf(chainId, address) } }),
+    ...(hasLogo && address !== null && { token_metadata: { logo: logoOf(chainId, address) } }),
   };
 };
 
