@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ExplorerError, type Fault as Named } from '../../../src/backend/explorer/client/errors.ts';
 import { OPERATIONS } from '../../../src/backend/explorer/client/operations.ts';
+import type { ExplorerTransaction } from '../../../src/backend/explorer/client/rows.ts';
 import { madeUp, WALLET } from '../../support/blockscout/made-up.ts';
 import { type Fault, startBlockscout } from '../../support/blockscout/server.ts';
 import { runs } from '../../support/runs.ts';
@@ -376,14 +377,10 @@ describe('A row', () => {
     );
     const { items } = await asking.until(askTransactions(asking.client, explorer.chain()));
     expect(items).toHaveLength(3);
-    for (const item of items)
-      expect(item).toMatchObject({
-        type: null,
-        gas_price: null,
-        exchange_rate: null,
-        method: null,
-        status: null,
-      });
+    const unknown: Partial<ExplorerTransaction> = {
+      ...{ type: null, gas_price: null, exchange_rate: null, method: null, status: null },
+    };
+    for (const item of items) expect(item).toMatchObject(unknown);
   });
 
   const page = z.looseObject({ items: z.array(z.looseObject({})) });

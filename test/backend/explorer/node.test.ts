@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../../src/backend/explorer/client/operations.ts';
+import type { Account, ExplorerToken } from '../../../src/backend/explorer/client/rows.ts';
 import type { Hex } from '../../../src/backend/types.ts';
 import { contentsOfNode } from '../../support/blockscout/from-node.ts';
 import { startBlockscout } from '../../support/blockscout/server.ts';
@@ -48,7 +49,7 @@ describe('A wallet of a node', () => {
       { to: { hash: bob }, status: 'ok', value: 9n, raw_input: '0x', decoded_input: null },
       {
         from: { hash: bob },
-        to: { hash: coin.address, name: 'Coin', is_contract: true },
+        to: { hash: coin.address, name: 'Coin', is_contract: true } satisfies Partial<Account>,
         status: 'ok',
         raw_input: coin.data('transfer', alice, 1_000_000n),
         decoded_input: { parameters: [{ type: 'address' }, { type: 'uint256', value: '1000000' }] },
@@ -67,7 +68,10 @@ describe('A wallet of a node', () => {
     const tokens = { ...wanted, types: ['ERC-20'] } as const;
     const held = await until(client.list(chain, OPERATIONS.addressTokens, tokens, null, lookup()));
     expect(held.items).toMatchObject([
-      { token: { symbol: 'COIN', decimals: 6, exchange_rate: 2 }, value: 4_000_000n },
+      {
+        token: { symbol: 'COIN', decimals: 6, exchange_rate: 2 } satisfies Partial<ExplorerToken>,
+        value: 4_000_000n,
+      },
     ]);
     const nfts = await until(client.list(chain, OPERATIONS.addressNft, wanted, null, lookup()));
     expect(nfts.items).toMatchObject([

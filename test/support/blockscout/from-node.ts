@@ -17,7 +17,7 @@ import {
 
 /** The contents of a simulated explorer that has indexed a node: all blocks, with what is in them. */
 
-export type CallNode = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
+type CallNode = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
 
 type Options = {
   readonly chainId: number;

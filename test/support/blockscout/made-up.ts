@@ -31,7 +31,7 @@ export type Sizes = {
   readonly holders: number;
 };
 
-export const SIZES: Sizes = {
+const SIZES: Sizes = {
   ...{ transactions: 3, pending: 1, transfers: 4, internals: 2, logs: 3, tokens: 3, nfts: 3, holders: 2 },
 };
 

@@ -24,7 +24,7 @@ const PRECISE = '000Z';
 /** With six digits of a second. */
 const timeText = (ms: number): string => new Date(ms).toISOString().replace(/Z$/, PRECISE);
 
-export const addressRow = ({ contracts, tokens }: Contents, address: Hex): Row => {
+const addressRow = ({ contracts, tokens }: Contents, address: Hex): Row => {
   const contract = contracts.get(address);
   const token = tokens.get(address);
   const isScam = token?.isScam ?? false;

@@ -61,8 +61,6 @@ type Options = {
   readonly now?: () => number;
 };
 
-export type Blockscout = Awaited<ReturnType<typeof startBlockscout>>;
-
 const FREE_CREDITS = 100_000;
 const FREE_PER_SECOND = 5;
 const DAY_MS = 86_400_000;

@@ -18,7 +18,7 @@ import {
 import { createQueue, type Queue } from './queue.ts';
 
 /** What is known of one limit of requests: the hosted API's, or that of an instance. */
-export type HostState = LimitsState & {
+type HostState = LimitsState & {
   /** Without credentials. */
   readonly host: string;
   readonly waiting: number;

@@ -32,8 +32,6 @@ export type Fault =
   /** A version that is not supported. */
   | { readonly kind: 'tooOld'; readonly major: number };
 
-export type FaultKind = Fault['kind'];
-
 /** The only error of the client, beside the reason of a signal that aborts. It contains no text of the explorer, and no key. */
 export class ExplorerError extends Error {
   override readonly name = 'ExplorerError';

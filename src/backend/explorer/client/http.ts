@@ -11,7 +11,7 @@ const HEADERS = {
 };
 
 /** A page of a hundred transactions with much call data has some megabytes. */
-export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 5_000;
 
 export type Http = {

@@ -6,6 +6,7 @@ import {
   backendVersion,
   block,
   contract,
+  type ExplorerTransfer,
   etherscanTransaction,
   holder,
   indexingStatus,
@@ -56,7 +57,7 @@ export type TokenType = 'ERC-20' | 'ERC-721' | 'ERC-1155';
 const typesIn = (types: readonly TokenType[] | undefined): string | undefined => types?.join();
 
 /** Rows of an ERC-1155 batch have one log. Equal ids of a batch are one row. */
-const transferIdentity = ({ block_number, log_index, total }: z.output<typeof tokenTransfer>): string =>
+const transferIdentity = ({ block_number, log_index, total }: ExplorerTransfer): string =>
   `${block_number} ${log_index} ${total?.token_id ?? ''}`;
 
 /** Everything that is asked of explorers. */
@@ -234,5 +235,3 @@ export const OPERATIONS = {
     value: backendVersion,
   }),
 } as const;
-
-export type OperationName = keyof typeof OPERATIONS;

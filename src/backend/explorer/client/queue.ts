@@ -6,7 +6,7 @@ import type { Limits, Refusal } from './limits.ts';
 const CONCURRENCY = 4;
 
 /** Whose turn a request is in, and how long it can wait. */
-export type Turn = {
+type Turn = {
   readonly client: string;
   readonly credits: number;
   /** When nobody waits for it any more, in milliseconds since 1970. It may become later. */
