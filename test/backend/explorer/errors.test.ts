@@ -267,6 +267,15 @@ test('what the explorer does not know is null, and what a list is of that it doe
   expect(await faultOf(asking.until(logs))).toEqual({ kind: 'notFound' });
 });
 
+test('an address is never unknown', async () => {
+  await using explorer = await startInstance();
+  await using asking = startAsking();
+  const { client } = asking;
+  explorer.plant({ status: 404, json: { message: 'Not found' } });
+  const asked = client.one(explorer.chain(), OPERATIONS.address, { address: WALLET }, client.lookup('one'));
+  expect(await faultOf(asking.until(asked))).toEqual({ kind: 'notFound' });
+});
+
 test('an explorer that is not there is named', async () => {
   const explorer = await startInstance();
   const chain = explorer.chain();

@@ -45,7 +45,10 @@ describe('The queue of a host', () => {
     const asked = names(30).map((name, at) => ask(name, name, explorer.chain(at % 2 === 0 ? 1 : 10)));
     await until(Promise.all(asked));
     expect(mostInASecond(explorer.requests)).toBeLessThanOrEqual(perSecond);
-    expect(Math.max(...explorer.requests.map(({ concurrency }) => concurrency))).toBeLessThanOrEqual(4);
+    for (const id of [1, 10]) {
+      const ofChain = explorer.requests.filter(({ chainId }) => chainId === id);
+      expect(Math.max(...ofChain.map(({ concurrency }) => concurrency))).toBeLessThanOrEqual(4);
+    }
     const took = (explorer.requests.at(-1)?.at ?? 0) - (explorer.requests[0]?.at ?? 0);
     expect(took).toBeLessThan((30 / perSecond) * 1_200);
   });
@@ -57,9 +60,23 @@ describe('The queue of a host', () => {
     const few = [ask('little', 'modest'), ask('less', 'other')];
     await until(Promise.all([...many, ...few]));
     const placeOf = (name: string) => explorer.requests.findIndex(({ path }) => path.includes(address(name)));
-    // Four are under way before any waits.
     expect(placeOf('little')).toBeLessThan(7);
     expect(placeOf('less')).toBeLessThan(8);
+  });
+
+  test('has room for other chains, and other clients, while one waits for its explorer', async () => {
+    await using world = await start({ perSecond: 50 });
+    const { explorer, until, ask } = world;
+    await until(ask('first'));
+    const slow = names(10);
+    explorer.plant({ isSilent: true }, ({ path }) => slow.some((name) => path.includes(address(name))));
+    const never = Promise.allSettled(slow.map((name) => ask(name, 'one')));
+    await expect.poll(() => explorer.requests.length).toBe(4);
+    expect(await ask('other', 'other')).not.toBeNull();
+    expect(await ask('elsewhere', 'one', explorer.chain(10))).not.toBeNull();
+    expect(explorer.requests).toHaveLength(6);
+    world.clock.advance(10_000);
+    for (const each of await never) expect(each).toMatchObject({ reason: { fault: { kind: 'timeout' } } });
   });
 
   test('gives up those whose time is over, and only those', async () => {
@@ -157,7 +174,9 @@ describe('Credits', () => {
     await using world = await start({ credits: 110 });
     const { explorer, client, until, ask, clock } = world;
     for (const name of names(5)) await until(ask(name));
-    expect(client.state()).toMatchObject([{ creditsLeft: 10, requests: new Map([['address', 5]]) }]);
+    expect(client.state()).toMatchObject([
+      { creditsLeft: 10, spent: new Map([['address', { requests: 5, credits: 100 }]]) },
+    ]);
     expect(await faultOf(until(ask('sixth')))).toEqual(OUT);
     // The account is of all chains.
     expect(await faultOf(until(ask('sixth', 'one', explorer.chain(10))))).toEqual(OUT);

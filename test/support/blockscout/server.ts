@@ -20,7 +20,7 @@ export type SeenRequest = {
   readonly credits: number;
   /** When it came, by the simulator's clock. */
   readonly at: number;
-  /** How many requests were under way when it came, itself included. */
+  /** How many requests for the same chain were under way when it came, itself included. */
   readonly concurrency: number;
 };
 
@@ -73,7 +73,7 @@ export const startBlockscout = async ({ chains, hosted, now = Date.now }: Option
     left: number;
   }[] = [];
   const versions = new Map(chains.map(({ id, version = '12.0.2' }) => [id, version]));
-  let underWay = 0;
+  const underWay = new Map<number | null, number>();
   let spent = { day: 0, credits: 0 };
   let counted = { second: 0, requests: 0 };
 
@@ -157,17 +157,20 @@ export const startBlockscout = async ({ chains, hosted, now = Date.now }: Option
   };
 
   const server = createServer((request, response) => {
-    underWay += 1;
-    response.once('close', () => {
-      underWay -= 1;
-    });
     const target = request.url ?? '';
     const url = new URL(target, 'http://simulated');
     const [, id = '', path = ''] = /^(?:\/(\d+))?\/api(?=\/|$)(.*)$/.exec(url.pathname) ?? [];
+    const named = id === '' ? null : Number(id);
+    const chainId = hosted === undefined ? (chains[0]?.id ?? null) : named;
+    const count = (change: number): number => {
+      underWay.set(chainId, (underWay.get(chainId) ?? 0) + change);
+      return underWay.get(chainId) ?? 0;
+    };
+    response.once('close', () => count(-1));
     const seen: SeenRequest = {
-      chainId: hosted === undefined ? (chains[0]?.id ?? null) : id === '' ? null : Number(id),
+      chainId,
       ...{ path, query: url.searchParams, headers: request.headers, target },
-      ...{ credits: creditsOf(path), at: now(), concurrency: underWay },
+      ...{ credits: creditsOf(path), at: now(), concurrency: count(1) },
     };
     requests.push(seen);
     serve(seen, response).catch((problem: unknown) => {

@@ -23,9 +23,11 @@ type HostState = LimitsState & {
   readonly host: string;
   readonly waiting: number;
   readonly running: number;
-  /** Requests by the name of their operation. Those to the hosted API have cost the credits of the operation each. */
-  readonly requests: ReadonlyMap<string, number>;
+  /** By the name of the operation. Only the hosted API counts credits. */
+  readonly spent: ReadonlyMap<string, Spent>;
 };
+
+type Spent = { readonly requests: number; readonly credits: number };
 
 /** Asks explorers. Every failure is an ExplorerError, or the reason of the lookup's signal. */
 export type ExplorerClient = {
@@ -43,7 +45,7 @@ export type ExplorerClient = {
     lookup: Lookup,
     limit?: number,
   ): Promise<Page<Row>>;
-  /** Resolves with null for what the explorer does not know. */
+  /** Resolves with null for what the explorer does not know, where it need not know all. */
   one<Parameters, Value>(
     chain: ExplorerChain,
     operation: ItemOperation<Parameters, Value>,
@@ -82,7 +84,7 @@ type Host = {
   readonly name: string;
   readonly limits: Limits;
   readonly queue: Queue;
-  readonly requests: Map<string, number>;
+  readonly spent: Map<string, Spent>;
 };
 
 type Request = {
@@ -108,7 +110,7 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     const known = hosts.get(name);
     if (known !== undefined) return known;
     const limits = limitsOf(chain);
-    const made = { name, limits, queue: createQueue(limits, clock), requests: new Map<string, number>() };
+    const made = { name, limits, queue: createQueue(limits, clock), spent: new Map<string, Spent>() };
     hosts.set(name, made);
     return made;
   };
@@ -116,8 +118,10 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   /** One attempt, in its turn. */
   const exchange = async (request: Request, host: Host, url: URL, signal: AbortSignal): Promise<unknown> => {
     const { chain, operation, query } = request;
-    const { limits, requests } = host;
-    requests.set(operation.name, (requests.get(operation.name) ?? 0) + 1);
+    const { limits, spent } = host;
+    const { requests, credits } = spent.get(operation.name) ?? { requests: 0, credits: 0 };
+    const cost = chain.isHosted ? operation.credits : 0;
+    spent.set(operation.name, { requests: requests + 1, credits: credits + cost });
     const answer = await withTimeout(clock, timeoutMs, signal, (ended) =>
       http.get(url, chain.headers, ended),
     ).catch((problem: unknown) => {
@@ -135,7 +139,7 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   const attempts = async (request: Request, url: URL, client: string, flight: Flight): Promise<unknown> => {
     const { chain, operation } = request;
     const host = hostOf(request);
-    const turn = { client, credits: operation.credits, ...flight };
+    const turn = { client, chainId: chain.id, credits: operation.credits, ...flight };
     const toError = (fault: Fault) => new ExplorerError(chain.id, fault);
     const attempt = () => host.queue.run(turn, toError, () => exchange(request, host, url, flight.signal));
     try {
@@ -165,7 +169,12 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
       const body = await ask(request, lookup);
       return reading(chain, () => parseAt(operation.value, body, ''));
     } catch (problem) {
-      if (problem instanceof ExplorerError && problem.fault.kind === 'notFound') return null;
+      if (
+        operation.mayBeAbsent === true &&
+        problem instanceof ExplorerError &&
+        problem.fault.kind === 'notFound'
+      )
+        return null;
       throw problem;
     }
   };
@@ -229,8 +238,8 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     one,
     version,
     state: () =>
-      [...hosts.values()].map(({ name, limits, queue, requests }) => ({
-        ...{ host: name, requests },
+      [...hosts.values()].map(({ name, limits, queue, spent }) => ({
+        ...{ host: name, spent },
         ...limits.state(),
         ...queue.counts(),
       })),

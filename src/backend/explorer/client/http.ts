@@ -13,6 +13,8 @@ const HEADERS = {
 /** A page of a hundred transactions with much call data has some megabytes. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 5_000;
+/** To one host. Queues let fewer requests through. */
+const CONNECTIONS = 128;
 
 export type Http = {
   /** Resolves with any answer, or with why there is none. Follows no redirect. Rejects with the reason of the signal only. */
@@ -27,7 +29,7 @@ export type Http = {
 /** `userAgent` is sent with each request: protections turn those away that have none. */
 export const createHttp = (userAgent: string): Http => {
   const agent = new Agent({
-    ...{ maxResponseSize: MAX_ANSWER_BYTES, maxHeaderSize: 32_768, connections: 8 },
+    ...{ maxResponseSize: MAX_ANSWER_BYTES, maxHeaderSize: 32_768, connections: CONNECTIONS },
     connect: { timeout: CONNECT_MS },
   });
   return {

@@ -44,7 +44,11 @@ export type ListOperation<Parameters, Row> = Operation<Parameters> & {
 };
 
 /** One thing that an explorer knows. */
-export type ItemOperation<Parameters, Value> = Operation<Parameters> & { readonly value: z.ZodType<Value> };
+export type ItemOperation<Parameters, Value> = Operation<Parameters> & {
+  readonly value: z.ZodType<Value>;
+  /** Whether explorers say of some that there is no such thing. They know every address. Default: false. */
+  readonly mayBeAbsent?: boolean;
+};
 
 const list = <Parameters, Row>(operation: ListOperation<Parameters, Row>) => operation;
 const item = <Parameters, Value>(operation: ItemOperation<Parameters, Value>) => operation;
@@ -199,6 +203,7 @@ export const OPERATIONS = {
     name: 'transaction',
     path: ({ hash }: OfTransaction) => `/transactions/${hash}`,
     credits: 20,
+    mayBeAbsent: true,
     // One that is in no block yet does not exist so far.
     value: z.union([z.object({ block_number: z.null() }).transform(() => null), transaction]),
   }),
@@ -206,12 +211,14 @@ export const OPERATIONS = {
     name: 'block',
     path: ({ block }: { readonly block: number | Hex }) => `/blocks/${block}`,
     credits: 20,
+    mayBeAbsent: true,
     value: block,
   }),
   token: item({
     name: 'token',
     path: ({ token }: { readonly token: Hex }) => `/tokens/${token}`,
     credits: 20,
+    mayBeAbsent: true,
     value: token,
   }),
   /** A contract's name and ABI, where its source is verified. */
@@ -219,6 +226,7 @@ export const OPERATIONS = {
     name: 'contract',
     path: ({ address }: OfAddress) => `/smart-contracts/${address}`,
     credits: 20,
+    mayBeAbsent: true,
     value: contract,
   }),
   stats: item({ name: 'stats', path: (_: object) => '/stats', credits: 20, value: stats }),
@@ -232,6 +240,7 @@ export const OPERATIONS = {
     name: 'backendVersion',
     path: (_: object) => '/config/backend-version',
     credits: 20,
+    mayBeAbsent: true,
     value: backendVersion,
   }),
 } as const;

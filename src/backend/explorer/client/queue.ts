@@ -2,12 +2,16 @@ import type { Clock } from './chain.ts';
 import type { Fault } from './errors.ts';
 import type { Limits, Refusal } from './limits.ts';
 
-/** Requests to an explorer that work at a time. More of them would only make each slower. */
+/** Requests for a chain that work at a time. More of them would only make each slower. */
 const CONCURRENCY = 4;
+/** Those of one client. A wallet that takes its explorer long leaves others room. */
+const CONCURRENCY_OF_CLIENT = 3;
 
 /** Whose turn a request is in, and how long it can wait. */
 type Turn = {
   readonly client: string;
+  /** What is slow by itself: one chain of the hosted API leaves the others room. */
+  readonly chainId: number;
   readonly credits: number;
   /** When nobody waits for it any more, in milliseconds since 1970. It may become later. */
   readonly endsAt: () => number;
@@ -27,6 +31,7 @@ export type Queue = {
 };
 
 type Waiter = Turn & {
+  readonly turn: Turn;
   readonly start: () => void;
   readonly refuse: (fault: Fault) => void;
 };
@@ -34,12 +39,25 @@ type Waiter = Turn & {
 export const createQueue = (limits: Limits, clock: Clock): Queue => {
   /** By client, in the order of their turns. */
   const waiting = new Map<string, Waiter[]>();
-  let running = 0;
+  const running: Turn[] = [];
   let isFilling = false;
   let mayFillMore = false;
   let stopWaiting = () => {};
 
-  const next = (): Waiter | undefined => waiting.values().next().value?.[0];
+  const hasRoom = ({ client, chainId }: Turn): boolean => {
+    const ofChain = running.filter((turn) => turn.chainId === chainId);
+    const ofClient = ofChain.filter((turn) => turn.client === client);
+    return ofChain.length < CONCURRENCY && ofClient.length < CONCURRENCY_OF_CLIENT;
+  };
+
+  /** The first that may start. */
+  const next = (): Waiter | undefined => {
+    for (const own of waiting.values()) {
+      const found = own.find(hasRoom);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
 
   const leave = (waiter: Waiter): void => {
     const own = waiting.get(waiter.client) ?? [];
@@ -56,7 +74,7 @@ export const createQueue = (limits: Limits, clock: Clock): Queue => {
       waiting.delete(waiter.client);
       waiting.set(waiter.client, others);
     }
-    running += 1;
+    running.push(waiter.turn);
     waiter.start();
   };
 
@@ -68,13 +86,12 @@ export const createQueue = (limits: Limits, clock: Clock): Queue => {
   };
 
   const fillNow = async (): Promise<void> => {
-    for (let first = next(); first !== undefined && running < CONCURRENCY; first = next()) {
+    for (let first = next(); first !== undefined; first = next()) {
       const refusal = await limits.take(first.credits);
       if (refusal !== null) return refuse(refusal);
-      // Another one may be the first by now, or none.
-      const taker = next();
-      if (taker === undefined) limits.unanswered(first.credits);
-      else begin(taker);
+      // It may have left meanwhile.
+      if (waiting.get(first.client)?.includes(first)) begin(first);
+      else limits.unanswered(first.credits);
     }
   };
 
@@ -98,7 +115,7 @@ export const createQueue = (limits: Limits, clock: Clock): Queue => {
         then();
       };
       const waiter: Waiter = {
-        ...turn,
+        ...{ ...turn, turn },
         start: end(resolve),
         refuse: (fault) => {
           leave(waiter);
@@ -123,10 +140,10 @@ export const createQueue = (limits: Limits, clock: Clock): Queue => {
       try {
         return await task();
       } finally {
-        running -= 1;
+        running.splice(running.indexOf(turn), 1);
         fill();
       }
     },
-    counts: () => ({ waiting: [...waiting.values()].flat().length, running }),
+    counts: () => ({ waiting: [...waiting.values()].flat().length, running: running.length }),
   };
 };
