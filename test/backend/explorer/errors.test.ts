@@ -1,13 +1,10 @@
 import { inspect } from 'node:util';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ExplorerError, type Fault as Named } from '../../../src/backend/explorer/client/errors.ts';
 import { OPERATIONS } from '../../../src/backend/explorer/client/operations.ts';
-import type { ExplorerTransaction } from '../../../src/backend/explorer/client/rows.ts';
 import { madeUp, WALLET } from '../../support/blockscout/made-up.ts';
 import { type Fault, startBlockscout } from '../../support/blockscout/server.ts';
-import { runs } from '../../support/runs.ts';
 import { hashOf } from '../indexer/support/blocks.ts';
 import { endless, serve } from '../indexer/support/server.ts';
 import { askTransactions, faultOf, KEY, LISTS, startAsking } from './support/asking.ts';
@@ -18,8 +15,7 @@ const MIDNIGHT = Date.UTC(2026, 10, 28, 0, 1);
 const NOW = Date.UTC(2026, 10, 27, 12);
 
 const startHosted = (now = () => NOW) => startBlockscout({ chains: [{ id: 1, contents }], hosted, now });
-const startInstance = (known = contents) =>
-  startBlockscout({ chains: [{ id: 1, contents: known }], now: () => NOW });
+const startInstance = () => startBlockscout({ chains: [{ id: 1, contents }], now: () => NOW });
 
 const isList = ({ path }: { readonly path: string }): boolean => path.endsWith('/transactions');
 
@@ -316,83 +312,6 @@ describe('The route in the style of Etherscan', () => {
   ])('fails by %s with HTTP 200', async (_, json, expected) => {
     expect(await ask({ json })).toMatchObject(expected);
   });
-});
-
-describe('A row', () => {
-  /** Members without which a row would say something else, and by which it is one. */
-  const STRICT = [
-    ['addressTransactions', ['hash', 'timestamp', 'position', 'from', 'value', 'nonce', 'raw_input']],
-    ['addressTokenTransfers', ['block_number', 'log_index', 'from', 'to', 'token', 'total']],
-    ['addressInternalTransactions', ['transaction_hash', 'index', 'from', 'value', 'success', 'timestamp']],
-    ['addressTokens', ['token', 'value']],
-    ['addressNft', ['id', 'token']],
-    ['transactionLogs', ['address', 'topics', 'data', 'index', 'transaction_hash']],
-    ['tokenHolders', ['address', 'value']],
-    ['blocks', ['hash', 'height', 'timestamp']],
-  ] as const;
-  const odd = fc.constantFrom(undefined, -1, 1.5, '', 'abc', '0x', '-5', '1e3', 'ok', {}, [[]], { value: 5 });
-
-  test.each(STRICT)('of %s without what it must say is an error', async (name, strict) => {
-    const list = LISTS.find((each) => each.name === name) ?? LISTS[0];
-    await using explorer = await startInstance(madeUp({ pending: 0 }));
-    await using asking = startAsking();
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...strict), fc.nat(1), odd, async (member, at, value) => {
-        // Each is of its type for one of the members.
-        fc.pre(!(member === 'raw_input' || member === 'data') || value !== '0x');
-        explorer.mend();
-        explorer.plant(
-          {
-            change: (body) => {
-              const { items, ...rest } = page.parse(body);
-              return {
-                ...rest,
-                items: items.map((item, place) => (place === at ? { ...item, [member]: value } : item)),
-              };
-            },
-          },
-          ({ path }) => !path.endsWith('version'),
-        );
-        const fault = await faultOf(asking.until(list.ask(asking.client, explorer.chain())));
-        expect(fault).toMatchObject({
-          kind: 'malformed',
-          where: expect.stringContaining(`items.${at}.${member}`),
-        });
-      }),
-      { numRuns: runs(100, 12) },
-    );
-  });
-
-  test('without what lookups can do without is a row', async () => {
-    await using explorer = await startInstance();
-    await using asking = startAsking();
-    explorer.plant(
-      {
-        change: (body) => {
-          const { items, ...rest } = page.parse(body);
-          const odd = {
-            type: 'new',
-            gas_price: 7,
-            exchange_rate: {},
-            fee: null,
-            method: [],
-            unknown: 1,
-            status: 'new',
-          };
-          return { ...rest, items: items.map((item) => ({ ...item, ...odd })) };
-        },
-      },
-      isList,
-    );
-    const { items } = await asking.until(askTransactions(asking.client, explorer.chain()));
-    expect(items).toHaveLength(3);
-    const unknown: Partial<ExplorerTransaction> = {
-      ...{ type: null, gas_price: null, exchange_rate: null, method: null, status: null },
-    };
-    for (const item of items) expect(item).toMatchObject(unknown);
-  });
-
-  const page = z.looseObject({ items: z.array(z.looseObject({})) });
 });
 
 test('a lookup whose time is over, or which nobody waits for, asks nothing', async () => {

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { OPERATIONS } from '../../../src/backend/explorer/client/operations.ts';
 import type { Cursor } from '../../../src/backend/explorer/client/paging.ts';
 import { madeUp, WALLET } from '../../support/blockscout/made-up.ts';
@@ -151,51 +150,3 @@ describe('The dialect', () => {
     expect(await faultOf(asking.until(version))).toEqual({ kind: 'tooOld', major: 10 });
   });
 });
-
-describe('Rows', () => {
-  test('that are in no block yet are left out, and make no page the last', async () => {
-    const contents = madeUp({ transactions: 4, pending: 120 });
-    await using explorer = await startBlockscout({ chains: [{ id: 1, contents }] });
-    await using asking = startAsking();
-    const page = await asking.until(LISTS[0].page(asking.client, explorer.chain()));
-    expect(page.items).toEqual([]);
-    expect(page.next).not.toBeNull();
-  });
-
-  test('that a page repeats come once', async () => {
-    const contents = madeUp({ transactions: 4, pending: 0 });
-    await using explorer = await startBlockscout({ chains: [{ id: 1, contents }] });
-    await using asking = startAsking();
-    explorer.plant(
-      { change: (body) => ({ ...pageIn(body), items: [...pageIn(body).items, ...pageIn(body).items] }) },
-      ({ path }) => path.endsWith('/transactions'),
-    );
-    const page = await asking.until(LISTS[0].page(asking.client, explorer.chain()));
-    expect(page.items).toHaveLength(4);
-  });
-
-  test('that the explorer has not processed yet make the list incomplete', async () => {
-    await using explorer = await startBlockscout({ chains: [{ id: 1, contents: madeUp() }] });
-    await using asking = startAsking();
-    const [, , internals] = LISTS;
-    const page = () => asking.until(internals.page(asking.client, explorer.chain()));
-    expect(await page()).toMatchObject({ isIncomplete: false });
-    explorer.plant({ change: (body) => ({ ...pageIn(body), meta: { status: 2, message: 'not yet' } }) });
-    expect(await page()).toMatchObject({ isIncomplete: true });
-  });
-
-  test('beyond those that numbered pages reach are said to be missing', async () => {
-    await using explorer = await startBlockscout({ chains: [{ id: 1, contents: madeUp() }] });
-    await using asking = startAsking();
-    const { client } = asking;
-    const page = (pageSize: number) => {
-      const wanted = { address: WALLET, pageSize };
-      return client.list(explorer.chain(), OPERATIONS.txlist, wanted, null, client.lookup('one'));
-    };
-    expect(await asking.until(page(5_000))).toMatchObject({ next: { page: 2 }, isIncomplete: false });
-    expect(await asking.until(page(10_000))).toMatchObject({ next: null, isIncomplete: true });
-  });
-});
-
-const pageIn = (body: unknown) =>
-  z.looseObject({ items: z.array(z.looseObject({})), next_page_params: z.unknown() }).parse(body);
