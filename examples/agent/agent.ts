@@ -1,9 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-/** What a result says beside its data. */
+type Chain = { readonly chainId: number; readonly supports: readonly string[] | null };
+
+/** What the agent reads of a result. */
 type Result = {
-  readonly data?: Readonly<Record<string, unknown>> | null;
+  /** Of `Chains`. */
+  readonly data?: { readonly chains?: readonly Chain[] } | null;
   readonly errors?: readonly {
     readonly message: string;
     readonly extensions: { readonly code: string; readonly retryAfterMs?: number };
@@ -25,9 +28,17 @@ type Options = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+/** The tools that it looks at a wallet with, and what a chain must support for each of them. */
+const TOOLS = {
+  WalletWorth: 'BALANCES',
+  WalletActivity: 'ACTIVITY',
+  WalletPositions: 'DEFI_POSITIONS',
+  WalletCollectibles: 'COLLECTIBLES',
+};
+
 /**
- * Looks at a wallet chain after chain, as an agent does: by tools that say what they cost. When its budget is spent, it is told
- * for how long, waits, and finishes the call.
+ * Looks at a wallet on the first two chains, as an agent does: by tools that say what they cost. When its budget is spent, it is
+ * told for how long, waits, and finishes the call.
  */
 export const lookAtWallet = async (url: string, { address, say, wait = delay, headers = {} }: Options) => {
   const client = new Client({ name: 'wallet-agent', version: '1.0.0' });
@@ -57,9 +68,10 @@ export const lookAtWallet = async (url: string, { address, say, wait = delay, he
   try {
     const { tools } = await client.listTools();
     say(`Tools: ${tools.map(({ name }) => name).join(', ')}`);
-    for (const chainId of [1, 8453])
-      for (const tool of ['WalletWorth', 'WalletActivity', 'WalletPositions', 'WalletCollectibles'])
-        await insist(tool, { address, chainIds: [chainId] });
+    const { data } = await call('Chains', {});
+    for (const { chainId, supports } of data?.chains?.slice(0, 2) ?? [])
+      for (const [tool, needed] of Object.entries(TOOLS))
+        if (supports?.includes(needed) ?? true) await insist(tool, { address, chainIds: [chainId] });
   } finally {
     await client.close();
   }

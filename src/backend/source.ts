@@ -1,7 +1,21 @@
 import type { Changes } from './changes.ts';
 import type { Revert } from './evm/revert.ts';
 import type { Operation } from './http/http.ts';
-import type { Awaitable, Block, Chain, Decoded, Hex, LogEntry, Token, Transaction } from './types.ts';
+import type {
+  ActivityType,
+  AssetType,
+  Awaitable,
+  Block,
+  Call,
+  Chain,
+  Decoded,
+  EffectiveTransaction,
+  Hex,
+  ListedTransaction,
+  LogEntry,
+  Token,
+  Transaction,
+} from './types.ts';
 
 /**
  * What is known of chains, their assets and their contracts. It answers at once: what a block needs is fetched before listeners
@@ -26,34 +40,51 @@ export type ChainReader = {
   /** The name of a contract; null when it is unknown. */
   contractName(chainId: number, address: Hex): string | null;
   /** The decoded call; null when the contract or the method is unknown, or the call data does not fit the method. */
-  decodeCall(transaction: Transaction): Decoded | null;
+  decodeCall(call: Call): Decoded | null;
   decodeLog(chainId: number, log: LogEntry): Decoded | null;
 };
 
-/**
- * A place in a list, which offsets carry. Lists are in descending order of their places, compared member by member;
- * what the members mean is the source's own business.
- */
+/** A place in a list, which offsets carry. What it means is the source's own business. */
 export type Place = readonly (string | number)[];
 
 /** What is asked for of a list: `limit` items or more from behind a place on, as far as there are any. */
 export type Wanted = { readonly after: Place | null; readonly limit: number };
 
-/** Items of a list, in its order. They may be more than was asked for, also from before the place. */
+/** A chain that could not be read, so that what a list has of it is missing, and why; null where that is not known. */
+export type FailedChain = { readonly chainId: number; readonly reason: string | null };
+
+/** Items of a list, in its order. They may be more than was asked for. */
 export type Part<Item> = {
   readonly items: readonly Item[];
+  /** How many of the items come before the place, which a source may return as well. Default: 0. */
+  readonly before?: number;
   /** The place behind which the list goes on; null when that was all. */
   readonly next: Place | null;
+  /** Whether a page may end with them although it could have more, as those cost further requests. Default: false. */
+  readonly isEnough?: boolean;
+  /** The chains of which anything is missing. Default: none. */
+  readonly failed?: readonly FailedChain[];
 };
 
 /** Where a page begins: behind a place, or, `including` it, with the item at the place. */
 export type PageStart = { readonly place: Place; readonly including: boolean };
 
-export type TransactionPage = {
-  /** Newest first. */
-  readonly transactions: readonly { readonly transaction: Transaction; readonly place: Place }[];
-  /** Whether older ones follow. */
-  readonly hasMore: boolean;
+/** A transaction in a list, newest first. */
+export type Listed<Of> = { readonly transaction: Of; readonly place: Place };
+
+/**
+ * What a list of transactions must say beside what it says anyway. Some sources need a request for each transaction: without the
+ * detail, they leave null what it is about. With it nothing is null: a chain where it can't be read has failed.
+ */
+export const DETAILS = ['logs', 'block_hash'] as const;
+
+export type Detail = (typeof DETAILS)[number];
+
+/** The activities that are wanted: those of these types, of one of these assets. Null: any. */
+export type ActivityFilter = {
+  readonly types: readonly ActivityType[] | null;
+  readonly assetTypes: readonly AssetType[] | null;
+  readonly tokens: readonly Hex[] | null;
 };
 
 /** One NFT, or several of one ERC-1155 id, that a wallet holds. */
@@ -65,10 +96,12 @@ export type Holding = {
   readonly symbol: string | null;
   readonly tokenId: bigint;
   readonly balance: bigint;
-  /** When the wallet last received it, in milliseconds since 1970. */
-  readonly acquiredAt: number;
+  /** When the wallet last received it, in milliseconds since 1970; null when it is unknown. */
+  readonly acquiredAt: number | null;
   /** Its last price on a marketplace, in the native asset's smallest unit; null when it is unknown. */
   readonly soldFor: bigint | null;
+  /** Its metadata, from a source that lists it with the NFT. */
+  readonly metadata?: NftMetadata | null;
   readonly place: Place;
 };
 
@@ -111,11 +144,11 @@ export type Beginning = {
 };
 
 /** What an account holds of the native asset (a null token) or of an ERC-20. */
-export type AssetBalance = { readonly chain: Chain; readonly token: Hex | null; readonly amount: bigint };
-
-export type AccountBalances = Part<AssetBalance> & {
-  /** The ids of the chains whose balances could not be read. */
-  readonly failed: readonly number[];
+export type AssetBalance = {
+  readonly chain: Chain;
+  readonly token: Hex | null;
+  readonly amount: bigint;
+  readonly place: Place;
 };
 
 /** What an account allows another one to move of its assets now. */
@@ -133,24 +166,30 @@ export type Allowance = {
 };
 
 export type Allowances = Part<Allowance> & {
-  /** What could not be read. */
-  readonly failed: readonly { readonly chain: Chain; readonly token: Hex }[];
+  /** The approvals that could not be read. */
+  readonly unread: readonly { readonly chain: Chain; readonly token: Hex }[];
 };
 
 export type Holder = {
   readonly account: Hex;
   /** More than 0. */
   readonly amount: bigint;
-  /** When it first received the token, in milliseconds since 1970. */
-  readonly acquiredAt: number;
-  /** Whether it ever sent the token. */
-  readonly hasSent: boolean;
+  /** When it first received the token, in milliseconds since 1970; null when it is unknown. */
+  readonly acquiredAt: number | null;
+  /** Whether it ever sent the token; null when it is unknown. */
+  readonly hasSent: boolean | null;
   readonly place: Place;
 };
 
 export type Holders = Part<Holder> & {
   /** Whether its events say who holds a token. Without, each amount is right, but the order may not be, and holders may be missing. */
   readonly isWhole: boolean;
+};
+
+export type FoundTokens = {
+  readonly tokens: readonly Token[];
+  /** Default: none. */
+  readonly failed?: readonly FailedChain[];
 };
 
 export type Pool = {
@@ -206,51 +245,59 @@ export type ChainStatus = {
  * units, errors) is the lookups' own.
  */
 export type ChainData = ChainReader & {
+  /** The details that cost it further requests: only those that are wanted are asked for. */
+  readonly costly: readonly Detail[];
   /** The newest `limit` transactions of a wallet on the given chains, or those from a place on. */
   transactions(
     wallet: Hex,
     chainIds: ReadonlySet<number>,
     limit: number,
     start: PageStart | null,
-  ): Awaitable<TransactionPage>;
+    details: ReadonlySet<Detail>,
+  ): Awaitable<Part<Listed<ListedTransaction>>>;
+  /**
+   * The transactions by which a wallet's activities are known, as `transactions` lists them. Those may be left out that have none
+   * of the wanted activities.
+   */
+  effects(
+    wallet: Hex,
+    chainIds: ReadonlySet<number>,
+    limit: number,
+    start: PageStart | null,
+    filter: ActivityFilter,
+  ): Awaitable<Part<Listed<EffectiveTransaction>>>;
   /** The transaction with this hash; null when the chain has none. Rejects with Refused where that can't be known now. */
-  transaction(chainId: number, hash: Hex): Awaitable<Transaction | null>;
+  transaction(chainId: number, hash: Hex, details: ReadonlySet<Detail>): Awaitable<ListedTransaction | null>;
   /** Why a failed transaction failed. Rejects when that can't be known now. */
-  revert(transaction: Transaction): Awaitable<Revert>;
-  /** The NFTs of a wallet on the given chains, the most recently acquired first. */
+  revert(transaction: ListedTransaction): Awaitable<Revert>;
+  /** The NFTs of a wallet on the given chains: the most recently acquired first, where the source knows when that was. */
   holdings(wallet: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<Part<Holding>>;
   /** Null when the NFT's metadata is unknown. */
   metadata(holding: Holding): Awaitable<NftMetadata | null>;
   /** Null for a contract that is not an NFT collection. Spam collections are described as well. */
   collection(chainId: number, address: Hex): Awaitable<Collection | null>;
   /**
-   * The fungible assets of an account on the given chains, without balances of 0, in ascending order of places:
-   * the chain's id and the token's address, which is empty for the native asset. Where one asset is asked for, others may come
+   * The fungible assets of an account on the given chains, without balances of 0. Where one asset is asked for, others may come
    * with it.
    */
   balances(
     account: Hex,
     chainIds: ReadonlySet<number>,
     wanted: Wanted | { readonly asset: Hex | null },
-  ): Awaitable<AccountBalances>;
-  /**
-   * What an account allows others on the given chains, as its contracts say it, in ascending order of places: the chain's id, the
-   * token, the spender, and what is allowed.
-   */
+  ): Awaitable<Part<AssetBalance>>;
+  /** What an account allows others on the given chains, as its contracts say it. */
   approvals(owner: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Awaitable<Allowances>;
-  /**
-   * The holders of an ERC-20, the greatest first, and equal ones by their addresses; null for an unknown token. A place is the
-   * amount as a decimal text, or what transfers sum up to where they don't say it, and the address.
-   */
+  /** The holders of an ERC-20, the greatest first; null for an unknown token. */
   holders(chainId: number, token: Hex, wanted: Wanted): Awaitable<Holders | null>;
   /** The pool that makes a token's price; null when none does. */
   pool(chainId: number, token: Hex): Pool | null;
-  /** The supply of an ERC-20; null for an unknown token, and one that does not say it. */
-  supply(chainId: number, token: Hex): Awaitable<bigint | null>;
-  /** The known ERC-20s of the given chains. */
-  tokens(chainIds: ReadonlySet<number>): Awaitable<readonly Token[]>;
-  /** Those of which events tell of more than there is: anyone can deploy a token that claims to be another one. */
-  overstated(tokens: readonly Token[]): Awaitable<ReadonlySet<Token>>;
+  /**
+   * The supply of an ERC-20; null for an unknown token, one that does not say it, and a null token, the chain's native asset. What
+   * else is known of the asset is up to date then.
+   */
+  supply(chainId: number, token: Hex | null): Awaitable<bigint | null>;
+  /** The ERC-20s of the given chains whose symbols or names are like a text, the best first. */
+  search(text: string, chainIds: ReadonlySet<number>, limit: number): Awaitable<FoundTokens>;
   /** The DeFi positions of a wallet at the prices of a time in milliseconds since 1970. */
   defiPositions(wallet: Hex, chainIds: ReadonlySet<number>, time: number): Awaitable<readonly DefiPosition[]>;
   readonly protocols: readonly ProtocolFamily[];

@@ -61,6 +61,10 @@ export type Token = {
   readonly poolSizeUsd?: number | null;
   /** Whether its price is pegged to a currency, with or without a yield. Default: false. */
   readonly isStable?: boolean;
+  /** Whether the source flags it as spam. Default: it does not say. */
+  readonly flagged?: boolean;
+  /** The value in dollars of what circulates of it. Default: it is unknown. */
+  readonly marketCapUsd?: number;
   /** The project's site. Default: it is unknown. */
   readonly site?: string;
 };
@@ -109,11 +113,27 @@ export type Swap = {
 
 export type Effect = Transfer | Approval | Swap;
 
-export type LogEntry = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex };
+export type LogEntry = {
+  readonly address: Hex;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+  /** The event, from a source that decodes logs itself; null where it can't. */
+  readonly decoded?: Decoded | null | undefined;
+};
 
-export type Transaction = {
+/** A call, as far as it is needed to decode it. */
+export type Call = {
   readonly chain: Chain;
-  readonly blockHash: Hex;
+  /** Null when it creates a contract. */
+  readonly to: Hex | null;
+  readonly data: Hex;
+  /** The call, from a source that decodes calls itself; null where it can't. */
+  readonly decoded?: Decoded | null | undefined;
+};
+
+/** A transaction as a list has it. What is null is not known, or was not asked for. */
+export type ListedTransaction = Call & {
+  readonly blockHash: Hex | null;
   readonly blockNumber: number;
   /** Milliseconds since 1970. */
   readonly blockTime: number;
@@ -121,23 +141,42 @@ export type Transaction = {
   readonly index: number;
   readonly hash: Hex;
   readonly from: Hex;
-  /** Null when the transaction creates a contract. */
-  readonly to: Hex | null;
   readonly value: bigint;
-  readonly data: Hex;
   readonly nonce: number;
-  readonly gasPrice: bigint;
-  readonly gasUsed: bigint;
-  readonly effectiveGasPrice: bigint;
+  readonly gasPrice: bigint | null;
+  readonly gasUsed: bigint | null;
+  readonly effectiveGasPrice: bigint | null;
   /** What its sender paid for it, beside its value. */
-  readonly fee: bigint;
+  readonly fee: bigint | null;
   /** The transaction type of EIP-2718. */
-  readonly type: number;
+  readonly type: number | null;
   /** Null where the chain does not say it. Only a transaction that is known to have succeeded has logs and effects. */
   readonly success: boolean | null;
   /** The contract that it created; null when it created none. */
   readonly created: Hex | null;
+  readonly logs: readonly LogEntry[] | null;
+};
+
+/** A transaction of a block: all of it is known. */
+export type Transaction = ListedTransaction & {
+  readonly blockHash: Hex;
+  readonly gasPrice: bigint;
+  readonly gasUsed: bigint;
+  readonly effectiveGasPrice: bigint;
+  readonly fee: bigint;
+  readonly type: number;
   readonly logs: readonly LogEntry[];
+  readonly effects: readonly Effect[];
+};
+
+/** What is known of a transaction by its effects. Where a source knows no more than these, the members of the call are null. */
+export type EffectiveTransaction = Pick<
+  ListedTransaction,
+  'chain' | 'blockNumber' | 'blockTime' | 'hash' | 'to' | 'success' | 'decoded'
+> & {
+  readonly from: Hex | null;
+  readonly value: bigint | null;
+  readonly data: Hex | null;
   readonly effects: readonly Effect[];
 };
 

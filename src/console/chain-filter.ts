@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Chains, type ChainsQuery } from './__generated__/operations.ts';
 import { send } from './api/client.ts';
 import { html } from './components.ts';
-import { counted, inWords, type NameOfChain, setNativeSymbols } from './format.ts';
+import { counted, inWords, type NameOfChain, setNatives } from './format.ts';
 import { useParam } from './route.ts';
 import { createStore, useStore } from './state.ts';
 
@@ -26,7 +26,7 @@ const useKnown = (): Known => {
     void send(Chains, {}).then(({ data }) => {
       if (data === null) asked = false;
       else {
-        setNativeSymbols(data.chains);
+        setNatives(data.chains);
         known.set(knownFrom(data.chains));
       }
     });

@@ -56,21 +56,21 @@ export const formatTime = (time: string): string => here.format(new Date(time));
 
 type NativeOf = {
   readonly chainId: number;
-  readonly nativeToken: { readonly symbol: string | null };
+  readonly nativeToken: { readonly symbol: string | null; readonly decimals: number | null };
 };
 
-/** The symbols of the chains' own currencies, as far as the gateway has listed them. */
-let natives: ReadonlyMap<number, string | null> = new Map();
+/** The chains' own currencies, as far as the gateway has listed them. */
+let natives: ReadonlyMap<number, NativeOf['nativeToken']> = new Map();
 
-export const setNativeSymbols = (chains: readonly NativeOf[]): void => {
-  natives = new Map(chains.map(({ chainId, nativeToken }) => [chainId, nativeToken.symbol]));
+export const setNatives = (chains: readonly NativeOf[]): void => {
+  natives = new Map(chains.map(({ chainId, nativeToken }) => [chainId, nativeToken]));
 };
-
-/** The decimals of every chain's own currency: 10^18 wei are one. */
-export const NATIVE_DECIMALS = 18;
 
 /** The symbol of a chain's own currency; `native` where the gateway does not know it, or was not asked yet. */
-export const nativeSymbol = (chainId: number | null): string => natives.get(chainId ?? 0) ?? 'native';
+export const nativeSymbol = (chainId: number | null): string => natives.get(chainId ?? 0)?.symbol ?? 'native';
+
+/** The decimals of a chain's own currency; 18, as of almost all, where the gateway does not know them, or was not asked yet. */
+export const nativeDecimals = (chainId: number | null): number => natives.get(chainId ?? 0)?.decimals ?? 18;
 
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 

@@ -7,7 +7,7 @@ import { NOON } from './support/sandbox.ts';
 
 const EVERYWHERE = new Set(CHAINS.map((chain) => chain.id));
 const all = (simulator: ChainSimulator, wallet: Hex) =>
-  simulator.transactions(wallet, EVERYWHERE, 1e6, null).transactions.map(({ transaction }) => transaction);
+  simulator.transactions(wallet, EVERYWHERE, 1e6, null).items.map(({ transaction }) => transaction);
 const simulatorAt = (now: number, seed = 'sandbox') => new ChainSimulator({ seed, now: () => now });
 /** For what only reads its history. */
 const still = simulatorAt(NOON);

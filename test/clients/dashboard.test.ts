@@ -162,6 +162,19 @@ test('the dashboard shows what a wallet is worth and what happened, and a balanc
   await portfolio.getByText('823 USDC').waitFor();
   expect(await amounts()).toEqual(['1500000000000000000', '823000000']);
   expect(fake.requests.length).toBe(before);
+
+  // Which chains it asks for, its form and its URL say.
+  const chainsAsked = () =>
+    fake.requests
+      .filter(({ path }) => path.includes('/balances/'))
+      .map(({ query }) => new URLSearchParams(query).get('chain_ids'));
+  expect(new Set(chainsAsked())).toEqual(new Set([null]));
+  await page.getByLabel('Chain ids').fill('1, 8453');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => chainsAsked().at(-1)).toBe('1,8453');
+  expect(page.url()).toBe(`${dashboard.url}/?address=${address}&chainIds=1%2C8453`);
+  await page.reload();
+  expect(await page.getByLabel('Chain ids').inputValue()).toBe('1,8453');
   expect(opened.faults).toEqual([]);
 });
 

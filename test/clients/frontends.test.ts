@@ -51,13 +51,13 @@ type Frontend = {
 const overApollo = (client: ApolloClient): Frontend => ({
   openTransactions: (address, show) => apolloTransactions.openTransactions(client, address, show),
   followDeliveries: (listener) => apolloEvents.followDeliveries(client, listener),
-  openPortfolio: (address, show) => apolloPortfolio.openPortfolio(client, address, show),
+  openPortfolio: (address, show) => apolloPortfolio.openPortfolio(client, { address }, show),
 });
 
 const overUrql = (client: Client): Frontend => ({
   openTransactions: (address, show) => urqlTransactions.openTransactions(client, address, show),
   followDeliveries: (listener) => urqlEvents.followDeliveries(client, listener),
-  openPortfolio: (address, show) => urqlPortfolio.openPortfolio(client, address, show),
+  openPortfolio: (address, show) => urqlPortfolio.openPortfolio(client, { address }, show),
 });
 
 const FRONTENDS: readonly (readonly [name: string, open: (url: string) => Frontend])[] = [
@@ -201,9 +201,13 @@ test('Apollo Client shows the totals of several wallets, and reads the one again
   hold(one, '573000000', 859.5);
   hold(other, '1000000', 1.5);
   const shown = { totals: [] as readonly string[], codes: [] as readonly string[] };
-  const close = await openWallets(createApollo(gateway.url), [one, other], (wallets, codes) => {
-    Object.assign(shown, { totals: wallets.map(({ portfolio }) => portfolio?.totalUsd), codes });
-  });
+  const close = await openWallets(
+    createApollo(gateway.url),
+    { addresses: [one, other] },
+    (wallets, codes) => {
+      Object.assign(shown, { totals: wallets.map(({ portfolio }) => portfolio?.totalUsd), codes });
+    },
+  );
   expect(shown).toEqual({ totals: ['859.5', '1.5'], codes: [] });
 
   const before = fake.requests.length;

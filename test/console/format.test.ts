@@ -12,8 +12,9 @@ import {
   formatUsdBriefly,
   formatUtc,
   inWords,
+  nativeDecimals,
   nativeSymbol,
-  setNativeSymbols,
+  setNatives,
   shorten,
   shortHex,
   sumOf,
@@ -68,12 +69,13 @@ test('dollars, counts and the currencies of chains', () => {
   expect(formatCount(1_234_567)).toBe('1,234,567');
   const symbolsOf = () => [1, 137, 4242, null].map(nativeSymbol);
   expect(symbolsOf()).toEqual(['native', 'native', 'native', 'native']);
-  setNativeSymbols([
-    { chainId: 1, nativeToken: { symbol: 'ETH' } },
-    { chainId: 137, nativeToken: { symbol: 'POL' } },
-    { chainId: 4242, nativeToken: { symbol: null } },
+  setNatives([
+    { chainId: 1, nativeToken: { symbol: 'ETH', decimals: 18 } },
+    { chainId: 137, nativeToken: { symbol: 'USDC', decimals: 6 } },
+    { chainId: 4242, nativeToken: { symbol: null, decimals: null } },
   ]);
-  expect(symbolsOf()).toEqual(['ETH', 'POL', 'native', 'native']);
+  expect(symbolsOf()).toEqual(['ETH', 'USDC', 'native', 'native']);
+  expect([1, 137, 4242, null].map(nativeDecimals)).toEqual([18, 6, 18, 18]);
 });
 
 test('absurd dollars are short, changes have a sign, and days are those of the calendar', () => {

@@ -118,12 +118,16 @@ test("README.md's first screen costs what it says, and nothing when it is asked 
   const readme = await readPage('README.md');
   const [query = ''] = blocksOf(readme, 'graphql');
   const [, address] = /address: \\"(0x[0-9a-f]{40})/.exec(readme.text) ?? [];
+  const [, chainIds = ''] = /`"chainIds": ([^`]*)`/.exec(readme.text) ?? [];
   const shown = [...readme.text.matchAll(/`(\{ "requests": [^`]*\})`/g)].map(([, cost = '']) =>
     JSON.parse(cost),
   );
   await using gateway = await startGateway();
   for (const cost of shown.slice(0, 2)) {
-    const { data, errors, extensions } = await gateway.query<FirstScreen>(query, { address });
+    const { data, errors, extensions } = await gateway.query<FirstScreen>(query, {
+      address,
+      chainIds: JSON.parse(chainIds),
+    });
     expect(errors).toBeUndefined();
     expect(extensions.upstream).toEqual(cost);
     const { portfolio, activity, collectibles } = data?.wallet ?? {};

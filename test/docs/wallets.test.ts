@@ -4,8 +4,8 @@ import { blocksOf, readPage } from '../support/pages.ts';
 
 const page = await readPage('docs/wallets.md');
 
-/** The sandbox's wallet that the page names for `$address`. */
-const [, address] = /`(0x[0-9a-f]{40})`/.exec(page.text) ?? [];
+/** Those that the page names, of the sandbox. */
+const [variables] = blocksOf(page, 'json').map((block) => JSON.parse(block));
 
 /** Each begins with its cost. Subscriptions cost nothing. */
 const queries = blocksOf(page, 'graphql').flatMap((query) => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
   gateway = await startGateway({ CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '0' });
   const { wallet } = await gateway.data<{ wallet: { transactions: { nodes: readonly object[] } } }>(
     'query ($address: Address!) { wallet(address: $address) { transactions(first: 1) { nodes { chainId hash } } } }',
-    { address },
+    variables,
   );
   [transaction] = wallet.transactions.nodes;
 });
@@ -36,7 +36,10 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 test.each(queries)(
   '$name of docs/wallets.md costs what it says over the sandbox',
   async ({ query, computeUnits }) => {
-    const { data, errors, extensions } = await gateway.query(query, { address, ...transaction });
+    const { data, errors, extensions } = await gateway.query(query, {
+      ...variables,
+      ...(query.includes('$hash') && transaction),
+    });
     expect(errors).toBeUndefined();
     expect(JSON.stringify(Object.values(data ?? {}))).not.toMatch(/^\[null/);
     expect(extensions).toMatchObject({ upstream: { computeUnits } });

@@ -229,6 +229,24 @@ describe('what the service says of its index', () => {
     expect(reads()).toHaveLength(2);
   });
 
+  test('is none without a block: what the service supports is not known then, so it is asked', async () => {
+    const without = listed(1, 'ethereum', { without: ['token_holders'] });
+    const say = (index: object) => {
+      reply = { json: { chains: [{ ...without, index }, NEW] } };
+    };
+    const holders = `{ token(token: { contract: { chainId: 1, address: "0x${'1'.repeat(40)}" } }) { holders { nodes { balance } } } }`;
+    const refusal = async (gateway: Gateway) =>
+      (await gateway.query(holders)).errors?.[0]?.message.split(' for ')[0];
+    say({ ...FOLLOWED, indexedFrom: null, indexedTo: null });
+    const gateway = await start();
+    await untilListed(gateway);
+    expect(await refusal(gateway)).toBeUndefined();
+    say(FOLLOWED);
+    clock += 2_000;
+    await indexesOf(gateway);
+    expect(await refusal(gateway)).toBe('Expected chains that the service supports');
+  });
+
   test('is null while the service cannot be asked, and the chains stay', async () => {
     indexed(FOLLOWED);
     const gateway = await start();

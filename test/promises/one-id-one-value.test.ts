@@ -139,7 +139,7 @@ const untilDelivered = (gateway: Gateway, least: number): Promise<number> => {
   );
 };
 
-/** Subscribes by the documents of all paths of events. */
+/** Subscribes by the documents of all paths of events, over WebSocket: event streams carry the same bytes, as another test shows. */
 const listen = (gateway: Gateway, args: Arguments) => {
   const feeds = pathsFrom('subscription', args, SKIPPED).map(({ name, document }) => ({
     name: `subscription ${name}`,

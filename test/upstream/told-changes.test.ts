@@ -39,22 +39,23 @@ const openService = async ({
     ...simulator,
     ...{ chains: simulator.chains, protocols: [], operations: [], status: () => [], onBlock() {} },
     changes,
+    costly: [],
     async transactions() {
       await onRead();
-      return { transactions: [], hasMore: false };
+      return { items: [], next: null };
     },
+    effects: () => ({ items: [], next: null }),
     transaction: () => null,
     revert: () => ({ message: null, data: null, decoded: null }),
-    approvals: () => ({ items: [], next: null, failed: [] }),
+    approvals: () => ({ items: [], next: null, unread: [] }),
     holdings: () => ({ items: [], next: null }),
     holders: () => ({ items: [], next: null, isWhole: true }),
-    tokens: () => [],
+    search: () => ({ tokens: [] }),
     collection: () => null,
     metadata: () => null,
-    balances: () => ({ items: [], next: null, failed: [] }),
+    balances: () => ({ items: [], next: null }),
     pool: () => null,
     supply: () => 1n,
-    overstated: () => new Set<never>(),
     beginning: () => null,
     defiPositions: () => [],
     start: async () => {},

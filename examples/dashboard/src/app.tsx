@@ -4,14 +4,8 @@ import { Activity } from './views/activity.tsx';
 import { Collectibles } from './views/collectibles.tsx';
 import { Events } from './views/events.tsx';
 import { Portfolio } from './views/portfolio.tsx';
-import { Section } from './views/section.tsx';
+import { type ListProps, Section } from './views/section.tsx';
 import { Transactions } from './views/transactions.tsx';
-
-/** A wallet with data in the gateway's sandbox. */
-const SAMPLE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
-
-/** Each chain is a compute unit more for the portfolio and for the collectibles. */
-const CHAINS = [1, 8453];
 
 /** What the answers on this page have cost so far. */
 const Cost = () => {
@@ -23,14 +17,22 @@ const Cost = () => {
   );
 };
 
+/** The page shows what its URL names: `?address=0x…&chainIds=1,8453`. Without `chainIds`, that is all default chains. */
+const NAMES = ['address', 'chainIds'];
+
 export const App = () => {
-  const [address, setAddress] = useState(new URLSearchParams(location.search).get('address') ?? SAMPLE);
+  const [shown, setShown] = useState(new URLSearchParams(location.search));
+  const address = shown.get('address');
+  const entered = shown.get('chainIds') ?? '';
+  const chainIds = entered.match(/\d+/g)?.map(Number) ?? null;
 
   const open = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const entered = String(new FormData(event.currentTarget).get('address')).trim();
-    history.replaceState(null, '', `?${new URLSearchParams({ address: entered })}`);
-    setAddress(entered);
+    const fields = new FormData(event.currentTarget);
+    const named = NAMES.map((name) => [name, String(fields.get(name)).replaceAll(/\s/g, '')]);
+    const next = new URLSearchParams(named.filter(([, value]) => value));
+    history.replaceState(null, '', `?${next}`);
+    setShown(next);
   };
 
   return (
@@ -41,33 +43,38 @@ export const App = () => {
           <input
             name="address"
             aria-label="Wallet address"
-            defaultValue={address}
+            placeholder="Wallet address"
+            defaultValue={address ?? ''}
             pattern="\s*0x[0-9a-fA-F]{40}\s*"
             title="0x and 40 hex digits"
             spellCheck={false}
             required
           />
+          <input
+            name="chainIds"
+            aria-label="Chain ids"
+            placeholder="all default chains"
+            defaultValue={entered}
+            pattern="[\d\s,]*"
+            title="Ids of chains, such as 1, 8453. Each costs compute units."
+          />
           <button type="submit">Show</button>
         </form>
         <Cost />
       </header>
-      <main>
-        <Section title="Portfolio" key={`portfolio of ${address}`}>
-          {(attempt) => <Portfolio address={address} chainIds={CHAINS} attempt={attempt} />}
-        </Section>
-        <Section title="Live events" key={`events of ${address}`}>
-          {() => <Events address={address} />}
-        </Section>
-        <Section title="Transactions" key={`transactions of ${address}`}>
-          {(attempt) => <Transactions address={address} chainIds={CHAINS} attempt={attempt} />}
-        </Section>
-        <Section title="Activity" key={`activity of ${address}`}>
-          {(attempt) => <Activity address={address} chainIds={CHAINS} attempt={attempt} />}
-        </Section>
-        <Section title="Collectibles" key={`collectibles of ${address}`}>
-          {(attempt) => <Collectibles address={address} chainIds={CHAINS} attempt={attempt} />}
-        </Section>
-      </main>
+      {address && <Wallet key={String(shown)} address={address} chainIds={chainIds} />}
     </>
   );
 };
+
+type WalletProps = Omit<ListProps, 'attempt'>;
+
+const Wallet = (props: WalletProps) => (
+  <main>
+    <Section title="Portfolio">{(attempt) => <Portfolio {...props} attempt={attempt} />}</Section>
+    <Section title="Live events">{() => <Events address={props.address} />}</Section>
+    <Section title="Transactions">{(attempt) => <Transactions {...props} attempt={attempt} />}</Section>
+    <Section title="Activity">{(attempt) => <Activity {...props} attempt={attempt} />}</Section>
+    <Section title="Collectibles">{(attempt) => <Collectibles {...props} attempt={attempt} />}</Section>
+  </main>
+);

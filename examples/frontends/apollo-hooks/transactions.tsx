@@ -7,7 +7,7 @@ const TRANSACTIONS = graphql(`
   query HooksTransactions($address: Address!, $after: String) {
     wallet(address: $address) {
       id
-      transactions(first: 20, after: $after, chainIds: [1, 8453]) {
+      transactions(first: 20, after: $after) {
         edges { cursor node { id hash blockTime } }
         pageInfo { hasNextPage endCursor }
       }

@@ -7,7 +7,7 @@ const ACTIVITY = graphql(`
   query ApolloActivity($address: Address!, $after: String) {
     wallet(address: $address) {
       id
-      activity(first: 20, after: $after, chainIds: [1, 8453]) {
+      activity(first: 20, after: $after) {
         edges { cursor node { id typeName blockTime transactionHash value token { id symbol decimals } } }
         pageInfo { hasNextPage endCursor }
       }

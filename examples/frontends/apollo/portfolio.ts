@@ -1,14 +1,14 @@
 import type { ApolloClient } from '@apollo/client';
 import { graphql } from '../__generated__/gql.ts';
-import type { ApolloPortfolioQuery } from '../__generated__/graphql.ts';
+import type { ApolloPortfolioQuery, ApolloPortfolioQueryVariables } from '../__generated__/graphql.ts';
 import { codesOf } from './codes.ts';
 
 const PORTFOLIO = graphql(`
-  query ApolloPortfolio($address: Address!) {
+  query ApolloPortfolio($address: Address!, $chainIds: [ChainId!]) {
     deliveries(last: 0) { head }
     wallet(address: $address) {
       id
-      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {
+      portfolio(chainIds: $chainIds, priceHoursAgo: [24]) {
         totalUsd
         isComplete
         change { changeUsd changeRatio }
@@ -32,10 +32,10 @@ type Portfolio = ApolloPortfolioQuery['wallet']['portfolio'];
 /** Shows a portfolio, and its balances as they change: a delivery has them, so nothing is requested. */
 export const openPortfolio = async (
   client: ApolloClient,
-  address: string,
+  variables: ApolloPortfolioQueryVariables,
   show: (portfolio: Portfolio, codes: readonly string[]) => void,
 ) => {
-  const options = { query: PORTFOLIO, variables: { address } };
+  const options = { query: PORTFOLIO, variables };
   const { data, error } = await client.query({
     ...options,
     fetchPolicy: 'network-only',
@@ -45,6 +45,7 @@ export const openPortfolio = async (
   show(portfolio(), codesOf(error));
   if (!data?.deliveries) return () => {};
 
+  const { address } = variables;
   const after = data.deliveries.head;
   const shown = client
     .watchQuery({ ...options, fetchPolicy: 'cache-only' })

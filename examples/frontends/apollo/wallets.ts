@@ -4,12 +4,12 @@ import type { ApolloWalletsQuery } from '../__generated__/graphql.ts';
 import { codesOf } from './codes.ts';
 
 const WALLETS = graphql(`
-  query ApolloWallets($addresses: [Address!]!) {
+  query ApolloWallets($addresses: [Address!]!, $chainIds: [ChainId!]) {
     deliveries(last: 0) { head }
     wallets(addresses: $addresses) {
       id
       address
-      portfolio(chainIds: [1, 8453]) { totalUsd isComplete }
+      portfolio(chainIds: $chainIds) { totalUsd isComplete }
     }
   }
 `);
@@ -25,16 +25,19 @@ const BALANCE_CHANGES = graphql(`
 
 type Wallets = ApolloWalletsQuery['wallets'];
 
+/** Without `chainIds`, the totals are of all default chains. */
+type Wanted = { readonly addresses: string[]; readonly chainIds?: number[] };
+
 /** Shows the totals of up to a hundred wallets. After a change of a balance, only its wallet is read again. */
 export const openWallets = async (
   client: ApolloClient,
-  addresses: readonly string[],
+  { addresses, chainIds }: Wanted,
   show: (wallets: Wallets, codes: readonly string[]) => void,
 ) => {
-  const read = (some: readonly string[]) =>
+  const read = (some: string[]) =>
     client.query({
       query: WALLETS,
-      variables: { addresses: [...some] },
+      variables: { addresses: some, chainIds },
       fetchPolicy: 'network-only',
       errorPolicy: 'all',
     });
@@ -43,7 +46,7 @@ export const openWallets = async (
   show(wallets, codesOf(error));
   if (!data?.deliveries) return () => {};
 
-  const variables = { addresses: [...addresses], after: data.deliveries.head };
+  const variables = { addresses, after: data.deliveries.head };
   const subscription = client
     .subscribe({ query: BALANCE_CHANGES, variables, fetchPolicy: 'no-cache' })
     .subscribe(async ({ data: event, error: reason }) => {

@@ -1,14 +1,14 @@
 import type { Client } from '@urql/core';
 import { graphql } from '../__generated__/gql.ts';
-import type { UrqlPortfolioQuery } from '../__generated__/graphql.ts';
+import type { UrqlPortfolioQuery, UrqlPortfolioQueryVariables } from '../__generated__/graphql.ts';
 import { codesOf } from './codes.ts';
 
 const PORTFOLIO = graphql(`
-  query UrqlPortfolio($address: Address!) {
+  query UrqlPortfolio($address: Address!, $chainIds: [ChainId!]) {
     deliveries(last: 0) { head }
     wallet(address: $address) {
       id
-      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {
+      portfolio(chainIds: $chainIds, priceHoursAgo: [24]) {
         totalUsd
         isComplete
         change { changeUsd changeRatio }
@@ -32,23 +32,23 @@ type Portfolio = UrqlPortfolioQuery['wallet']['portfolio'];
 /** Shows a portfolio, and its balances as they change: a delivery has them, so nothing is requested. */
 export const openPortfolio = async (
   client: Client,
-  address: string,
+  variables: UrqlPortfolioQueryVariables,
   show: (portfolio: Portfolio, codes: readonly string[]) => void,
 ) => {
-  const { data, error } = await client.query(PORTFOLIO, { address }, { requestPolicy: 'network-only' });
+  const { data, error } = await client.query(PORTFOLIO, variables, { requestPolicy: 'network-only' });
   let portfolio = data?.wallet.portfolio ?? null;
   show(portfolio, codesOf(error));
   if (!data?.deliveries) return () => {};
 
   const shown = client
-    .query(PORTFOLIO, { address }, { requestPolicy: 'cache-only' })
+    .query(PORTFOLIO, variables, { requestPolicy: 'cache-only' })
     .subscribe(({ data: kept }) => {
       portfolio = kept?.wallet.portfolio ?? portfolio;
       show(portfolio, []);
     });
   // The balance's id is that of the portfolio's, so Graphcache updates it.
   const changes = client
-    .subscription(BALANCE_CHANGES, { address, after: data.deliveries.head })
+    .subscription(BALANCE_CHANGES, { address: variables.address, after: data.deliveries.head })
     .subscribe(({ error: reason }) => {
       if (reason) show(portfolio, codesOf(reason));
     });

@@ -1,6 +1,14 @@
 import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { ChainReader } from '../source.ts';
-import type { ActivityType, Approval, AssetType, Hex, Swap, Transaction, Transfer } from '../types.ts';
+import type {
+  ActivityType,
+  Approval,
+  AssetType,
+  EffectiveTransaction,
+  Hex,
+  Swap,
+  Transfer,
+} from '../types.ts';
 import { type EventAsset, isoSeconds, type KnownAsset, knownAsset, tradedAsset, usdValue } from './assets.ts';
 
 /** Who reads the items: a delivery's body has fields that the lookup's page lacks, and the other way round. */
@@ -27,13 +35,21 @@ export type Activity = {
 };
 
 /** What the items of one transaction are made from. */
-type Frame = { readonly data: ChainReader; readonly transaction: Transaction; readonly view: View };
+type Frame = {
+  readonly data: ChainReader;
+  readonly transaction: EffectiveTransaction;
+  readonly view: View;
+};
 
 /**
  * The activities of each address that a transaction involves. A call is an activity only of addresses that have no
  * other. A failed transaction has none, because an item can not say that it failed.
  */
-export function* activitiesOf(data: ChainReader, transaction: Transaction, view: View): Generator<Activity> {
+export function* activitiesOf(
+  data: ChainReader,
+  transaction: EffectiveTransaction,
+  view: View,
+): Generator<Activity> {
   if (!transaction.success) return;
   const frame = { data, transaction, view };
   const concerned = new Set<Hex>();
@@ -99,10 +115,10 @@ const isLegFor = (address: Hex, transfer: Transfer, { trader, sold, bought }: Sw
 
 function* callActivities(frame: Frame): Generator<Activity> {
   const { from, to, data } = frame.transaction;
-  if (to === null || data === '0x') return;
+  if (from === null || to === null || data === null || data === '0x') return;
   const call = { activity: 'call', assets: [] } as const;
-  yield { ...call, address: from, item: () => callItem(frame, to, 'outgoing') };
-  if (to !== from) yield { ...call, address: to, item: () => callItem(frame, to, 'incoming') };
+  yield { ...call, address: from, item: () => callItem(frame, to, data, 'outgoing') };
+  if (to !== from) yield { ...call, address: to, item: () => callItem(frame, to, data, 'incoming') };
 }
 
 /** The fields that every activity has of its transaction. */
@@ -111,9 +127,9 @@ const base = ({ transaction }: Frame, type: ActivityType): Item => ({
   block_number: transaction.blockNumber,
   block_time: isoSeconds(transaction.blockTime),
   tx_hash: transaction.hash,
-  tx_from: transaction.from,
+  tx_from: transaction.from ?? undefined,
   tx_to: transaction.to ?? undefined,
-  tx_value: transaction.value.toString(),
+  tx_value: transaction.value?.toString(),
   type,
 });
 
@@ -197,17 +213,17 @@ const swapItem = (frame: Frame, { router, sold, bought }: Swap): Item => {
  * A call is outgoing for the caller and incoming for the contract. It has no asset, also where the contract is a token.
  * `function` is present when the call can be decoded.
  */
-const callItem = (frame: Frame, contract: Hex, direction: 'outgoing' | 'incoming'): Item => {
-  const { data: chain, transaction, view } = frame;
-  const { from, data, value } = transaction;
-  const decoded = chain.decodeCall(transaction);
-  const name = chain.contractName(transaction.chain.id, contract);
+const callItem = (frame: Frame, contract: Hex, data: Hex, direction: 'outgoing' | 'incoming'): Item => {
+  const { data: reader, transaction, view } = frame;
+  const { chain, from, value, decoded: known } = transaction;
+  const decoded = reader.decodeCall({ chain, to: contract, data, decoded: known });
+  const name = reader.contractName(chain.id, contract);
   return {
     ...base(frame, 'call'),
     ...(view.as === 'delivery' && { call_type: direction, data }),
     contract_metadata: name === null ? undefined : { name },
     ...(direction === 'outgoing' ? { to: contract } : { from }),
-    value: value.toString(),
+    value: value?.toString(),
     function: decoded === null ? undefined : { signature: data.slice(0, 10), ...decoded },
   };
 };

@@ -1,7 +1,7 @@
 import { address, chainChoice, limit, single } from '../http/query.ts';
 import type { Allowance, Allowances } from '../source.ts';
 import { knownAsset } from './assets.ts';
-import { beginnings, isoTime, type Lookup, type Service, scopeOf, warnings } from './lookup.ts';
+import { beginnings, isoTime, type Lookup, type Service, scopeOf, unreadable, warnings } from './lookup.ts';
 
 const MAX_LIMIT = 100;
 /** What a list of a chain without its oldest blocks lacks. */
@@ -23,16 +23,17 @@ export const approvals: Lookup = {
     const count = limit(query, MAX_LIMIT, MAX_LIMIT);
     const scope = ['approvals', wallet, ...scopeOf(chains)];
     const after = cursors.read(scope, single(query, 'offset'));
-    const { items, next, failed } = await data.approvals(wallet, new Set(scopeOf(chains)), {
-      after,
-      limit: count,
-    });
+    const chainIds = new Set(scopeOf(chains));
+    const { items, next, unread, failed } = await data.approvals(wallet, chainIds, { after, limit: count });
     const body = {
       wallet_address: wallet,
       approvals: items.map((each) => approvalItem(asked, each)),
       ...(next !== null && { next_offset: cursors.issue(scope, next) }),
-      ...failures(failed),
-      ...warnings('Approvals', unsupported, asked, beginnings(asked, chains, OLDER)),
+      ...failures(unread),
+      ...warnings('Approvals', unsupported, asked, [
+        ...beginnings(asked, chains, OLDER),
+        ...unreadable('The approvals', chains, items, failed),
+      ]),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
     };
@@ -78,13 +79,13 @@ const approvalItem = ({ data, now }: Service, allowance: Allowance) => {
 /** The number of contracts that an answer names. */
 const MAX_NAMED = 20;
 
-const failures = (failed: Allowances['failed']): object =>
-  failed.length === 0
+const failures = (unread: Allowances['unread']): object =>
+  unread.length === 0
     ? {}
     : {
         errors: {
-          error_message: `${failed.length} approvals could not be read`,
-          token_errors: failed.slice(0, MAX_NAMED).map(({ chain, token }) => ({
+          error_message: `${unread.length} approvals could not be read`,
+          token_errors: unread.slice(0, MAX_NAMED).map(({ chain, token }) => ({
             chain_id: chain.id,
             address: token,
             description: 'The node could not ask the contract what is approved',

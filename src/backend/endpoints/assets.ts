@@ -23,6 +23,9 @@ export type KnownAsset = {
   /** Whether it has no pool that is big enough to make a price; null where pools are unknown. */
   readonly lowLiquidity: boolean | null;
   readonly isStable: boolean;
+  /** Whether the source flags it as spam; null where it does not say. */
+  readonly isFlagged: boolean | null;
+  readonly marketCapUsd: number | null;
   readonly site: string | null;
 };
 
@@ -57,13 +60,15 @@ export const knownAsset = (
     poolSizeUsd: pool ?? null,
     lowLiquidity: known === null ? false : pool === undefined ? null : (pool ?? 0) < LOW_LIQUIDITY_USD,
     isStable,
+    isFlagged: known?.flagged ?? null,
+    marketCapUsd: known?.marketCapUsd ?? null,
     site: known?.site ?? null,
   };
 };
 
 const nftOf = ({ symbol, name, site }: Token, standard: AssetType): Omit<KnownAsset, 'logo'> => ({
   ...{ standard, symbol, name, decimals: 0, site: site ?? null, isStable: false },
-  ...{ priceUsd: null, poolSizeUsd: null, lowLiquidity: null },
+  ...{ priceUsd: null, poolSizeUsd: null, lowLiquidity: null, isFlagged: null, marketCapUsd: null },
 });
 
 /** The asset of one side of a swap: the native asset or an ERC-20, unless the token has another standard. */

@@ -1,10 +1,11 @@
 import { address, asset, bareFlag, chainChoice, hoursAgo, limit, oneChain, words } from '../http/query.ts';
-import type { AssetBalance } from '../source.ts';
+import type { AssetBalance, FailedChain } from '../source.ts';
 import type { Chain, ChainLookup, Hex } from '../types.ts';
 import { isoNanoseconds, type KnownAsset, knownAsset, worth } from './assets.ts';
 import {
   type Answer,
   type Asked,
+  because,
   beginnings,
   type Lookup,
   paged,
@@ -99,9 +100,9 @@ type Filters = {
   readonly excludeUnpriced: boolean;
 };
 
-/** A token of which no pool is known is spam, unless the source knows of no pools at all. */
+/** What the source flags, and a token of which no pool is known, unless the source knows of no pools at all. */
 const isSpam = (asset: KnownAsset | null): boolean =>
-  asset?.lowLiquidity !== null && (asset?.poolSizeUsd ?? 0) < SPAM_POOL_USD;
+  asset?.isFlagged === true || (asset?.lowLiquidity !== null && (asset?.poolSizeUsd ?? 0) < SPAM_POOL_USD);
 
 const passes = ({ token, asset }: Held, filters: Filters): boolean => {
   const { kinds, onlyStable, excludeSpam, excludeUnpriced } = filters;
@@ -111,17 +112,15 @@ const passes = ({ token, asset }: Held, filters: Filters): boolean => {
   return !(excludeUnpriced && (asset === null || asset.priceUsd === null));
 };
 
-const tokenOf = ({ token }: Held): string => token ?? '';
-
 /** The errors of chains that could not be read. */
-const failures = (chains: readonly Chain[], failing: ReadonlySet<number>): object => {
-  const failed = chains.filter(({ id }) => failing.has(id));
-  if (failed.length === 0) return {};
-  const token_errors = failed.map(({ id, name }) => ({
-    chain_id: id,
-    address: 'native',
-    description: `The balances of ${name} could not be read`,
-  }));
+const failures = (chains: readonly Chain[], failed: readonly FailedChain[] = []): object => {
+  const token_errors = chains.flatMap(({ id, name }) => {
+    const failure = failed.find(({ chainId }) => chainId === id);
+    if (failure === undefined) return [];
+    const description = `The balances of ${name} could not be read${because(failure)}`;
+    return [{ chain_id: id, address: 'native', description }];
+  });
+  if (token_errors.length === 0) return {};
   return { errors: { error_message: 'Some balances could not be read', token_errors } };
 };
 
@@ -141,21 +140,15 @@ const listOf = async (asked: Asked, stablecoins: boolean): Promise<Answer> => {
   };
   const details = detailsOf(query);
   const count = limit(query, MAX_LIMIT, MAX_LIMIT);
-  const failed = new Set(fault?.failingChains);
-  const readable = new Set(scopeOf(chains.filter(({ id }) => !failed.has(id))));
+  const failing = fault?.failingChains ?? [];
+  const readable = new Set(scopeOf(chains.filter(({ id }) => !failing.includes(id))));
   const scope = ['balances', wallet, ...scopeOf(chains), JSON.stringify(filters)];
-  const { page, next } = await paged(asked, scope, {
+  const { page, next, failed } = await paged(asked, scope, {
     limit: count,
-    async ask(wanted) {
-      const balances = await data.balances(wallet, readable, wanted);
-      for (const chainId of balances.failed) failed.add(chainId);
-      return balances;
-    },
+    ask: (wanted) => data.balances(wallet, readable, wanted),
     choose: (balances) =>
       balances.map((balance) => held(asked, balance)).filter((balance) => passes(balance, filters)),
-    placeOf: (balance) => [balance.chain.id, tokenOf(balance)],
-    isAfter: (balance, [chainId = 0, token = '']) =>
-      balance.chain.id > Number(chainId) || (balance.chain.id === chainId && tokenOf(balance) > token),
+    placeOf: ({ place }) => place,
   });
   const body = {
     request_time: isoNanoseconds(requestedAt),
@@ -163,7 +156,7 @@ const listOf = async (asked: Asked, stablecoins: boolean): Promise<Answer> => {
     wallet_address: wallet,
     balances: page.map((balance) => balanceItem(asked, balance, details)),
     ...next,
-    ...failures(chains, failed),
+    ...failures(chains, [...failed, ...failing.map((chainId) => ({ chainId, reason: null }))]),
     ...warnings('Balances', unsupported, asked, beginnings(asked, chains, UNSEEN)),
   };
   return { body, chains: chains.length };
@@ -205,7 +198,7 @@ export const balance: Lookup = {
       response_time: isoNanoseconds(now()),
       wallet_address: wallet,
       balances: found.map((each) => balanceItem(asked, held(asked, each), details)),
-      ...failures(chains, new Set(failed)),
+      ...failures(chains, failed),
       ...warnings('Balances', unsupported, asked),
     };
     return { body, chains: chains.length };

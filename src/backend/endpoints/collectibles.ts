@@ -1,6 +1,6 @@
-import { address, chainChoice, flag, isBehind, limit, Refused } from '../http/query.ts';
+import { address, chainChoice, flag, limit, Refused } from '../http/query.ts';
 import type { Holding, NftMetadata } from '../source.ts';
-import { beginnings, isoTime, type Lookup, paged, scopeOf, warnings } from './lookup.ts';
+import { beginnings, isoTime, type Lookup, paged, scopeOf, unreadable, warnings } from './lookup.ts';
 import { type Classification, classifyAll } from './spam.ts';
 
 /** What is missing of a chain without its oldest blocks. */
@@ -9,7 +9,7 @@ const UNSEEN = 'collectibles that came before are missing';
 const DEFAULT_LIMIT = 250;
 const MAX_LIMIT = 2_500;
 
-/** A wallet's NFTs, the most recently acquired first. */
+/** A wallet's NFTs, in the order of their source. */
 export const collectibles: Lookup = {
   path: '/v1/evm/collectibles/{address}',
   errors: 'error',
@@ -25,7 +25,7 @@ export const collectibles: Lookup = {
     if (unsupported.length > 0) throw new Refused(404, 'Chain not supported');
 
     const chainIds = new Set(scopeOf(chains));
-    const { page, next } = await paged(asked, ['collectibles', wallet, filterSpam, ...chainIds], {
+    const { page, next, failed } = await paged(asked, ['collectibles', wallet, filterSpam, ...chainIds], {
       limit: count,
       ask: (wanted) => data.holdings(wallet, chainIds, wanted),
       async choose(holdings) {
@@ -33,7 +33,6 @@ export const collectibles: Lookup = {
         return classified.filter(({ classification }) => !(filterSpam && classification.isSpam));
       },
       placeOf: ({ holding }) => holding.place,
-      isAfter: ({ holding }, place) => isBehind(holding.place, place),
     });
     const entries = page.map(async ({ holding, classification }) =>
       collectibleItem(holding, await data.metadata(holding), classification, explain),
@@ -44,7 +43,10 @@ export const collectibles: Lookup = {
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
       ...next,
-      ...warnings('Collectibles', [], asked, beginnings(asked, chains, UNSEEN)),
+      ...warnings('Collectibles', [], asked, [
+        ...beginnings(asked, chains, UNSEEN),
+        ...unreadable('The collectibles', chains, page, failed),
+      ]),
     };
     return { body, chains: chains.length };
   },
@@ -70,7 +72,7 @@ const collectibleItem = (
   is_spam: isSpam,
   ...(explain && { spam_score: score, explanations }),
   balance: balance.toString(),
-  last_acquired: isoTime(acquiredAt),
+  ...(acquiredAt !== null && { last_acquired: isoTime(acquiredAt) }),
 });
 
 const described = ({ name, description, imageUrl, uri, attributes }: NftMetadata) => ({

@@ -1,19 +1,24 @@
+import { address, chainChoice, flag, limit, list, oneChain, Refused, single, words } from '../http/query.ts';
 import {
-  address,
-  chainChoice,
-  flag,
-  isBehind,
-  limit,
-  list,
-  oneChain,
-  Refused,
-  single,
-  words,
-} from '../http/query.ts';
-import type { ChainReader, PageStart, Place, TransactionPage } from '../source.ts';
-import { ACTIVITY_TYPES, ASSET_TYPES, type Hex, type LogEntry, type Transaction } from '../types.ts';
+  type ActivityFilter,
+  type ChainReader,
+  DETAILS,
+  type Detail,
+  type FailedChain,
+  type Listed,
+  type PageStart,
+  type Place,
+} from '../source.ts';
+import {
+  ACTIVITY_TYPES,
+  ASSET_TYPES,
+  type EffectiveTransaction,
+  type Hex,
+  type ListedTransaction,
+  type LogEntry,
+} from '../types.ts';
 import { type Activity, activitiesOf } from './activity-items.ts';
-import { type Asked, beginnings, isoTime, type Lookup, scopeOf, warnings } from './lookup.ts';
+import { type Asked, beginnings, isoTime, type Lookup, scopeOf, unreadable, warnings } from './lookup.ts';
 import { NO_REVERTS, outcomeOf, quantity, type Reverts, readReverts } from './outcome.ts';
 
 const MAX_LIMIT = 100;
@@ -35,16 +40,19 @@ export const transactions: Lookup = {
     const scope = ['transactions', wallet, ...scopeOf(chains)];
     const place = cursors.read(scope, single(query, 'offset'));
     const start = place && { place, including: false };
-    const { transactions, hasMore } = await data.transactions(wallet, new Set(scopeOf(chains)), count, start);
-    const last = transactions.at(-1);
-    const listed = transactions.map(({ transaction }) => transaction);
+    const chainIds = new Set(scopeOf(chains));
+    const { items, next, failed } = await data.transactions(wallet, chainIds, count, start, shown.details);
+    const listed = items.map(({ transaction }) => transaction);
     const reverts = shown.reverts ? await readReverts(data, listed) : NO_REVERTS;
     const body = {
       wallet_address: wallet,
-      transactions: listed.map((each) => transactionItem(data, wallet, each, shown.decode, reverts)),
+      transactions: listed.map((each) => transactionItem(data, wallet, each, shown, reverts)),
       ...reverts.failures,
-      ...warnings('Transactions', unsupported, asked, hasMore ? [] : beginnings(asked, chains, OLDER)),
-      ...(hasMore && last !== undefined && { next_offset: cursors.issue(scope, last.place) }),
+      ...warnings('Transactions', unsupported, asked, [
+        ...(next === null ? beginnings(asked, chains, OLDER) : []),
+        ...unreadable('The transactions', chains, items, failed),
+      ]),
+      ...(next !== null && { next_offset: cursors.issue(scope, next) }),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
     };
@@ -67,34 +75,43 @@ export const transaction: Lookup = {
     const shown = shownIn(query);
     const [chain] = chains;
     if (chain === undefined) throw new Refused(400, `Unsupported chain id: ${unsupported}`);
-    const found = await data.transaction(chain.id, hash);
+    const found = await data.transaction(chain.id, hash, shown.details);
     if (found === null) return { body: { transaction: null }, chains: 1 };
     const reverts = shown.reverts ? await readReverts(data, [found]) : NO_REVERTS;
-    const item = transactionItem(data, found.from, found, shown.decode, reverts);
+    const item = transactionItem(data, found.from, found, shown, reverts);
     return { body: { transaction: item, ...reverts.failures }, chains: 1 };
   },
 };
 
 const isHash = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
 
-/** What a request wants to know of each transaction, beside what costs nothing. */
-const shownIn = (query: URLSearchParams) => ({
+/** What a request wants to know of each transaction. */
+type Shown = {
+  readonly decode: boolean;
+  readonly reverts: boolean;
+  readonly details: ReadonlySet<Detail>;
+};
+
+/** A client that does not need a detail may say so: only this project's own service takes these parameters. */
+const shownIn = (query: URLSearchParams): Shown => ({
   decode: flag(query, 'decode', false),
   reverts: flag(query, 'revert_reasons', false),
+  details: new Set(DETAILS.filter((detail) => flag(query, detail, true))),
 });
 
 /** A transaction in the lookup's format. `to` is null when the transaction creates a contract. */
 const transactionItem = (
   reader: ChainReader,
   wallet: Hex,
-  transaction: Transaction,
-  decode: boolean,
+  transaction: ListedTransaction,
+  { decode, details }: Shown,
   reverts: Reverts,
 ) => {
   const decoded = decode ? reader.decodeCall(transaction) : null;
+  const { logs } = transaction;
   return {
     address: wallet,
-    block_hash: transaction.blockHash,
+    ...(details.has('block_hash') && { block_hash: transaction.blockHash }),
     block_number: transaction.blockNumber.toString(),
     block_time: isoTime(transaction.blockTime),
     chain: transaction.chain.name,
@@ -110,7 +127,8 @@ const transactionItem = (
     transaction_type: quantity(transaction.type),
     value: quantity(transaction.value),
     ...(decoded !== null && { decoded }),
-    logs: transaction.logs.map((log) => logItem(reader, transaction.chain.id, log, decode)),
+    ...(details.has('logs') &&
+      logs !== null && { logs: logs.map((log) => logItem(reader, transaction.chain.id, log, decode)) }),
   };
 };
 
@@ -127,72 +145,81 @@ const BATCH = 200;
 /** An activity with its place: its transaction's, and then its own among the activities of the transaction. */
 type Placed = { readonly activity: Activity; readonly place: Place };
 
-type Filter = (activity: Activity) => boolean;
+const filterOf = (query: URLSearchParams): ActivityFilter => ({
+  types: words(query, 'activity_type', ACTIVITY_TYPES),
+  assetTypes: words(query, 'asset_type', ASSET_TYPES),
+  tokens: list(query, 'token_address')?.map((item) => address(item, 'Invalid address format')) ?? null,
+});
 
-const filterOf = (query: URLSearchParams): { readonly filter: Filter; readonly scope: string } => {
-  const types = words(query, 'activity_type', ACTIVITY_TYPES);
-  const assetTypes = words(query, 'asset_type', ASSET_TYPES);
-  const tokens = list(query, 'token_address')?.map((item) => address(item, 'Invalid address format')) ?? null;
-  return {
-    filter: ({ activity, assets }) =>
-      (types === null || types.includes(activity)) &&
-      ((assetTypes === null && tokens === null) ||
-        assets.some(
-          ({ type, token }) =>
-            (assetTypes === null || (type !== null && assetTypes.includes(type))) &&
-            (tokens === null || (token !== null && tokens.includes(token))),
-        )),
-    scope: JSON.stringify([types, assetTypes, tokens]),
-  };
-};
+const passes = ({ activity, assets }: Activity, { types, assetTypes, tokens }: ActivityFilter): boolean =>
+  (types === null || types.includes(activity)) &&
+  ((assetTypes === null && tokens === null) ||
+    assets.some(
+      ({ type, token }) =>
+        (assetTypes === null || (type !== null && assetTypes.includes(type))) &&
+        (tokens === null || (token !== null && tokens.includes(token))),
+    ));
 
 /** The activities of a wallet in one transaction, the last first. */
 const placedOf = (
   { data, now }: Asked,
   wallet: Hex,
-  { transaction, place }: TransactionPage['transactions'][number],
+  { transaction, place }: Listed<EffectiveTransaction>,
 ): readonly Placed[] =>
   [...activitiesOf(data, transaction, { as: 'lookup', time: now() })]
     .filter((activity) => activity.address === wallet)
     .map((activity, at) => ({ activity, place: [...place, at] }))
     .reverse();
 
-type Walk = { readonly wallet: Hex; readonly chainIds: ReadonlySet<number>; readonly after: Place | null };
+type Walk = {
+  readonly wallet: Hex;
+  readonly chainIds: ReadonlySet<number>;
+  readonly after: Place | null;
+  readonly filter: ActivityFilter;
+  /** Is told each chain that could not be read. */
+  readonly onFailed: (failed: FailedChain) => void;
+};
 
 /**
  * The activities after a place, newest first. Returns the place to go on from where there may be more; else null.
  */
 async function* placedAfter(
   asked: Asked,
-  { wallet, chainIds, after }: Walk,
+  { wallet, chainIds, after, filter, onFailed }: Walk,
 ): AsyncGenerator<Placed, Place | null> {
-  // The transaction of the last activity may have more.
-  let start: PageStart | null = after && { place: after.slice(0, -1), including: true };
+  // The transaction of the last activity may have more: 0 is the lowest place of an activity within its transaction.
+  let start: PageStart | null = after && { place: after.slice(0, -1), including: after.at(-1) !== 0 };
   for (let lookedAt = 0; lookedAt < MAX_LOOKED_AT; lookedAt += BATCH) {
-    const { transactions, hasMore } = await asked.data.transactions(wallet, chainIds, BATCH, start);
-    for (const transaction of transactions)
-      yield* placedOf(asked, wallet, transaction).filter(
-        ({ place }) => after === null || isBehind(place, after),
+    const part = await asked.data.effects(wallet, chainIds, BATCH, start, filter);
+    part.failed?.forEach(onFailed);
+    for (const listed of part.items) {
+      const isCut = after !== null && isSamePlace(listed.place, after.slice(0, -1));
+      yield* placedOf(asked, wallet, listed).filter(
+        ({ place }) => !isCut || Number(place.at(-1)) < Number(after.at(-1)),
       );
-    const last = transactions.at(-1);
-    if (!hasMore || last === undefined) return null;
-    start = { place: last.place, including: false };
+    }
+    if (part.next === null) return null;
+    start = { place: part.next, including: false };
+    if (part.isEnough) break;
   }
-  // 0 is the lowest place of an activity within its transaction, so all of the transaction counts as looked at.
+  // All of the transaction counts as looked at.
   return start && [...start.place, 0];
 }
+
+const isSamePlace = (one: Place, other: Place): boolean =>
+  one.length === other.length && one.every((member, at) => member === other[at]);
 
 /** The first activities of a walk that pass a filter; `stoppedAt` is null unless it stopped without looking at all. */
 const take = async (
   steps: AsyncGenerator<Placed, Place | null>,
   count: number,
-  filter: Filter,
+  filter: ActivityFilter,
 ): Promise<{ readonly found: readonly Placed[]; readonly stoppedAt: Place | null }> => {
   const found: Placed[] = [];
   while (found.length < count) {
     const { done, value } = await steps.next();
     if (done === true) return { found, stoppedAt: value };
-    if (filter(value.activity)) found.push(value);
+    if (passes(value.activity, filter)) found.push(value);
   }
   return { found, stoppedAt: null };
 };
@@ -206,14 +233,16 @@ export const activity: Lookup = {
     const { data, cursors, path, query, fault } = asked;
     const wallet = address(path.address, 'Invalid address format');
     const { chains, unsupported } = chainChoice(query, data.chains, 'activity');
-    const { filter, scope: filters } = filterOf(query);
+    const filter = filterOf(query);
     const count = Math.max(1, limit(query, DEFAULT_LIMIT, MAX_LIMIT) - (fault?.short ?? 0));
-    const scope = ['activity', wallet, ...scopeOf(chains), filters];
+    const scope = ['activity', wallet, ...scopeOf(chains), JSON.stringify(Object.values(filter))];
     const after = cursors.read(scope, single(query, 'offset'));
     const chainIds = new Set(scopeOf(chains));
     // One item more than the page has shows that there is another page.
+    const failed = new Map<number, FailedChain>();
+    const onFailed = (each: FailedChain) => void failed.set(each.chainId, each);
     const { found, stoppedAt } = await take(
-      placedAfter(asked, { wallet, chainIds, after }),
+      placedAfter(asked, { wallet, chainIds, after, filter, onFailed }),
       count + 1,
       filter,
     );
@@ -223,7 +252,10 @@ export const activity: Lookup = {
     const body = {
       activity: page.map((placed) => placed.activity.item()),
       ...(next !== null && { next_offset: cursors.issue(scope, next) }),
-      ...warnings('Activities', unsupported, asked, next === null ? beginnings(asked, chains, OLDER) : []),
+      ...warnings('Activities', unsupported, asked, [
+        ...(next === null ? beginnings(asked, chains, OLDER) : []),
+        ...unreadable('The activities', chains, page, [...failed.values()]),
+      ]),
     };
     return { body, chains: chains.length };
   },

@@ -2,7 +2,7 @@ import type { FaultRule } from '../http/http.ts';
 import { json, type Operation, type ServiceResponse, text } from '../http/http.ts';
 import { type Cursors, MalformedQuery, pageOf, Refused, type Scope, single } from '../http/query.ts';
 import { sizeOfJson } from '../json-size.ts';
-import type { Beginning, ChainData, Part, Place, Wanted } from '../source.ts';
+import type { Beginning, ChainData, FailedChain, Part, Place, Wanted } from '../source.ts';
 import type { Awaitable, Chain } from '../types.ts';
 
 /** What all lookups share. */
@@ -96,12 +96,17 @@ export const operationOf = (lookup: Lookup, service: Service): Operation => {
         return { ...json(200, null, lookup.computeUnits(chains)), body: written };
       } catch (problem) {
         if (problem instanceof MalformedQuery) return text(400, problem.message);
-        if (problem instanceof Refused) return refuse(problem.status, problem.message);
+        if (problem instanceof Refused) return refusal(refuse(problem.status, problem.message), problem);
         throw problem;
       }
     },
   };
 };
+
+const refusal = (response: ServiceResponse, { retryAfter }: Refused): ServiceResponse =>
+  retryAfter === null
+    ? response
+    : { ...response, headers: { ...response.headers, 'retry-after': String(retryAfter) } };
 
 /**
  * The size of a page's JSON from which on it is made again with fewer items. The gateway takes 32 MB and 1,000,000 values, and more
@@ -148,27 +153,37 @@ export const paged = async <Raw, Item>(
     /** Makes the items of one part of the list, and leaves out what the request does not want. */
     readonly choose: (part: readonly Raw[]) => Awaitable<readonly Item[]>;
     readonly placeOf: (item: Item) => Place;
-    /** Whether an item comes after a place. */
-    readonly isAfter: (item: Item, place: Place) => boolean;
   },
-): Promise<{ readonly page: readonly Item[]; readonly next: { readonly next_offset?: string } }> => {
-  const { limit, ask, choose, placeOf, isAfter } = list;
-  const place = cursors.read(scope, single(query, 'offset'));
+): Promise<{
+  readonly page: readonly Item[];
+  readonly next: { readonly next_offset?: string };
+  /** Each chain that failed, once. */
+  readonly failed: readonly FailedChain[];
+}> => {
+  const { limit, ask, choose, placeOf } = list;
+  const failed = new Map<number, FailedChain>();
+  const earlier: Item[] = [];
   const found: Item[] = [];
-  let behind = place;
+  let behind = cursors.read(scope, single(query, 'offset'));
   // One item more than the page has shows that there is another page.
   for (let lookedAt = 0; found.length <= limit && lookedAt < MAX_LOOKED_AT; ) {
-    const { items, next } = await ask({ after: behind, limit: limit + 1 });
-    for (const item of await choose(items)) found.push(item);
+    const part = await ask({ after: behind, limit: limit + 1 });
+    const { items, before = 0, next, isEnough = false } = part;
+    if (before > 0) earlier.push(...(await choose(items.slice(0, before))));
+    for (const item of await choose(items.slice(before))) found.push(item);
+    for (const each of part.failed ?? []) failed.set(each.chainId, each);
     lookedAt += limit + 1;
     behind = next;
-    if (next === null) break;
+    if (next === null || isEnough) break;
   }
   const bent = { shift: fault?.shift ?? 0, short: fault?.short ?? 0 };
-  const after = (item: Item) => place === null || isAfter(item, place);
-  const { page, last } = pageOf(found, { after, limit, bent });
+  const { page, last } = pageOf([...earlier, ...found], { first: earlier.length, limit, bent });
   const end = last === null ? behind : placeOf(last);
-  return { page, next: end === null ? {} : { next_offset: cursors.issue(scope, end) } };
+  return {
+    page,
+    next: end === null ? {} : { next_offset: cursors.issue(scope, end) },
+    failed: [...failed.values()],
+  };
 };
 
 /** A warning about chains: what is missing of them in an answer. */
@@ -216,6 +231,33 @@ export const beginnings = (
     const code = beginning.isLate ? 'START_BLOCK' : 'INDEXING';
     return [{ code, message: `${lacking(chain, beginning)}: ${missing}`, chain_ids: [chain.id] }];
   });
+
+/** Why a chain is missing, as the end of a sentence. */
+export const because = ({ reason }: FailedChain): string => (reason === null ? '' : `: ${reason}`);
+
+/** Seconds until a list is asked for again of which nothing could be read. */
+const RETRY_AFTER = 10;
+
+/**
+ * Warnings of chains that could not be read, so that a page lacks what it would have of them.
+ * @throws Refused for an empty page of chains that all failed: it would look like an empty list.
+ */
+export const unreadable = (
+  subject: string,
+  chains: readonly Chain[],
+  page: readonly unknown[],
+  failed: readonly FailedChain[] = [],
+): readonly Warning[] => {
+  const unread = chains.flatMap((chain) => {
+    const failure = failed.find(({ chainId }) => chainId === chain.id);
+    if (failure === undefined) return [];
+    const message = `${subject} of ${chain.name} could not be read${because(failure)}`;
+    return [{ code: 'CHAIN_UNAVAILABLE', message, chain_ids: [chain.id] }];
+  });
+  if (page.length === 0 && unread.length > 0 && unread.length === chains.length)
+    throw new Refused(503, unread.map(({ message }) => message).join('. '), RETRY_AFTER);
+  return unread;
+};
 
 /** Chains as the part of a list's scope, in one order. */
 export const scopeOf = (chains: readonly { readonly id: number }[]): readonly number[] =>

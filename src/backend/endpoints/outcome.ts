@@ -1,8 +1,10 @@
 import type { Revert } from '../evm/revert.ts';
 import type { ChainData } from '../source.ts';
-import type { Transaction } from '../types.ts';
+import type { ListedTransaction } from '../types.ts';
 
-export const quantity = (value: bigint | number): string => `0x${value.toString(16)}`;
+/** Hex digits; null for what is not known. */
+export const quantity = (value: bigint | number | null): string | null =>
+  value === null ? null : `0x${value.toString(16)}`;
 
 /** How a transaction ended, as lookups and deliveries have it. The hosted service says the first three, in deliveries alone. */
 export const outcomeOf = ({
@@ -11,7 +13,7 @@ export const outcomeOf = ({
   effectiveGasPrice,
   fee,
   created,
-}: Pick<Transaction, 'success' | 'gasUsed' | 'effectiveGasPrice' | 'fee' | 'created'>) => ({
+}: Pick<ListedTransaction, 'success' | 'gasUsed' | 'effectiveGasPrice' | 'fee' | 'created'>) => ({
   success,
   gas_used: quantity(gasUsed),
   effective_gas_price: quantity(effectiveGasPrice),
@@ -22,7 +24,7 @@ export const outcomeOf = ({
 /** Why transactions failed. */
 export type Reverts = {
   /** The members of a transaction that say it: none where it did not fail. */
-  of(transaction: Transaction): object;
+  of(transaction: ListedTransaction): object;
   /** The member of an answer that says of how many it could not be read. */
   readonly failures: object;
 };
@@ -32,11 +34,11 @@ export const NO_REVERTS: Reverts = { of: () => ({}), failures: {} };
 /** Reads why those of some transactions failed that did. */
 export const readReverts = async (
   data: Pick<ChainData, 'revert'>,
-  transactions: readonly Transaction[],
+  transactions: readonly ListedTransaction[],
 ): Promise<Reverts> => {
   const failed = transactions.filter(({ success }) => success === false);
   const answers = await Promise.allSettled(failed.map(async (each) => data.revert(each)));
-  const known = new Map<Transaction, Revert>();
+  const known = new Map<ListedTransaction, Revert>();
   const unread: number[] = [];
   for (const [at, transaction] of failed.entries()) {
     const answer = answers[at];

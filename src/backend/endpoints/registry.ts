@@ -40,7 +40,7 @@ const lateHolders = (data: ChainData, chain: Chain): object => {
 
 /**
  * The chains and what each supports. The list needs no key and costs nothing. Where nothing costs anything, it says so, and where
- * changes are told.
+ * changes are told; and which details of transactions cost time, so that clients say where they don't need them.
  */
 const supportedChains: Lookup = {
   path: '/v1/evm/supported-chains',
@@ -61,7 +61,11 @@ const supportedChains: Lookup = {
       ...indexOf(statuses.get(chain.id)),
     }));
     return {
-      body: { chains, ...(data.changes !== null && { free: true, changes: CHANGES_PATH }) },
+      body: {
+        chains,
+        ...(data.changes !== null && { free: true, changes: CHANGES_PATH }),
+        ...(data.costly.length > 0 && { optional: data.costly }),
+      },
       chains: 0,
     };
   },

@@ -5,7 +5,7 @@ import type { Beginning } from '../source.ts';
 import type { Chain, Hex } from '../types.ts';
 import { isoSeconds, knownAsset } from './assets.ts';
 import { priceHistory } from './balances.ts';
-import { type Lookup, lacking, paged, type Service, warnings } from './lookup.ts';
+import { type Lookup, lacking, paged, type Service, scopeOf, unreadable, warnings } from './lookup.ts';
 
 /**
  * A token in the format of token info. Amounts and values of the supply are those of ERC-20s alone; of an NFT contract it says
@@ -19,11 +19,11 @@ const tokenItem = async (
 ) => {
   const { data, now } = service;
   // A token that the source has not met is known once it is asked.
-  const supply = token === null ? null : await data.supply(chain.id, token);
+  const supply = await data.supply(chain.id, token);
   const known = knownAsset(data, chain, token, now());
   if (known === null || (known.standard === 'erc20' && supply === null))
     throw new Refused(404, 'Token not found');
-  const { symbol, name, decimals, logo, priceUsd, poolSizeUsd } = known;
+  const { symbol, name, decimals, logo, priceUsd, poolSizeUsd, marketCapUsd } = known;
   const value = priceUsd === null || supply === null ? null : (Number(supply) / 10 ** decimals) * priceUsd;
   return {
     chain: chain.name,
@@ -35,6 +35,7 @@ const tokenItem = async (
     ...(poolSizeUsd !== null && { pool_size: poolSizeUsd }),
     ...(supply !== null && { total_supply: supply.toString() }),
     ...(value !== null && { fully_diluted_value: value }),
+    ...(marketCapUsd !== null && { market_cap: marketCapUsd }),
     ...(logo !== null && { logo }),
   };
 };
@@ -96,15 +97,13 @@ export const tokenHolders: Lookup = {
       },
       choose: (holders) => holders,
       placeOf: ({ place }) => place,
-      isAfter: ({ place: [amount = 0, account = ''] }, [balance = 0, last = '']) =>
-        BigInt(amount) < BigInt(balance) || (BigInt(amount) === BigInt(balance) && account > last),
     });
     const ordered = isWhole ? page : page.toSorted((one, other) => (one.amount > other.amount ? -1 : 1));
     const items = ordered.map(({ account, amount, acquiredAt, hasSent }) => ({
       wallet_address: mixedCase(account),
       balance: amount.toString(),
-      first_acquired: isoSeconds(acquiredAt),
-      has_initiated_transfer: hasSent,
+      ...(acquiredAt !== null && { first_acquired: isoSeconds(acquiredAt) }),
+      ...(hasSent !== null && { has_initiated_transfer: hasSent }),
     }));
     const body = {
       ...{ token_address: token, chain_id: chain.id, holders: items },
@@ -123,25 +122,7 @@ const unverified = ({ id }: Chain) => ({
   chain_ids: [id],
 });
 
-const SEARCH = { default: 10, most: 50, shortest: 3, likeness: 0.3, verified: 200 };
-
-const trigrams = (text: string): ReadonlySet<string> => {
-  const padded = `  ${text.toLowerCase()} `;
-  return new Set(Array.from({ length: padded.length - 2 }, (_, at) => padded.slice(at, at + 3)));
-};
-
-/** The part of all trigrams of two texts that both have, from 0 to 1. */
-const likeness = (one: ReadonlySet<string>, other: ReadonlySet<string>): number => {
-  const common = one.values().reduce((count, each) => count + (other.has(each) ? 1 : 0), 0);
-  return common / (one.size + other.size - common);
-};
-
-/** How well a text matches a query; 0 when it does not. A part of the text matches too. */
-const match = (query: string, wanted: ReadonlySet<string>, text: string): number => {
-  const alike = likeness(wanted, trigrams(text));
-  const contains = text.toLowerCase().includes(query.toLowerCase());
-  return contains || alike >= SEARCH.likeness ? alike + (contains ? 1 : 0) : 0;
-};
+const SEARCH = { default: 10, most: 50, shortest: 3 };
 
 /** The page size of a search, which is clamped at both ends. */
 const searchLimit = (query: URLSearchParams): number => {
@@ -151,7 +132,7 @@ const searchLimit = (query: URLSearchParams): number => {
   return Math.min(Math.max(Number(value), 1), SEARCH.most);
 };
 
-/** ERC-20s by their symbols and names. The answer is a bare list, the best match first. Those whose events lie come last. */
+/** ERC-20s by their symbols and names. The answer is a bare list, the best match first. */
 export const searchTokens: Lookup = {
   path: '/v1/evm/search/tokens',
   errors: 'coded',
@@ -162,24 +143,9 @@ export const searchTokens: Lookup = {
     const { chains } = chainChoice(query, data.chains, null, 'all');
     const count = searchLimit(query);
     if (wanted.length < SEARCH.shortest) return { body: [], chains: chains.length };
-    const grams = trigrams(wanted);
-    const tokens = await data.tokens(new Set(chains.map(({ id }) => id)));
-    const found = tokens
-      .map((token) => ({
-        token,
-        score: Math.max(match(wanted, grams, token.symbol), match(wanted, grams, token.name)),
-      }))
-      .filter(({ score }) => score > 0)
-      .sort(
-        (one, other) =>
-          other.score - one.score ||
-          one.token.chain.id - other.token.chain.id ||
-          (one.token.address < other.token.address ? -1 : 1),
-      );
-    const best = found.map(({ token }) => token);
-    const overstated = await data.overstated(best.slice(0, SEARCH.verified));
-    const ranked = [...best.filter((token) => !overstated.has(token)), ...overstated];
-    const body = ranked.slice(0, count).map((token) => ({
+    const { tokens, failed } = await data.search(wanted, new Set(scopeOf(chains)), count);
+    unreadable('The tokens', chains, tokens, failed);
+    const body = tokens.map((token) => ({
       chain_id: token.chain.id,
       address: token.address,
       token_type: 'ERC20',

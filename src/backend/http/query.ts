@@ -9,10 +9,13 @@ export class MalformedQuery extends Error {}
 /** A well-formed request that can not be served. Each lookup puts the message into its own kind of body. */
 export class Refused extends Error {
   readonly status: 400 | 404 | 503;
+  /** Seconds until a client may ask again; null where it may do so at once. */
+  readonly retryAfter: number | null;
 
-  constructor(status: Refused['status'], message: string) {
+  constructor(status: Refused['status'], message: string, retryAfter: number | null = null) {
     super(message);
     this.status = status;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -95,7 +98,7 @@ export type ChainChoice = { readonly chains: readonly Chain[]; readonly unsuppor
 
 /**
  * Reads the chain filter: numeric ids and tags, separated by commas. Chains that a tag brings and that the lookup does
- * not cover are left out silently, requested ids are named.
+ * not cover are left out silently, requested ids are named. So are those of a tag of which it covers none: nothing was looked at.
  */
 export const chainChoice = (
   query: URLSearchParams,
@@ -110,17 +113,21 @@ export const chainChoice = (
   const unsupported = new Set<number>();
   for (const item of items ?? ['default']) {
     const isId = /^\d+$/.test(item) && Number.isSafeInteger(Number(item));
-    if (!isId && !all.some(({ tags }) => tags.includes(item)))
+    if (!isId && idsTagged(all, item).length === 0)
       throw new Refused(
         400,
         `Invalid chain_ids: expected numeric chain ids or tags, got '${item.slice(0, 80)}'`,
       );
     const found = covered.filter(({ id, tags }) => (isId ? id === Number(item) : tags.includes(item)));
     for (const chain of found) chains.add(chain);
-    if (isId && found.length === 0) unsupported.add(Number(item));
+    if (found.length > 0) continue;
+    for (const id of isId ? [Number(item)] : idsTagged(all, item)) unsupported.add(id);
   }
   return { chains: [...chains], unsupported: [...unsupported] };
 };
+
+const idsTagged = (chains: readonly Chain[], tag: string): readonly number[] =>
+  chains.filter(({ tags }) => tags.includes(tag)).map(({ id }) => id);
 
 /** Reads a chain filter of exactly one chain. */
 export const oneChain = (query: URLSearchParams, all: readonly Chain[], lookup: ChainLookup): ChainChoice => {
@@ -159,7 +166,7 @@ export class Cursors {
 
   /** The place in an offset; null when the offset was not issued for this scope, and so has no effect. */
   read(scope: Scope, offset: string | null): Place | null {
-    if (offset === null || !/^[\w-]{34,500}$/.test(offset)) return null;
+    if (offset === null || !/^[\w-]{34,4000}$/.test(offset)) return null;
     const bytes = Buffer.from(offset, 'base64url');
     const text = bytes.subarray(TAG_BYTES);
     const tag = this.#tag(scope, text);
@@ -182,17 +189,11 @@ export type Bent = {
   readonly short: number;
 };
 
-/** The page of an ordered list after a place, and the place of the next one; null on the last page. */
+/** The page of a list from its item `first` on, and its last item where more follow; null on the last page. */
 export const pageOf = <Item>(
   ordered: readonly Item[],
-  {
-    after,
-    limit,
-    bent,
-  }: { readonly after: (item: Item) => boolean; readonly limit: number; readonly bent: Bent },
+  { first, limit, bent }: { readonly first: number; readonly limit: number; readonly bent: Bent },
 ): { readonly page: readonly Item[]; readonly last: Item | null } => {
-  const found = ordered.findIndex(after);
-  const first = found < 0 ? ordered.length : found;
   const start = first === 0 ? 0 : Math.min(Math.max(first + bent.shift, 0), ordered.length);
   const page = ordered.slice(start, start + Math.max(1, limit - bent.short));
   return { page, last: start + page.length < ordered.length ? (page.at(-1) ?? null) : null };

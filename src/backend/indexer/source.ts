@@ -165,6 +165,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     chains,
     changes,
     seesCallValues: true,
+    costly: [],
     operations: [],
     protocols: data.protocols,
     token: (chainId, address) => metadata.token(chainId, address),
@@ -174,7 +175,8 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     decodeCall: ({ chain, to, data: input }) =>
       to === null ? null : decoder.call(input, metadata.contract(chain.id, to)?.standard ?? null),
     decodeLog: (_chainId, entry) => decoder.log(entry),
-    transactions: (...args) => data.transactions(...args),
+    transactions: (...[wallet, chainIds, limit, start]) => data.transactions(wallet, chainIds, limit, start),
+    effects: (...[wallet, chainIds, limit, start]) => data.transactions(wallet, chainIds, limit, start),
     transaction: (chainId, hash) => transactions.find(chainId, hash),
     revert: (transaction) => transactions.revert(transaction),
     holdings: (...args) => data.holdings(...args),
@@ -185,8 +187,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     holders: (...args) => data.holders(...args),
     pool: () => data.pool(),
     supply: (...args) => data.supply(...args),
-    tokens: (chainIds) => data.tokens(chainIds),
-    overstated: (tokens) => data.overstated(tokens),
+    search: (...args) => data.search(...args),
     defiPositions: () => data.defiPositions(),
     status: () => followed.map(({ follower }) => follower.status()),
     beginning(chainId) {

@@ -1,5 +1,5 @@
 import type { ActivityItemFragment, MovedTokenFragment } from '../__generated__/operations.ts';
-import { compareDecimals, isZero, NATIVE_DECIMALS, nativeSymbol, shortHex, sumOf } from '../format.ts';
+import { compareDecimals, isZero, nativeDecimals, nativeSymbol, shortHex, sumOf } from '../format.ts';
 
 /** What a wallet's activities say: what moved, on which day, in which transaction, and which of them a filter finds. */
 
@@ -54,8 +54,8 @@ export const symbolOf = (token: Named | null, chainId: number | null): string =>
 export type Counted = Pick<Token, 'isNative' | 'decimals'>;
 
 /** Null where the service omits it: the amount can't be written in whole tokens. */
-export const decimalsOf = (token: Counted | null): number | null =>
-  token === null || token.isNative ? NATIVE_DECIMALS : token.decimals;
+export const decimalsOf = (token: Counted | null, chainId: number | null): number | null =>
+  token === null || token.isNative ? (token?.decimals ?? nativeDecimals(chainId)) : token.decimals;
 
 /** All activities of one transaction that are loaded, in the service's order. */
 export type Happening = {

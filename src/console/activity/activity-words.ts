@@ -20,8 +20,9 @@ const ALL_DIGITS = 255;
 export const amountOf = (
   value: string,
   token: Counted | null,
+  chainId: number | null = null,
 ): { readonly shown: string; readonly exact: string } => {
-  const decimals = decimalsOf(token);
+  const decimals = decimalsOf(token, chainId);
   if (decimals === null || decimals < 0 || decimals > ALL_DIGITS) {
     const units = `${formatUnits(value, 0)} units`;
     return { shown: units, exact: `${units}: the service does not say how many are one token` };
@@ -35,18 +36,20 @@ const symbolIn = ({ token, chainId }: Asset): string => shorten(symbolOf(token, 
 
 /** What moved, in words: `573 USDC`, `Cool Cats #12`. */
 export const assetText = (asset: Asset): string => {
-  const { value, token, tokenId } = asset;
+  const { value, token, tokenId, chainId } = asset;
   if (tokenId !== null) {
     const count = value !== null && value !== '1' ? `${formatUnits(value, 0)} × ` : '';
     return `${count}${symbolIn(asset)} #${shorten(tokenId, 16)}`;
   }
-  return value === null ? `some ${symbolIn(asset)}` : `${amountOf(value, token).shown} ${symbolIn(asset)}`;
+  return value === null
+    ? `some ${symbolIn(asset)}`
+    : `${amountOf(value, token, chainId).shown} ${symbolIn(asset)}`;
 };
 
 /** What moved, with the token's logo. Its title has all digits. */
 export const AssetName = (asset: Asset) => {
   const { value, token, tokenId, chainId } = asset;
-  const exact = value === null || tokenId !== null ? null : amountOf(value, token).exact;
+  const exact = value === null || tokenId !== null ? null : amountOf(value, token, chainId).exact;
   const drawn = {
     logo: token?.logo ?? null,
     symbol: symbolOf(token, chainId),

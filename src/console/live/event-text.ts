@@ -6,7 +6,7 @@ import {
   formatUsd,
   inWords,
   isUnlimited,
-  NATIVE_DECIMALS,
+  nativeDecimals,
   nativeSymbol,
   shorten,
 } from '../format.ts';
@@ -21,16 +21,18 @@ const Wallet = ({ address }: { address: string | null }) =>
   address ? html`<strong><${Address} value=${address} /></strong>` : html`<strong>A watched wallet</strong>`;
 
 const Amount = ({ value, decimals, symbol }: { value: string | null; decimals: number; symbol: string }) =>
-  html`<span class="amount">${value === null ? '' : formatUnits(value, decimals)} ${shorten(symbol, 20)}</span>`;
+  html`<span class="amount">${value !== null && `${formatUnits(value, decimals)} `}${shorten(symbol, 40)}</span>`;
 
 const symbolOf = (token: Token): string => token?.symbol ?? token?.name ?? 'of a token';
 
 const Asset = ({ event, chainId }: { event: Activity; chainId: number | null }) => {
   const { token, tokenId, value, assetType } = event;
-  if (tokenId !== null)
-    return html`<span class="amount">${shorten(symbolOf(token), 40)} #${shorten(tokenId, 16)}</span>`;
+  if (tokenId !== null) {
+    const count = value !== null && value !== '1' ? `${formatUnits(value, 0)} × ` : '';
+    return html`<span class="amount">${count}${shorten(symbolOf(token), 40)} #${shorten(tokenId, 16)}</span>`;
+  }
   if (assetType === 'NATIVE')
-    return html`<${Amount} value=${value} decimals=${NATIVE_DECIMALS} symbol=${nativeSymbol(chainId)} />`;
+    return html`<${Amount} value=${value} decimals=${nativeDecimals(chainId)} symbol=${nativeSymbol(chainId)} />`;
   return html`<${Amount} value=${value} decimals=${token?.decimals ?? 0} symbol=${symbolOf(token)} />`;
 };
 
@@ -63,20 +65,22 @@ const activityText = (event: Activity, chainId: number | null): ComponentChildre
 };
 
 const TransactionText = ({ event }: { event: Of<'TransactionEvent'> }) => {
-  const { address, direction, from, to, value, chainId, decoded } = event.transaction;
+  const { address, direction, success, from, to, value, chainId, decoded } = event.transaction;
   const isSender = direction === 'SENDER' || (direction === null && from === address);
   return html`<${Wallet} address=${address} /> ${isSender ? 'sent' : 'received'} a transaction
     ${decoded?.name && html` <em>${inWords(shorten(decoded.name, 60))}</em>`}
     ${isSender ? (to ? party('to', to) : ' that creates a contract') : party('from', from)}
-    ${value && value !== '0' && html` with <${Amount} value=${value} decimals=${NATIVE_DECIMALS} symbol=${nativeSymbol(chainId)} />`}`;
+    ${value && value !== '0' && html` with <${Amount} value=${value} decimals=${nativeDecimals(chainId)} symbol=${nativeSymbol(chainId)} />${success === false && ', which did not move'}`}`;
 };
 
 type BalanceProps = { event: Of<'BalanceChange'>; isTold: boolean };
 
 /** What has changed, unless an activity tells it, and what the wallet has now. */
 const BalanceText = ({ event, isTold }: BalanceProps) => {
-  const { subscribedAddress, tokenSymbol, tokenName, tokenDecimals, amountDelta, amountAfter } = event;
-  const [symbol, decimals] = [tokenSymbol ?? tokenName ?? 'of a token', tokenDecimals ?? 0];
+  const { subscribedAddress, tokenSymbol, tokenName, tokenDecimals, tokenId, amountDelta, amountAfter } =
+    event;
+  const [name, decimals] = [tokenSymbol ?? tokenName ?? 'of a token', tokenDecimals ?? 0];
+  const symbol = tokenId === null ? name : `${shorten(name, 20)} #${shorten(tokenId, 16)}`;
   const isIn = event.balanceDirection === 'IN';
   const amount = (value: string | null) =>
     html`<${Amount} value=${value} decimals=${decimals} symbol=${symbol} />`;

@@ -70,13 +70,17 @@ const transactionIn = (events: readonly DeliveredEvent[]) => {
   return null;
 };
 
+/** Whether an event says more than activities beside it: the transaction is the head of the card, and an NFT has no amounts. */
+const saysMore = (event: DeliveredEvent): boolean =>
+  event.__typename === 'Activity' ||
+  (event.__typename === 'BalanceChange' && (event.amountAfter ?? event.amountDelta) !== null);
+
 const CardRow = ({ card, chain }: Props) => {
   const [isWhole, setWhole] = useState(false);
   const { hash, chainId, deliveries, events, omitted, isNew } = card;
   const isTold = events.some(({ __typename }) => __typename === 'Activity');
   const transaction = transactionIn(events);
-  // Where activities say what moved, the transaction is the head of the card alone.
-  const lines = events.filter(({ __typename }) => !isTold || __typename !== 'TransactionEvent');
+  const lines = isTold ? events.filter(saysMore) : events;
   const shown = isWhole ? lines : lines.slice(0, SHOWN_EVENTS);
   const hidden = lines.length - shown.length;
   const receivedAt = deliveries[0]?.receivedAt ?? '';

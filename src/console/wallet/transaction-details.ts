@@ -17,7 +17,7 @@ import {
   formatUnits,
   inWords,
   isZero,
-  NATIVE_DECIMALS,
+  nativeDecimals,
   nativeSymbol,
   shorten,
   shortHex,
@@ -57,6 +57,10 @@ const Outcome = ({ transaction }: { transaction: Whole }) => {
   );
 };
 
+/** An amount of the chain's own currency, with all digits. */
+const inNative = (amount: string, chainId: number | null): string =>
+  `${formatUnits(amount, nativeDecimals(chainId), nativeDecimals(chainId))} ${nativeSymbol(chainId)}`;
+
 /** What its gas cost, where the service says no more of it. */
 const gasCost = ({ gasUsed, effectiveGasPrice }: Whole): string | null =>
   gasUsed === null || effectiveGasPrice === null ? null : String(BigInt(gasUsed) * BigInt(effectiveGasPrice));
@@ -82,15 +86,8 @@ export const TransactionBody = ({
         ['Result', success === null ? null : success ? 'succeeded' : 'failed'],
         ['From', html`<${Address} value=${from} />`],
         ['To', to === null ? 'a new contract' : html`<${Address} value=${to} />`],
-        [
-          'Value',
-          value !== null &&
-            `${formatUnits(value, NATIVE_DECIMALS, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}`,
-        ],
-        [
-          'Fee',
-          paid !== null && `${formatUnits(paid, NATIVE_DECIMALS, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}`,
-        ],
+        ['Value', value !== null && inNative(value, chainId)],
+        ['Fee', paid !== null && inNative(paid, chainId)],
         ['Created', createdContract !== null && html`<${Address} value=${createdContract} />`],
         ['Time', html`<${Time} value=${blockTime} />`],
         [

@@ -3,7 +3,7 @@ import { type TransactionRowFragment, WalletTransactions } from '../__generated_
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
 import { Address, Hash, html, Time, useNow } from '../components.ts';
-import { formatUnits, inWords, isZero, NATIVE_DECIMALS, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { formatUnits, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { useParam } from '../route.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
 import { TransactionDetails, transactionText } from './transaction-details.ts';
@@ -81,7 +81,7 @@ const TransactionRow = ({
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>
       ${success === false && html`<span class="tag is-bad">failed</span>`}
-      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${success === false ? 'It was not sent' : undefined}>${formatUnits(value, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}</span>`}
+      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${success === false ? 'It was not sent' : undefined}>${formatUnits(value, nativeDecimals(chainId))} ${nativeSymbol(chainId)}</span>`}
     </div>
     <div class="bar quiet">
       <span class="tag">${inWords(shorten(chain, 40))}</span>

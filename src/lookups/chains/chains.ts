@@ -109,7 +109,7 @@ export const createChains = (listed: readonly Chain[], extra: readonly Chain[]):
       if (!chainIds?.length) return;
       const unsupported = [...new Set(chainIds)].flatMap((id) => {
         const chain = byId.get(id);
-        if (!chain?.supports || chain.supports.includes(lookup)) return [];
+        if (!chain?.supports || chain.isEmpty || chain.supports.includes(lookup)) return [];
         const reason = chain.reasons?.get(lookup);
         return `${id} (${chain.name})${reason === undefined ? '' : `: ${reason}`}`;
       });
@@ -227,8 +227,7 @@ export const createChainSource = ({
     try {
       const readAt = now();
       const { chains, indexes, isTelling } = readList(await read());
-      // Until it has a block, an index does not know what it will support.
-      const isSettled = [...indexes.values()].every(({ from }) => from !== null);
+      const isSettled = !chains.some(({ isEmpty }) => isEmpty);
       listed = { chains: createChains(chains, extra), indexes, isSettled, readAt };
       readAgainAt = now() + (isSettled ? FRESH_MS : INDEX_FRESH_MS);
       if (isTelling) onTelling();
@@ -313,6 +312,7 @@ const readItem = (item: unknown): readonly Item[] => {
   const chainId = orNull(readChainId, item.chain_id ?? item.id);
   const itsName = orNull(readString, name);
   if (chainId === null || itsName === null) return [];
+  const index = readIndex(item.index);
   const chain: Chain = {
     chainId,
     name: itsName,
@@ -329,9 +329,10 @@ const readItem = (item: unknown): readonly Item[] => {
         return reason === null ? [] : [[lookup, reason.slice(0, MAX_REASON)] as const];
       }),
     ),
-    isIndexed: isObject(item.index),
+    isIndexed: index !== null,
+    isEmpty: index !== null && index.from === null,
   };
-  return [{ chain, index: readIndex(item.index) }];
+  return [{ chain, index }];
 };
 
 /** The currency of a chain; null if the list does not say it, as those of hosted services don't. */

@@ -24,6 +24,8 @@ export type Chain = {
    * that it lacks is asked for by itself.
    */
   readonly isIndexed?: boolean;
+  /** Whether the service's index of the chain has no block yet: what it will offer for the chain is not known then. */
+  readonly isEmpty?: boolean;
   /** As the service or a setting says it. Null or absent where neither does. */
   readonly native?: NativeCurrency | null;
 };

@@ -40,7 +40,7 @@ const CALLS: readonly Call[] = [
   },
   {
     tool: 'WalletWorth',
-    variables: { address },
+    variables: { address, chainIds: [1, 8453] },
     computeUnits: 2,
     data: { wallet: { portfolio: { totalUsd: anything, byChain: some({ chainId: 1 }) } } },
   },
@@ -58,7 +58,7 @@ const CALLS: readonly Call[] = [
   },
   {
     tool: 'WalletCollectibles',
-    variables: { address, first: 5 },
+    variables: { address, chainIds: [1, 8453], first: 5 },
     computeUnits: 2,
     data: { wallet: { collectibles: { nodes: some({ tokenId: anything }) } } },
   },
@@ -153,8 +153,9 @@ test('an agent spends its budget, is told so, waits as it was told, and goes on'
       clock.advance(ms);
     },
   });
-  const [tools, ...calls] = transcript;
+  const [tools, chains, ...calls] = transcript;
   expect(tools).toContain('WalletWorth');
+  expect(chains).toBe('Chains {}: 0 CU, 12 of 12 left');
   expect(calls[0]).toBe(`WalletWorth ${JSON.stringify({ address, chainIds: [1] })}: 1 CU, 11 of 12 left`);
   expect(calls).toContainEqual(
     expect.stringMatching(
@@ -163,5 +164,5 @@ test('an agent spends its budget, is told so, waits as it was told, and goes on'
   );
   expect(waits.length).toBeGreaterThan(0);
   // Both chains, to the last tool.
-  expect(transcript.at(-1)).toMatch(/^WalletCollectibles .*\[8453\]}: 1 CU/);
+  expect(transcript.at(-1)).toMatch(/^WalletCollectibles .*\[10\]}: 1 CU/);
 });

@@ -9,7 +9,7 @@ import type { ListProps } from './section.tsx';
 import { What } from './what.tsx';
 
 const QUERY = graphql`
-  query activityQuery($address: Address!, $chainIds: [ChainId!]!) {
+  query activityQuery($address: Address!, $chainIds: [ChainId!]) {
     wallet(address: $address) {
       ...activity_wallet
     }

@@ -8,7 +8,7 @@ import { LoadMore } from './load-more.tsx';
 import type { ListProps } from './section.tsx';
 
 const QUERY = graphql`
-  query collectiblesQuery($address: Address!, $chainIds: [ChainId!]!) {
+  query collectiblesQuery($address: Address!, $chainIds: [ChainId!]) {
     wallet(address: $address) {
       ...collectibles_wallet
     }

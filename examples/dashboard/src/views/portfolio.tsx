@@ -4,7 +4,7 @@ import type { portfolioQuery } from './__generated__/portfolioQuery.graphql.ts';
 import type { ListProps } from './section.tsx';
 
 const QUERY = graphql`
-  query portfolioQuery($address: Address!, $chainIds: [ChainId!]!) @throwOnFieldError {
+  query portfolioQuery($address: Address!, $chainIds: [ChainId!]) @throwOnFieldError {
     wallet(address: $address) {
       portfolio(chainIds: $chainIds, priceHoursAgo: [24]) {
         totalUsd

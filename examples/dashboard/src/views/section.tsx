@@ -37,7 +37,8 @@ class ErrorBoundary extends Component<BoundaryProps, { readonly reason: unknown 
 /** What a list of a wallet is asked for. */
 export type ListProps = {
   readonly address: string;
-  readonly chainIds: readonly number[];
+  /** Null stands for all default chains. */
+  readonly chainIds: readonly number[] | null;
   /** The `fetchKey` of its query: another number after each retry. */
   readonly attempt: number;
 };

@@ -8,7 +8,7 @@ import { useNatives } from './natives.ts';
 import type { ListProps } from './section.tsx';
 
 const QUERY = graphql`
-  query transactionsQuery($address: Address!, $chainIds: [ChainId!]!) {
+  query transactionsQuery($address: Address!, $chainIds: [ChainId!]) {
     wallet(address: $address) {
       ...transactions_wallet
     }

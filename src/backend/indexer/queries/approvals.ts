@@ -55,16 +55,16 @@ export class IndexedApprovals {
     const looked = asked.slice(0, MAX_ASKED);
     const answers = await Promise.allSettled(this.#answersTo(owner, looked));
     const items: Allowance[] = [];
-    const failed: Allowances['failed'][number][] = [];
+    const unread: Allowances['unread'][number][] = [];
     for (const [at, { chain, candidate, place }] of looked.entries()) {
       const answer = answers[at];
-      if (answer?.status === 'rejected') failed.push({ chain, token: candidate.token });
+      if (answer?.status === 'rejected') unread.push({ chain, token: candidate.token });
       else if (answer !== undefined && answer.value > 0n)
         items.push(this.#allowance(chain, candidate, answer.value, place));
-      if (items.length === limit && at + 1 < asked.length) return { items, next: place, failed };
+      if (items.length === limit && at + 1 < asked.length) return { items, next: place, unread };
     }
     const next = asked.length > looked.length ? (looked.at(-1)?.place ?? null) : null;
-    return { items, next, failed };
+    return { items, next, unread };
   }
 
   /** What the contracts say of each: the amount, or 1 for NFTs; 0 for what is not approved. The calls of a chain are sent together. */

@@ -1,14 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { bestMatches } from '../../endpoints/token-matches.ts';
 import { ZERO_ADDRESS } from '../../evm/address.ts';
 import { isBehind, Refused } from '../../http/query.ts';
 import type {
-  AccountBalances,
   AssetBalance,
   Beginning,
   ChainData,
+  FailedChain,
+  FoundTokens,
   Holder,
   Holders,
   Holding,
+  PageStart,
   Part,
   Place,
   Wanted,
@@ -50,11 +53,10 @@ export class IndexedData
       | 'holders'
       | 'pool'
       | 'supply'
-      | 'tokens'
+      | 'search'
       | 'defiPositions'
       | 'protocols'
       | 'beginning'
-      | 'overstated'
     >
 {
   readonly protocols = [];
@@ -83,7 +85,10 @@ export class IndexedData
   }
 
   transactions(
-    ...[wallet, chainIds, limit, start]: Parameters<ChainData['transactions']>
+    wallet: Hex,
+    chainIds: ReadonlySet<number>,
+    limit: number,
+    start: PageStart | null,
   ): ReturnType<Lists['transactions']> {
     return this.#lists.transactions(wallet, this.#chosen(chainIds), limit, start);
   }
@@ -107,7 +112,7 @@ export class IndexedData
     account: Hex,
     chainIds: ReadonlySet<number>,
     wanted: Wanted | { readonly asset: Hex | null },
-  ): Promise<AccountBalances> {
+  ): Promise<Part<AssetBalance>> {
     const [first = -1, token = ''] = ('after' in wanted ? wanted.after : null) ?? [];
     const amountsOn = (chain: Chain): Promise<Amounts> =>
       'asset' in wanted
@@ -116,11 +121,12 @@ export class IndexedData
     const chains = this.#chosen(chainIds).filter(({ id }) => id >= Number(first));
     const found = await Promise.all(chains.map(amountsOn));
     const items: AssetBalance[] = [];
-    const failed: number[] = [];
+    const failed: FailedChain[] = [];
     for (const [at, chain] of chains.entries()) {
       const { amounts, isWhole, next } = found[at] ?? NOTHING;
-      if (!isWhole) failed.push(chain.id);
-      for (const each of amounts) if (each.amount > 0n) items.push({ chain, ...each });
+      if (!isWhole) failed.push({ chainId: chain.id, reason: null });
+      for (const each of amounts)
+        if (each.amount > 0n) items.push({ chain, ...each, place: [chain.id, each.token ?? ''] });
       if (next !== null) return { items, next: [chain.id, next], failed };
     }
     return { items, next: null, failed };
@@ -153,9 +159,9 @@ export class IndexedData
   }
 
   /** What the token says. Rejects with Refused when the node fails. */
-  async supply(chainId: number, token: Hex): Promise<bigint | null> {
+  async supply(chainId: number, token: Hex | null): Promise<bigint | null> {
     const [chain] = this.#chosen(new Set([chainId]));
-    if (chain === undefined) return null;
+    if (chain === undefined || token === null) return null;
     const supply = await this.#said(chainId, supplyCall(token)).catch(() => {
       throw new Refused(503, `The supply of ${token} could not be read: try again later`);
     });
@@ -163,8 +169,17 @@ export class IndexedData
     return this.#isErc20(chain, token) ? supply : null;
   }
 
+  /** Anyone can deploy a token that claims to be another one: those whose events tell of more than there are come last. */
+  async search(text: string, chainIds: ReadonlySet<number>, limit: number): Promise<FoundTokens> {
+    const known = this.#chosen(chainIds).flatMap(({ id }) => this.#metadata.tokens(id));
+    const best = bestMatches(text, known);
+    const overstated = await this.#overstated(best.slice(0, MAX_VERIFIED));
+    const ranked = [...best.filter((token) => !overstated.has(token)), ...overstated];
+    return { tokens: ranked.slice(0, limit) };
+  }
+
   /** Those of which events tell of more than their contracts say there are. Where the node fails, it is not known of others. */
-  async overstated(tokens: readonly Token[]): Promise<ReadonlySet<Token>> {
+  async #overstated(tokens: readonly Token[]): Promise<ReadonlySet<Token>> {
     const said = tokens.map(async (token): Promise<readonly Token[]> => {
       const { chain, address } = token;
       const [most] = this.#lists.holders(chain, address, { after: null, limit: 1 });
@@ -178,10 +193,6 @@ export class IndexedData
       return [token];
     });
     return new Set((await Promise.all(said)).flat());
-  }
-
-  tokens(chainIds: ReadonlySet<number>): readonly Token[] {
-    return this.#chosen(chainIds).flatMap(({ id }) => this.#metadata.tokens(id));
   }
 
   /** Compares the supply of new tokens with their events. Rejects when the node fails. */
@@ -337,6 +348,9 @@ export class IndexedData
     await this.#metadata.meet(id, token, this.#index.range(id)?.head.number ?? 0);
   }
 }
+
+/** The tokens of one search whose supply is asked for. */
+const MAX_VERIFIED = 200;
 
 const placeOf = (sum: bigint, account: Hex): Place => [sum.toString(), account];
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Holder as ListedHolder, PageStart, Place, TransactionPage, Wanted } from '../../source.ts';
+import type { Listed, Holder as ListedHolder, PageStart, Part, Place, Wanted } from '../../source.ts';
 import type { Chain, Hex, Transaction } from '../../types.ts';
 import { amountBytes, amountOf, bytesOf, hexOf } from '../blocks/encoding.ts';
 import { blockId, blockOf, indexOf, numberOf, transactionId } from '../database/database.ts';
@@ -42,10 +42,10 @@ export class Lists {
     chains: readonly Chain[],
     limit: number,
     start: PageStart | null,
-  ): TransactionPage {
+  ): Part<Listed<Transaction>> {
     const found = chains.flatMap((chain) => this.#transactionIds(wallet, chain, limit + 1, start));
     if (chains.length > 1) found.sort((one, other) => other.time - one.time || other.chain.id - one.chain.id);
-    const page: { transaction: Transaction; place: Place }[] = [];
+    const page: Listed<Transaction>[] = [];
     let bytes = 0;
     for (const { chain, id, time } of found.slice(0, limit)) {
       const read = this.#index.read(chain, id);
@@ -55,7 +55,7 @@ export class Lists {
       const place = [time, chain.id, numberOf(blockOf(id)), indexOf(id)];
       page.push({ transaction: read.transaction, place });
     }
-    return { transactions: page, hasMore: page.length < found.length };
+    return { items: page, next: page.length < found.length ? (page.at(-1)?.place ?? null) : null };
   }
 
   /** The collectibles of an account on a chain, by time, chain, standard, contract and token id, the greatest first. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Revert, revertOf } from '../../evm/revert.ts';
 import { Refused } from '../../http/query.ts';
-import type { Chain, Decoded, Hex, Transaction } from '../../types.ts';
+import type { Chain, Decoded, Hex, ListedTransaction, Transaction } from '../../types.ts';
 import { parseBlock } from '../blocks/parse.ts';
 import { blockId, transactionId } from '../database/database.ts';
 import { type Index, transactionOf } from '../database/store.ts';
@@ -55,7 +55,7 @@ export class Transactions {
   }
 
   /** The node is asked once for each transaction. */
-  revert({ chain, blockHash, hash }: Transaction): Promise<Revert> {
+  revert({ chain, blockHash, hash }: ListedTransaction): Promise<Revert> {
     const { nodes, decodeError } = this.#options;
     const node = nodes.get(chain.id);
     if (node === undefined) throw new Error(`expected a node of chain ${chain.id}, got none`);

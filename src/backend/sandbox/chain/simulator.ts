@@ -1,26 +1,29 @@
+import { bestMatches } from '../../endpoints/token-matches.ts';
 import { decodeCall, decodeLog } from '../../evm/abi.ts';
 import { type Revert, revertOf } from '../../evm/revert.ts';
 import { erc20Errors } from '../../evm/standards.ts';
+import { isBehind } from '../../http/query.ts';
 import type {
-  AccountBalances,
   Allowances,
   AssetBalance,
   BlockListener,
   ChainStatus,
   Collection,
   DefiPosition,
+  FoundTokens,
   Holder,
   Holders,
   Holding,
+  Listed,
   NftMetadata,
   PageStart,
   Part,
+  Place,
   Pool,
   Source,
-  TransactionPage,
   Wanted,
 } from '../../source.ts';
-import type { Block, Decoded, Hex, LogEntry, Token, Transaction } from '../../types.ts';
+import type { Block, Call, Decoded, Hex, ListedTransaction, LogEntry, Token } from '../../types.ts';
 import { CHAINS } from '../chains.ts';
 import { metadataOf } from '../metadata.ts';
 import { imagePath, logoPath, pictures } from '../pictures.ts';
@@ -60,12 +63,25 @@ const byAmount = (one: Holder, other: Holder): number => {
   return one.account < other.account ? -1 : 1;
 };
 
+/** All of a list, of which a place may leave a part behind: also what comes before it, so that faults can move a page there. */
+const wholeList = <Item>(
+  items: readonly Item[],
+  after: Place | null,
+  isAfter: (item: Item, place: Place) => boolean,
+): Part<Item> => {
+  const first = after === null ? 0 : items.findIndex((item) => isAfter(item, after));
+  return { items, before: first < 0 ? items.length : first, next: null };
+};
+
 const isCoin = ({ standard }: Token) => standard === 'erc20';
 
 /** Simulates all chains and their wallets: a history that depends only on the seed, and live blocks on top of it. */
 export class ChainSimulator implements Source {
   readonly chains = CHAINS;
   readonly seesCallValues = false;
+  readonly costly = [];
+  /** As a hosted service, it bills requests and tells nothing. */
+  readonly changes = null;
   readonly protocols = PROTOCOLS;
   readonly operations = pictures(this);
   readonly #options: ChainSimulatorOptions;
@@ -123,7 +139,7 @@ export class ChainSimulator implements Source {
     return metadataOf(collection, tokenId, this.#url(imagePath(chain.id, contract, tokenId)));
   }
 
-  decodeCall({ chain, to, data }: Transaction): Decoded | null {
+  decodeCall({ chain, to, data }: Call): Decoded | null {
     const abi = to === null ? undefined : this.#builders.get(chain.id)?.contracts.abis.get(to);
     const called = Object.values(abi ?? {}).find(
       (item) => 'selector' in item && data.startsWith(item.selector),
@@ -142,15 +158,19 @@ export class ChainSimulator implements Source {
     chainIds: ReadonlySet<number>,
     limit: number,
     start: PageStart | null,
-  ): TransactionPage {
+  ): Part<Listed<MinedTransaction>> {
     return this.#transactions.page(wallet, chainIds, limit, start);
   }
 
-  transaction(chainId: number, hash: Hex): Transaction | null {
+  effects(...asked: Parameters<ChainSimulator['transactions']>): Part<Listed<MinedTransaction>> {
+    return this.transactions(...asked);
+  }
+
+  transaction(chainId: number, hash: Hex): MinedTransaction | null {
     return this.#transactions.find(chainId, hash);
   }
 
-  revert(transaction: Transaction): Revert {
+  revert(transaction: ListedTransaction): Revert {
     const data = transaction instanceof MinedTransaction ? transaction.revert : null;
     return revertOf({ data, halted: null }, (error) => {
       const known = Object.values(erc20Errors).find(({ selector }) => error.startsWith(selector));
@@ -159,7 +179,7 @@ export class ChainSimulator implements Source {
   }
 
   /** The NFTs of a wallet, the most recently acquired first. */
-  holdings(wallet: Hex, chainIds: ReadonlySet<number>): Part<Holding> {
+  holdings(wallet: Hex, chainIds: ReadonlySet<number>, { after }: Wanted): Part<Holding> {
     const items = this.#holdings
       .of(wallet, ({ token }) => chainIds.has(token.chain.id))
       .toReversed()
@@ -171,16 +191,27 @@ export class ChainSimulator implements Source {
         symbol: token.symbol,
         place: [slot],
       }));
-    return { items, next: null };
+    return wholeList(items, after, ({ place }, last) => isBehind(place, last));
   }
 
-  balances(account: Hex, chainIds: ReadonlySet<number>): AccountBalances {
+  balances(
+    account: Hex,
+    chainIds: ReadonlySet<number>,
+    wanted: Wanted | { readonly asset: Hex | null },
+  ): Part<AssetBalance> {
     const items = [...this.#builders.values()].flatMap(({ chain, ledger }) =>
       chainIds.has(chain.id)
-        ? ledger.balances(account).map(([token, amount]) => ({ chain, token, amount }))
+        ? ledger
+            .balances(account)
+            .map(([token, amount]) => ({ chain, token, amount, place: [chain.id, token ?? ''] }))
         : [],
     );
-    return { items: items.sort(byToken), next: null, failed: [] };
+    return wholeList(
+      items.sort(byToken),
+      'after' in wanted ? wanted.after : null,
+      ({ chain, token }, [chainId = 0, last = '']) =>
+        chain.id > Number(chainId) || (chain.id === chainId && (token ?? '') > last),
+    );
   }
 
   approvals(owner: Hex, chainIds: ReadonlySet<number>, { after, limit }: Wanted): Allowances {
@@ -189,16 +220,19 @@ export class ChainSimulator implements Source {
     );
     const items = all.slice(0, limit);
     const next = all.length > items.length ? (items.at(-1)?.place ?? null) : null;
-    return { items, next, failed: [] };
+    return { items, next, unread: [] };
   }
 
-  holders(chainId: number, token: Hex): Holders | null {
+  holders(chainId: number, token: Hex, { after }: Wanted): Holders | null {
     const holders = this.#coinLedger(chainId, token)?.holders(token);
-    return holders === undefined ? null : { items: holders.toSorted(byAmount), next: null, isWhole: true };
+    if (holders === undefined) return null;
+    const isAfter = ({ amount, account }: Holder, [balance = 0, last = '']: Place) =>
+      amount < BigInt(balance) || (amount === BigInt(balance) && account > last);
+    return { ...wholeList(holders.toSorted(byAmount), after, isAfter), isWhole: true };
   }
 
-  supply(chainId: number, token: Hex): bigint | null {
-    return this.#coinLedger(chainId, token)?.supply(token) ?? null;
+  supply(chainId: number, token: Hex | null): bigint | null {
+    return token === null ? null : (this.#coinLedger(chainId, token)?.supply(token) ?? null);
   }
 
   pool(chainId: number, token: Hex): Pool | null {
@@ -217,6 +251,11 @@ export class ChainSimulator implements Source {
     };
   }
 
+  search(text: string, chainIds: ReadonlySet<number>, limit: number): FoundTokens {
+    return { tokens: bestMatches(text, this.tokens(chainIds)).slice(0, limit) };
+  }
+
+  /** The ERC-20s of the given chains. */
   tokens(chainIds: ReadonlySet<number>): readonly Token[] {
     return [...this.#builders.values()].flatMap(({ chain, contracts }) =>
       chainIds.has(chain.id) ? [...contracts.tokens.values()].filter(isCoin) : [],
@@ -247,17 +286,11 @@ export class ChainSimulator implements Source {
     clearInterval(this.#clock);
   }
 
-  /** Simulated chains are not followed. */
-  overstated(): ReadonlySet<Token> {
-    return new Set();
-  }
-
   beginning(): null {
     return null;
   }
-  /** As a hosted service, it bills requests and tells nothing. */
-  readonly changes = null;
 
+  /** Simulated chains are not followed. */
   status(): readonly ChainStatus[] {
     return [];
   }

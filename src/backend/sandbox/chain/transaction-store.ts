@@ -1,4 +1,4 @@
-import type { PageStart, Place, TransactionPage } from '../../source.ts';
+import type { Listed, PageStart, Part } from '../../source.ts';
 import type { Effect, Hex, Transaction } from '../../types.ts';
 import type { MinedTransaction } from './block-builder.ts';
 
@@ -62,18 +62,23 @@ export class TransactionStore {
     yield* live;
   }
 
-  page(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, start: PageStart | null): TransactionPage {
-    const transactions: { readonly transaction: MinedTransaction; readonly place: Place }[] = [];
+  page(
+    wallet: Hex,
+    chainIds: ReadonlySet<number>,
+    limit: number,
+    start: PageStart | null,
+  ): Part<Listed<MinedTransaction>> {
+    const items: Listed<MinedTransaction>[] = [];
     const { live, past } = this.#accounts.get(wallet) ?? { live: [], past: [] };
     for (const list of [live, past]) {
       for (let at = start === null ? list.length : countBefore(list, start); at > 0; at -= 1) {
         const transaction = list[at - 1];
         if (transaction === undefined || !chainIds.has(transaction.chain.id)) continue;
-        if (transactions.length === limit) return { transactions, hasMore: true };
-        transactions.push({ transaction, place: [transaction.blockTime, transaction.order] });
+        if (items.length === limit) return { items, next: items.at(-1)?.place ?? null };
+        items.push({ transaction, place: [transaction.blockTime, transaction.order] });
       }
     }
-    return { transactions, hasMore: false };
+    return { items, next: null };
   }
 }
 
