@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Changes } from '../changes.ts';
-import { CHAINS } from '../sandbox/chains.ts';
+import { describedChain } from '../described-chain.ts';
 import type { BlockListener, Collection, Source } from '../source.ts';
-import type { Chain, ChainLookup, Hex, NativeAsset } from '../types.ts';
+import type { Chain, ChainLookup, Hex } from '../types.ts';
 import { concernedBy } from './blocks/concerned.ts';
 import { mayMoveInside, type ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
@@ -42,7 +42,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   const counts = new Map(options.chains.map(({ id }) => [id, new NodeCounts()]));
   const nodes = new Map(options.chains.map(({ id, url }) => [id, openNode(id, url, counts.get(id))]));
   const chains = options.chains.map((chain) =>
-    describeChain(chain, () => (index.range(chain.id)?.from ?? chain.startBlock) === 0),
+    indexedChain(chain, () => (index.range(chain.id)?.from ?? chain.startBlock) === 0),
   );
   const changes = new Changes();
   const metadata = new Metadata({
@@ -242,30 +242,14 @@ const NEW_TOKENS_MS = 1_000;
 
 const NOTHING_WATCHED = { watches: () => false, after: () => null };
 
-const ETHER: NativeAsset = { name: 'Ether', symbol: 'ETH', decimals: 18 };
-
-/** A chain as a setting names it, or else by what is known of its id: those of devnets say nothing of what they are. */
-const describeChain = (
-  { id, named, native: said }: IndexedConfig['chains'][number],
-  isWhole: () => boolean,
-): Chain => {
-  const known = CHAINS.find((chain) => chain.id === id && !chain.tags.includes('devnet'));
-  const { symbol, decimals, isStable = false, name }: NativeAsset = known?.native ?? ETHER;
-  return {
-    id,
-    name: named?.name ?? known?.name ?? `chain_${id}`,
-    tags: named?.tags ?? [...new Set(['default', ...(known?.tags ?? [])])],
-    native:
-      said === undefined
-        ? { name, symbol, decimals, isStable }
-        : { ...said, name: said.name ?? said.symbol, isStable: isStable && said.symbol === symbol },
-    webhooks: true,
-    // Without a chain's first blocks it is not known who received a token in them.
-    get unsupported(): readonly ChainLookup[] {
-      return isWhole() ? ['defi_positions'] : ['token_holders', 'defi_positions'];
-    },
-  };
-};
+const indexedChain = (chain: IndexedConfig['chains'][number], isWhole: () => boolean): Chain => ({
+  ...describedChain(chain),
+  webhooks: true,
+  // Without a chain's first blocks it is not known who received a token in them.
+  get unsupported(): readonly ChainLookup[] {
+    return isWhole() ? ['defi_positions'] : ['token_holders', 'defi_positions'];
+  },
+});
 
 const collectionOf = (
   metadata: Pick<Metadata, 'contract' | 'isCollection'>,
