@@ -9,6 +9,7 @@ import {
   nativeDecimals,
   nativeSymbol,
   shorten,
+  shortHex,
 } from '../format.ts';
 import type { DeliveredEvent } from './cards.ts';
 
@@ -23,7 +24,9 @@ const Wallet = ({ address }: { address: string | null }) =>
 const Amount = ({ value, decimals, symbol }: { value: string | null; decimals: number; symbol: string }) =>
   html`<span class="amount">${value !== null && `${formatUnits(value, decimals)} `}${shorten(symbol, 40)}</span>`;
 
-const symbolOf = (token: Token): string => token?.symbol ?? token?.name ?? 'of a token';
+/** A contract that has no name is called by its address. */
+const symbolOf = (token: Pick<NonNullable<Token>, 'symbol' | 'name' | 'address'> | null): string =>
+  token?.symbol ?? token?.name ?? (token?.address ? shortHex(token.address) : 'of a token');
 
 const Asset = ({ event, chainId }: { event: Activity; chainId: number | null }) => {
   const { token, tokenId, value, assetType } = event;
@@ -77,9 +80,10 @@ type BalanceProps = { event: Of<'BalanceChange'>; isTold: boolean };
 
 /** What has changed, unless an activity tells it, and what the wallet has now. */
 const BalanceText = ({ event, isTold }: BalanceProps) => {
-  const { subscribedAddress, tokenSymbol, tokenName, tokenDecimals, tokenId, amountDelta, amountAfter } =
+  const { subscribedAddress, tokenAddress, tokenSymbol, tokenName, tokenId, amountDelta, amountAfter } =
     event;
-  const [name, decimals] = [tokenSymbol ?? tokenName ?? 'of a token', tokenDecimals ?? 0];
+  const decimals = event.tokenDecimals ?? 0;
+  const name = symbolOf({ symbol: tokenSymbol, name: tokenName, address: tokenAddress });
   const symbol = tokenId === null ? name : `${shorten(name, 20)} #${shorten(tokenId, 16)}`;
   const isIn = event.balanceDirection === 'IN';
   const amount = (value: string | null) =>

@@ -70,10 +70,10 @@ const transactionIn = (events: readonly DeliveredEvent[]) => {
   return null;
 };
 
-/** Whether an event says more than activities beside it: the transaction is the head of the card, and an NFT has no amounts. */
+/** Whether an event says more than activities beside it: the transaction is the head of the card, and of an ERC-721 no amount follows. */
 const saysMore = (event: DeliveredEvent): boolean =>
   event.__typename === 'Activity' ||
-  (event.__typename === 'BalanceChange' && (event.amountAfter ?? event.amountDelta) !== null);
+  (event.__typename === 'BalanceChange' && (event.tokenId === null || event.amountAfter !== null));
 
 const CardRow = ({ card, chain }: Props) => {
   const [isWhole, setWhole] = useState(false);

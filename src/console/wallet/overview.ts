@@ -60,15 +60,16 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
     share: Number(totalUsd),
     text: formatUsdBriefly(totalUsd),
   }));
+  const hasNoPrice = live.changed === 0 && isUnpriced(portfolio);
   return html`<div class="stack overview">
     <div class="wallet-total">
       <p class="quiet">Worth</p>
       <p class="total" aria-live="polite" data-total=${live.total}>${
-        live.changed === 0 && isUnpriced(portfolio)
+        hasNoPrice
           ? 'Unpriced'
           : html`${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(live.total)}`
       }</p>
-      <${Changes} changes=${portfolio.change ?? []} />
+      ${!hasNoPrice && html`<${Changes} changes=${portfolio.change ?? []} />`}
       <p class="quiet">
         ${live.changed > 0 ? html`Moved by ${counted(live.changed, 'balance', 'balances')} since it was read` : asOf !== null && html`As of <${Time} value=${asOf} now=${now} />`},
         without DeFi positions.${' '}

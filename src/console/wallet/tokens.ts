@@ -19,7 +19,7 @@ import {
 import { TokenLogo } from '../picture.ts';
 import { useParam } from '../route.ts';
 import { ListBody, ListHead } from './list.ts';
-import { isThin, MIN_POOL_SIZE_USD } from './thin-pools.ts';
+import { isThin, isUnpriced, MIN_POOL_SIZE_USD } from './thin-pools.ts';
 import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
 type Balance = BalanceRowFragment;
@@ -180,7 +180,7 @@ const TokensSummary = ({ rows, total, hasMore, only, onOnly }: TokensSummaryProp
     ['left', `Left out ${formatCount(left.length)}`],
   ] as const;
   return html`<div class="bar">
-    <p><strong class="total">${formatUsdBriefly(total)}</strong> <span class="quiet">${[hasMore ? `in the ${formatCount(rows.length)} tokens loaded; there are more` : 'in all', ...leftOut].join('; ')}</span></p>
+    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? 'Unpriced' : formatUsdBriefly(total)}</strong> <span class="quiet">${[hasMore ? `in the ${formatCount(rows.length)} tokens loaded; there are more` : 'in all', ...leftOut].join('; ')}</span></p>
     <div class="segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
   </div>`;
 };

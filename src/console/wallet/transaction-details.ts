@@ -288,11 +288,8 @@ export const decodedText = ({ name, inputs }: Decoded): string => {
   return `${inWords(shorten(name ?? 'unnamed', 60))} ${words}${more}`.trim();
 };
 
-/** What a transaction does, in words. */
-export const transactionText = ({ success, ...transaction }: TransactionRowFragment): string =>
-  success === false ? `could not: ${attemptText(transaction)}` : attemptText(transaction);
-
-const attemptText = ({ decoded, to, value }: Pick<TransactionRowFragment, 'decoded' | 'to' | 'value'>) => {
+/** What a transaction does, or was to do, in words. */
+export const transactionText = ({ decoded, to, value }: TransactionRowFragment): string => {
   if (decoded) return decodedText(decoded);
   if (to === null) return 'creates a contract';
   return value !== null && !isZero(value) ? 'sends value' : `calls ${shortHex(to)}`;

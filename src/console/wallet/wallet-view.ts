@@ -69,6 +69,16 @@ const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => 
   ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${insteadOfAddress(part)}. Open another one by the search above.</p></div>`)}
   ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MOST_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
 
+/** Says whether a tab is shown: not every service has approvals, and one says where it has no DeFi positions. */
+const useOffered = () => {
+  const chains = useChains();
+  return (id: string): boolean => {
+    if (id === 'approvals') return chains.some(({ supports }) => supports?.includes('APPROVALS') === true);
+    const isUnknown = chains.length === 0 || chains.some(({ supports }) => supports === null);
+    return id !== 'defi' || isUnknown || chains.some(({ supports }) => supports?.includes('DEFI_POSITIONS'));
+  };
+};
+
 /** Says what the first page of a list costs, of each of the wallets. */
 const usePrices = (chainIds: readonly number[], wallets: number) => {
   const chains = useChains();
@@ -85,8 +95,8 @@ const usePrices = (chainIds: readonly number[], wallets: number) => {
 /** The heads of the wallets side by side, and under the tabs that they share a panel for each. */
 const Wallets = ({ shown }: { shown: readonly string[] }) => {
   const [chosen] = useParam('tab');
-  const offersApprovals = useChains().some(({ supports }) => supports?.includes('APPROVALS') === true);
-  const offered = TABS.filter(({ id }) => id !== 'approvals' || offersApprovals);
+  const isOffered = useOffered();
+  const offered = TABS.filter(({ id }) => isOffered(id));
   const tab = offered.find(({ id }) => id === chosen)?.id ?? TABS[0].id;
   const [chainIds, setChainIds] = useChainIds();
   // With other chains or wallets, the panel behind another tab asks only when that is opened.

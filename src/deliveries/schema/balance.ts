@@ -86,8 +86,7 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
     tokenId: t.expose('tokenId', {
       type: 'BigInt',
       nullable: true,
-      description:
-        'The token id of an ERC-1155 token, whose balances are of each id. Null for other assets, and when the service omits it.',
+      description: 'The token id of an NFT. Null for other assets, and when the service omits it.',
     }),
     tokenSymbol: t.exposeString('tokenSymbol', nullIfOmitted('The symbol of the token, such as USDC.')),
     tokenName: t.exposeString('tokenName', nullIfOmitted('The name of the token, such as USD Coin.')),

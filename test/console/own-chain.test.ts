@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { startAnvil } from '../backend/indexer/support/anvil.ts';
+import { accountsOf, deploy, receiptOf, sendTransaction } from '../backend/indexer/support/contracts.ts';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
+import { startGateway } from '../support/gateway/start.ts';
+
+/** The console over a chain of one's own: no prices, a currency of its own, and what only such a service says. */
+
+test("over one's own chain the console says what is there, in the chain's currency, and claims no dollars", async (context) => {
+  needBrowser(context);
+  await using anvil = await startAnvil();
+  const [wallet = '0x', friend = '0x'] = await accountsOf(anvil.url);
+  await using gateway = await startGateway(
+    { CHAINS: `31337=${anvil.url}`, EXTRA_CHAINS: '31337:mychain:USDC/6:default' },
+    { readsChains: true },
+  );
+  await gateway.data(`mutation { watchWallet(input: { address: "${friend}" }) { __typename } }`);
+  const items = await deploy(anvil.url, 'Items', ['https://items.example/{id}']);
+  const art = await deploy(anvil.url, 'Art', ['Pictures', 'ART']);
+  await items.mine('mint', [friend, 7n, 3n]);
+  await art.mine('mint', [friend, 1n, 'ipfs://one']);
+  const failing = await sendTransaction(anvil.url, items.address, '0x', { value: 2_500_000n, gas: 100_000n });
+  await receiptOf(anvil.url, failing);
+
+  await using opened = await openPage(`${gateway.url}/#/live?address=${friend}`);
+  const { page } = opened;
+  const cards = page.locator('[data-transaction]');
+  await expect.poll(() => cards.allInnerTexts()).toHaveLength(2);
+  // The delivery of balances is behind that of activities.
+  await expect.poll(async () => (await cards.allInnerTexts()).join()).toContain('has 3');
+  const [ofArt = '', ofItems = ''] = await cards.allInnerTexts();
+  expect(ofItems).toMatch(/minted 3 × 0x\S+ #7[\s\S]*has 3 0x\S+ #7 now/);
+  expect(ofArt).toContain('minted ART #1');
+  expect(ofArt).not.toMatch(/gained|has/);
+
+  await page.goto(`${gateway.url}/#/wallet/${wallet}`);
+  await page.getByText('Unpriced').waitFor();
+  expect(await page.getByRole('tab').allInnerTexts()).toEqual([
+    ...['Overview', 'Activity', 'Tokens', 'Collectibles', 'Approvals', 'Transactions'],
+  ]);
+  const claims = async () => (await page.getByRole('main').innerText()).match(/\$[\d.]+/g);
+  expect(await claims()).toBeNull();
+  await page.getByRole('tab', { name: 'Tokens' }).click();
+  await page.getByText('Unpriced').last().waitFor();
+  expect(await claims()).toBeNull();
+  await page.getByRole('tab', { name: 'Transactions' }).click();
+  const failed = page.locator(`[data-hash="${failing}"]`);
+  await failed.waitFor();
+  expect(await failed.innerText()).toMatch(/sends value[\s\S]*failed[\s\S]*2\.5 USDC/);
+  await failed.getByRole('button', { name: /^Details/ }).click();
+  await failed.getByText('It failed: reverted without a reason').waitFor();
+  expect(opened.faults).toEqual([]);
+});
