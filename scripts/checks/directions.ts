@@ -104,10 +104,11 @@ const RULES: readonly Rule[] = [
 
   only('backend/', 'backend/'),
   onlyFor('backend/', 'app/|backend/|config/|telemetry/'),
-  never('config/', 'backend/(?!indexer/config\\.ts)'),
+  never('config/', 'backend/(?!(?:indexer|explorer)/config\\.ts)'),
   never('backend/indexer/node/', 'backend/indexer/(?!node/)'),
   never('backend/indexer/blocks/', 'backend/indexer/(?!blocks/|node/)'),
   never('backend/indexer/database/', 'backend/indexer/(?!database/|blocks/|node/)'),
+  never('backend/explorer/client/', 'backend/(?!explorer/client/|evm/|ability\\.ts|types\\.ts)'),
   only('console/', 'console/'),
   onlyFor('console/', 'console/'),
   rule(

@@ -5,6 +5,7 @@ import { DEMO_WALLETS } from '../../src/backend/sandbox/chain/wallet-profiles.ts
 import { DEMO_WEBHOOKS } from '../../src/backend/sandbox/sandbox.ts';
 import { COMMON, GROUPS, VARIABLES } from '../../src/config/table.ts';
 import { sentenceOf, shownValue, type Variable, type Variables } from '../../src/config/variable.ts';
+import { EXPLORERS } from '../../src/config/variables/explorers.ts';
 import { INDEX, SERVICE } from '../../src/config/variables/index-of-chains.ts';
 import { lookups } from '../../src/lookups/registry.ts';
 import { generator, ROOT } from './generated.ts';
@@ -80,7 +81,7 @@ const exampleOf = (header: readonly string[], groups: Variables): string => {
   return `${[...header.map((line) => `# ${line}`), ...settings].join('\n')}\n`;
 };
 
-const ofGateway = Object.fromEntries(all.filter(([name]) => !(name in INDEX)));
+const ofGateway = Object.fromEntries(all.filter(([name]) => !(name in INDEX || name in EXPLORERS)));
 await save(
   'deploy/gateway.env.example',
   exampleOf(
@@ -98,7 +99,7 @@ await save(
       "committed. The gateways' gateway.env has UPSTREAM_URL=http://index:4100, or http://127.0.0.1:4100 without containers, the",
       'same key as UPSTREAM_API_KEY, and the same secret as DELIVERY_SIGNATURE_SECRET.',
     ],
-    { ...INDEX, ...SERVICE },
+    { ...INDEX, ...EXPLORERS, ...SERVICE },
   ),
 );
 

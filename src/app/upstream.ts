@@ -24,9 +24,9 @@ import { hasLayer, type Startup } from './startup.ts';
 
 /** Upstream, as the gateway uses it. */
 export type Upstream = ContextParts['upstream'] & {
-  /** Null when UPSTREAM_URL or CHAINS is set. */
+  /** Null when UPSTREAM_URL, CHAINS or BLOCKSCOUT is set. */
   readonly sandbox: Sandbox | null;
-  /** Null unless CHAINS is set. */
+  /** Null unless CHAINS or BLOCKSCOUT is set. */
   readonly index: IndexThread | null;
   /** The gateway's own key; null when each client sends its own. */
   readonly gatewayKey: string | null;
@@ -37,8 +37,8 @@ export type Upstream = ContextParts['upstream'] & {
 };
 
 /**
- * Creates the upstream client. Without UPSTREAM_URL it starts an index of CHAINS, or else the sandbox, first. Pages are cached within `cacheBudget`, and
- * shared with other gateways under names that the identity of the deliveries makes.
+ * Creates the upstream client. Without UPSTREAM_URL it first starts a service over CHAINS and BLOCKSCOUT, or else the sandbox.
+ * Pages are cached within `cacheBudget`, and shared with other gateways under names that the identity of the deliveries makes.
  */
 export const startUpstream = async (
   startup: Startup,
@@ -77,12 +77,15 @@ export const startUpstream = async (
     gatewayKey === null
       ? null
       : followChanges(startup, url, gatewayKey, invalidation, () => chains.changed());
+  const own = config.indexed && [
+    ...config.indexed.chains.map((chain) => chainOf(chain, true)),
+    ...(config.indexed.explorers?.chains ?? []).map((chain) => chainOf(chain, false)),
+  ];
   const chains: ChainSource = createChainSource({
-    builtIn: config.indexed?.chains.map(chainOf),
-    // What CHAINS names is said by the service that indexes it, in its own list too.
-    extra: config.extraChains.filter(
-      ({ chainId }) => !config.indexed?.chains.some(({ id }) => id === chainId),
-    ),
+    builtIn: own ?? undefined,
+    leavesOut: config.indexed?.explorers ? ['logs', 'block_hash'] : undefined,
+    // What an own chain is called is said by the service that has it, in its own list too.
+    extra: config.extraChains.filter(({ chainId }) => !own?.some((chain) => chain.chainId === chainId)),
     read: readsChains
       ? readChainsOf(client, () => createBackgroundScope(NO_KEY, LISTS_TIMEOUT_MS, now))
       : null,
@@ -111,6 +114,7 @@ export const startUpstream = async (
     told: { isWhole: () => told?.isWhole() ?? false, maxAgeMs: watchedMs },
     chains,
     chainIdOf: (name) => chains.current().idOf(name),
+    leavesOut: () => chains.leavesOut(),
     now,
   };
 };
@@ -133,8 +137,11 @@ const findService = async (startup: Startup, secret: string): Promise<Service> =
   return { url: sandbox.url, gatewayKey: sandbox.apiKey, sandbox, index: null };
 };
 
-/** A chain of CHAINS, until the service that indexes it lists it. The ids of devnets say nothing of what they are. */
-const chainOf = ({ id, named, native }: IndexedConfig['chains'][number]): Chain => {
+/** An own chain, until the service that has it lists it. The ids of devnets say nothing of what they are. */
+const chainOf = (
+  { id, named, native }: Pick<IndexedConfig['chains'][number], 'id' | 'named' | 'native'>,
+  isIndexed: boolean,
+): Chain => {
   const known = KNOWN_CHAINS.find(({ chainId, tags }) => chainId === id && !tags.includes('devnet'));
   const { name = known?.name ?? `chain_${id}`, tags = ['default'] } = named ?? {};
   return {
@@ -142,7 +149,7 @@ const chainOf = ({ id, named, native }: IndexedConfig['chains'][number]): Chain 
     name,
     tags,
     native: native ? { ...native, logo: null } : currencyOf('ETH'),
-    isIndexed: true,
+    isIndexed,
   };
 };
 
@@ -165,8 +172,9 @@ const embedIndex = async (
   const index = await startIndexThread(settings, log);
   opened.defer(() => index.stop(deadline));
   const chains = indexed.chains.map(({ id }) => id);
+  const explored = indexed.explorers?.chains.map(({ id }) => id) ?? [];
   telemetry.indexed(chains, index.figures);
-  log.info('index started', { url: index.url, chains });
+  log.info('index started', { url: index.url, chains, ...(explored.length > 0 && { explored }) });
   return index;
 };
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { IndexedConfig } from '../backend/indexer/config.ts';
 import { type Chain, currencyOf } from '../lookups/chains/known-chains.ts';
-import { commaList, isUnique } from './kinds.ts';
+import { commaList, isLoopback, isUnique, withoutAccess } from './kinds.ts';
 import { type Kind, said } from './variable.ts';
 
 /** What variables say of chains: those that are indexed here, and names of others. */
@@ -93,6 +93,50 @@ export const indexedChains: Kind<IndexedChains> = {
 const nodeShown = (url: string): string => {
   const { protocol, host, pathname, search, username } = new URL(url);
   return `${protocol}//${host}${pathname === '/' && search + username === '' ? '' : '/(access)'}`;
+};
+
+/** Of a chain that an explorer answers for: null for the hosted API. */
+type AskedChain = { readonly id: number; readonly url: string | null };
+
+/** Without TLS, anyone on the way could read the key, or write the answers. */
+const isExplorerUrl = (text: string): boolean =>
+  isUrlOf(text, ['https:']) ||
+  (isUrlOf(text, ['http:']) && isLoopback(new URL(text).hostname.replace(/^\[|\]$/g, '')));
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+
+const EXPLORER_URL = 'an https URL, or an http one of this machine';
+
+export const explorerUrl: Kind<string> = {
+  schema: z.string().refine(isExplorerUrl).transform(withoutSlash),
+  expected: EXPLORER_URL,
+  shows: withoutAccess,
+};
+
+/** `1,8453,100=https://gnosis.example`. A problem names an entry by its place: its text may hold a key. */
+export const explorerChains: Kind<readonly AskedChain[]> = {
+  schema: z.string().transform((text, context) => {
+    const chains = new Map<number, AskedChain>();
+    for (const [index, entry] of text.split(',').entries()) {
+      const [name = '', ...rest] = entry.split('=');
+      const id = readId(name.trim());
+      const url = rest.length === 0 ? null : rest.join('=').trim();
+      const expect = (expected: string, got: string) =>
+        context.issues.push({ ...said(expected, got), input: '' });
+      if (id === null)
+        expect(
+          `id or id=url, such as 1,100=https://gnosis.example, as entry ${index + 1}`,
+          'no id of a chain',
+        );
+      else if (chains.has(id)) expect('each id once', `${id} again as entry ${index + 1}`);
+      else if (url !== null && !isExplorerUrl(url))
+        expect(`${EXPLORER_URL} for chain ${id}`, 'something else');
+      else chains.set(id, { id, url: url === null ? null : withoutSlash(url) });
+    }
+    return [...chains.values()];
+  }),
+  expected: 'chains, as id or id=url, comma-separated',
+  shows: (chains) => chains.map(({ id, url }) => (url === null ? id : `${id}=${withoutAccess(url)}`)).join(),
 };
 
 const EXPECTED_BLOCKS = 'the number of a block, or id=number, comma-separated, each id once and in CHAINS';

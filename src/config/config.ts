@@ -36,15 +36,18 @@ export const readSettings = (env: Environment) => {
     values: {
       ...read,
       AUTH: authOf(env, read),
-      SANDBOX: read.UPSTREAM_URL === null && read.CHAINS === null,
+      SANDBOX: read.UPSTREAM_URL === null && read.CHAINS === null && read.BLOCKSCOUT === null,
       CONSOLE: read.CONSOLE ?? (read.NODE_ENV !== 'production' && read.TRUSTED_DOCUMENTS === null),
-      DEFAULT_CHAIN_COUNT: read.DEFAULT_CHAIN_COUNT ?? read.CHAINS?.length ?? 14,
+      DEFAULT_CHAIN_COUNT: read.DEFAULT_CHAIN_COUNT ?? (ownChains(read) || 14),
       REDIS_CACHE_URL: read.REDIS_CACHE_URL ?? read.REDIS_URL,
       MCP: read.MCP === true ? (read.MCP_TOOLS ?? true) : read.MCP,
       CACHE_NEWEST_MS: newestMs(read),
     },
   };
 };
+
+const ownChains = ({ CHAINS, BLOCKSCOUT }: Pick<Values, 'CHAINS' | 'BLOCKSCOUT'>): number =>
+  (CHAINS?.length ?? 0) + (BLOCKSCOUT?.length ?? 0);
 
 export type Settings = ReturnType<typeof readSettings>;
 
@@ -63,7 +66,7 @@ export const configOf = ({ env, values: read, traces }: Settings) =>
     /** 0 chooses a free port. */
     port: read.PORT,
     upstream: {
-      /** Null starts a service in this process: over an index, else the sandbox. */
+      /** Null starts a service in this process: over chains of CHAINS and BLOCKSCOUT, else the sandbox. */
       url: read.UPSTREAM_URL,
       /** Null when each client sends its own. */
       apiKey: read.UPSTREAM_API_KEY,

@@ -1,14 +1,16 @@
 import { join } from 'node:path';
+import type { ExplorerConfig } from '../backend/explorer/config.ts';
 import type { IndexedConfig, ServiceConfig } from '../backend/indexer/config.ts';
 import { type Chain, KNOWN_CURRENCIES, type NativeCurrency } from '../lookups/chains/known-chains.ts';
 import { KNOWN_REGISTRIES } from './chains.ts';
 import { type Environment, readVariables, type ValuesOf } from './variable.ts';
+import type { EXPLORERS } from './variables/explorers.ts';
 import type { INDEX } from './variables/index-of-chains.ts';
 import { SERVICE_VARIABLES } from './variables/index-of-chains.ts';
 
-/** The settings of an index, of the gateway that embeds it and of the service that runs alone. */
+/** The settings of a service over chains, of the gateway that embeds it and of the one that runs alone. */
 
-type Read = ValuesOf<typeof INDEX> & {
+type Read = ValuesOf<typeof INDEX & typeof EXPLORERS> & {
   readonly DATA_DIR: string;
   readonly EXTRA_CHAINS: readonly Chain[];
 };
@@ -50,7 +52,26 @@ const namesOf = (id: number, extra: Chain | null): Described => {
 
 const currencyIn = ({ symbol, name, decimals }: NativeCurrency) => ({ symbol, name, decimals });
 
-/** Null without CHAINS. */
+/** What is said or known of a chain, among those that EXTRA_CHAINS names. */
+const named = (id: number, extra: readonly Chain[]): Described =>
+  namesOf(id, extra.find(({ chainId }) => chainId === id) ?? null);
+
+const explorersOf = (read: Read): ExplorerConfig | null => {
+  const { BLOCKSCOUT, BLOCKSCOUT_API_KEY, BLOCKSCOUT_URL, EXTRA_CHAINS } = read;
+  return (
+    BLOCKSCOUT && {
+      apiKey: BLOCKSCOUT_API_KEY,
+      chains: BLOCKSCOUT.map(({ id, url }) => ({
+        id,
+        baseUrl: `${url ?? `${BLOCKSCOUT_URL}/${id}`}/api/v2`,
+        isHosted: url === null,
+        ...named(id, EXTRA_CHAINS),
+      })),
+    }
+  );
+};
+
+/** Null without CHAINS and BLOCKSCOUT. */
 export const indexedOf = (read: Read): IndexedConfig | null => {
   const { CHAINS, START_BLOCK, INDEX_DIR, DATA_DIR, ABI_DIR, METADATA, IPFS_GATEWAY, PRICES } = read;
   const { EXTRA_CHAINS, ENS_REGISTRY } = read;
@@ -59,30 +80,42 @@ export const indexedOf = (read: Read): IndexedConfig | null => {
     return ensRegistry && { ensRegistry };
   };
   const startOf = (id: number) => (typeof START_BLOCK === 'number' ? START_BLOCK : START_BLOCK?.get(id));
-  return (
-    CHAINS && {
-      chains: CHAINS.map((chain) => ({
-        ...chain,
-        startBlock: chain.startBlock ?? startOf(chain.id) ?? null,
-        ...registryOf(chain.id),
-        ...namesOf(chain.id, EXTRA_CHAINS.find(({ chainId }) => chainId === chain.id) ?? null),
-      })),
-      directory: INDEX_DIR ?? join(DATA_DIR, 'index'),
-      abiDirectory: ABI_DIR,
-      metadata: METADATA ? { ipfsGateway: IPFS_GATEWAY } : null,
-      prices: PRICES,
-    }
-  );
+  const explorers = explorersOf(read);
+  if (CHAINS === null && explorers === null) return null;
+  return {
+    chains: (CHAINS ?? []).map((chain) => ({
+      ...chain,
+      startBlock: chain.startBlock ?? startOf(chain.id) ?? null,
+      ...registryOf(chain.id),
+      ...named(chain.id, EXTRA_CHAINS),
+    })),
+    ...(explorers && { explorers }),
+    directory: INDEX_DIR ?? join(DATA_DIR, 'index'),
+    abiDirectory: ABI_DIR,
+    metadata: METADATA ? { ipfsGateway: IPFS_GATEWAY } : null,
+    prices: PRICES,
+  };
+};
+
+/** A chain has one source. */
+export const sourceProblems = ({
+  CHAINS,
+  BLOCKSCOUT,
+}: Pick<Read, 'CHAINS' | 'BLOCKSCOUT'>): readonly string[] => {
+  const twice = (BLOCKSCOUT ?? []).filter(({ id }) => CHAINS?.some((chain) => chain.id === id));
+  if (twice.length === 0) return [];
+  return [`BLOCKSCOUT: expected chains that are not in CHAINS, got ${twice.map(({ id }) => id).join(', ')}`];
 };
 
 /** Reads the settings of the service that runs alone. Returns every problem instead if there is one. */
 export const readServiceConfig = (env: Environment): ServiceConfig | readonly string[] => {
   const problems: string[] = [];
   const read = readVariables(SERVICE_VARIABLES, env, problems);
-  problems.push(...chainProblems(read, env));
+  problems.push(...chainProblems(read, env), ...sourceProblems(read));
   const indexed = indexedOf(read);
   const { API_KEY } = read;
-  if (!env.CHAINS) problems.push('CHAINS: expected at least one chain, as id=url, got none');
+  if (!env.CHAINS && !env.BLOCKSCOUT)
+    problems.push('CHAINS: expected at least one chain, as id=url, or BLOCKSCOUT, got none');
   if (!env.API_KEY) problems.push('API_KEY: expected printable characters without spaces, got none');
   if (indexed === null || API_KEY === null || problems.length > 0) return problems;
   return {

@@ -1,3 +1,4 @@
+import { sourceProblems } from './index-config.ts';
 import { isLoopback } from './kinds.ts';
 import type { Values } from './table.ts';
 import type { Environment } from './variable.ts';
@@ -16,14 +17,15 @@ const given = (env: Environment, names: readonly string[]): readonly string[] =>
   names.filter((name) => env[name]);
 
 /**
- * Without UPSTREAM_URL and CHAINS the sandbox replaces upstream. In production a missing UPSTREAM_URL is more likely a mistake, which
+ * Without UPSTREAM_URL, CHAINS and BLOCKSCOUT the sandbox replaces upstream. In production a missing UPSTREAM_URL is more likely a mistake, which
  * would show simulated wallets to real users: there SANDBOX=on must ask for the sandbox.
  */
 const source: Rule = (env, { SANDBOX }) => {
-  const others = given(env, ['UPSTREAM_URL', 'CHAINS']);
+  const own = given(env, ['CHAINS', 'BLOCKSCOUT']);
+  const others = [...given(env, ['UPSTREAM_URL']), ...own];
   if (others.length > 0)
     return [
-      ...(others.length > 1 ? ['CHAINS: expected no UPSTREAM_URL beside it, got both'] : []),
+      ...(env.UPSTREAM_URL ? own.map((name) => `${name}: expected no UPSTREAM_URL beside it, got both`) : []),
       ...(SANDBOX === true
         ? [`SANDBOX: expected no ${others.join(' and no ')} beside it when it is on, got both`]
         : []),
@@ -32,21 +34,23 @@ const source: Rule = (env, { SANDBOX }) => {
   if (!isMissed) return [];
   const when = SANDBOX === false ? 'SANDBOX is off' : 'NODE_ENV is production';
   return [
-    `UPSTREAM_URL: expected the URL of upstream, or CHAINS, when ${when}, got none; SANDBOX=on asks for the sandbox`,
+    `UPSTREAM_URL: expected the URL of upstream, or CHAINS or BLOCKSCOUT, when ${when}, got none; SANDBOX=on asks for the sandbox`,
   ];
 };
 
-const index: Rule = (env) => {
-  if (!env.CHAINS) return [];
+const index: Rule = (env, read) => {
+  const [own] = given(env, ['CHAINS', 'BLOCKSCOUT']);
+  if (own === undefined) return [];
   return [
+    ...sourceProblems(read),
     ...(env.REDIS_URL
       ? [
-          'REDIS_URL: expected UPSTREAM_URL beside it, of one service that `npm run service` starts for all gateways, got CHAINS, which each would index for itself',
+          `REDIS_URL: expected UPSTREAM_URL beside it, of one service that \`npm run service\` starts for all gateways, got ${own}, which each would read for itself`,
         ]
       : []),
     ...(env.DELIVERY_SIGNATURE_HEADER
       ? [
-          'DELIVERY_SIGNATURE_HEADER: expected none beside CHAINS, whose index has a header of its own, got one',
+          `DELIVERY_SIGNATURE_HEADER: expected none beside ${own}, whose service has a header of its own, got one`,
         ]
       : []),
   ];
@@ -61,8 +65,9 @@ const auth: Rule = (env, read) => {
       `HOST: expected a loopback address or an explicit AUTH=open, got ${JSON.stringify(read.HOST)}: any client that reaches it could use the gateway's key`,
     );
   const lacksKey = read.UPSTREAM_API_KEY === null;
-  if (mode === 'key' && env.CHAINS && lacksKey)
-    problems.push('AUTH: expected UPSTREAM_API_KEY beside CHAINS when it is key, got none');
+  const [own] = given(env, ['CHAINS', 'BLOCKSCOUT']);
+  if (mode === 'key' && own !== undefined && lacksKey)
+    problems.push(`AUTH: expected UPSTREAM_API_KEY beside ${own} when it is key, got none`);
   if (mode !== 'key' && read.AUTH !== null && read.UPSTREAM_URL !== null && lacksKey)
     problems.push(`AUTH: expected UPSTREAM_API_KEY beside UPSTREAM_URL when it is ${mode}, got none`);
   if (mode === 'jwt') {
@@ -81,7 +86,7 @@ const workers: Rule = (env, { WORKERS }) => {
   if (WORKERS === 1) return [];
   if (!env.REDIS_URL)
     return [`WORKERS: expected REDIS_URL beside it when it is ${WORKERS}, got none: workers share its log`];
-  if (env.UPSTREAM_URL || env.CHAINS) return [];
+  if (env.UPSTREAM_URL || env.CHAINS || env.BLOCKSCOUT) return [];
   return [
     `WORKERS: expected UPSTREAM_URL beside it when it is ${WORKERS}, got none: each worker would start a sandbox of its own, where \`npm run sandbox\` starts one for all`,
   ];

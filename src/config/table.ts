@@ -2,6 +2,7 @@ import type { Environment, ValuesOf, Variable, Variables } from './variable.ts';
 import { CACHE } from './variables/cache.ts';
 import { CLIENTS } from './variables/clients.ts';
 import { DELIVERIES } from './variables/deliveries.ts';
+import { EXPLORERS } from './variables/explorers.ts';
 import { INDEX } from './variables/index-of-chains.ts';
 import { REDIS } from './variables/redis.ts';
 import { OBSERVING, SERVING } from './variables/serving.ts';
@@ -18,6 +19,7 @@ export const SETTINGS = {
   ...SERVING,
   ...UPSTREAM,
   ...INDEX,
+  ...EXPLORERS,
   ...CLIENTS,
   ...DELIVERIES,
   ...REDIS,
@@ -33,6 +35,7 @@ export const GROUPS: readonly Group[] = [
   { title: 'Process and pages', variables: SERVING },
   { title: 'The service', variables: UPSTREAM },
   { title: 'An index of chains', variables: INDEX },
+  { title: 'Explorers of chains', variables: EXPLORERS },
   { title: 'Clients and limits', variables: CLIENTS },
   { title: 'Deliveries', variables: DELIVERIES },
   { title: 'Redis', variables: REDIS },

@@ -104,7 +104,7 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
     const named = chainOf ? [chainOf(source)] : chainIds;
     if (chainOf) context.chains.assertKnown(named);
     if (supportedAs) context.chains.assertSupported(supportedAs, named);
-    const wanted = unionOf([detailsSelectedBelow(info), details]);
+    const wanted = unionOf([detailsSelectedBelow(info, context), details]);
     const read = lookup.read(context.lookups, list, wanted);
     let isEmpty = false;
     const connection = await connect({
@@ -160,10 +160,21 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
 };
 
 /** Returns a function that says which details of a lookup the operation selects anywhere below the field. */
-export const selectedDetails = ({ details }: AnyLookup): ((info: GraphQLResolveInfo) => Details) => {
-  const known = Object.entries(details).map(([detail, fields]) => ({ detail, fields: new Set(fields) }));
-  return (info) => {
-    const selected = known.filter(({ fields }) => selectsBelow(info, fields));
+export const selectedDetails = ({
+  details,
+  optional = {},
+}: AnyLookup): ((info: GraphQLResolveInfo, context: Pick<Context, 'lookups'>) => Details) => {
+  const known = Object.entries({ ...details, ...optional }).map(([detail, fields]) => ({
+    detail,
+    fields: new Set(fields),
+    isOptional: detail in optional,
+  }));
+  return (info, { lookups }) => {
+    const left = lookups.gateway.leavesOut();
+    const selected = known.filter(
+      // Where the service does not leave them out, each page has them.
+      ({ detail, fields, isOptional }) => (!isOptional || left.has(detail)) && selectsBelow(info, fields),
+    );
     return selected.length === 0 ? NO_DETAILS : detailsOf(selected.map(({ detail }) => detail));
   };
 };

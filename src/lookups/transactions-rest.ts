@@ -95,11 +95,15 @@ const detailsQuery = (details: ReadonlySet<string>) => ({
   revert_reasons: details.has('reverts') ? 'true' : undefined,
 });
 
+/** What explorers need a request for each transaction for. */
+const OPTIONAL = { logs: ['logs'], block_hash: ['blockHash'] } as const;
+
 export const transactionsLookup = listLookup({
   name: 'transactions',
   path: ({ address }: AnyList) => ['v1', 'evm', 'transactions', address],
   query: (_list, details) => detailsQuery(details),
   details: { decoded: ['decoded'], reverts: ['revertReason'] },
+  optional: OPTIONAL,
   price: { perRequest: 1 },
   pageSizes: { newest: 100, older: 100 },
   maxItems: 1000,
@@ -132,6 +136,7 @@ export const transactionLookup = itemLookup({
   name: 'transaction',
   path: ({ hash }: TransactionKey) => ['v1', 'evm', 'transaction', hash],
   query: (_key, details) => detailsQuery(details),
+  optional: OPTIONAL,
   price: 1,
   subjectOf: ({ hash }) => hash,
   supportedAs: 'TRANSACTION',

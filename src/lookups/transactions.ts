@@ -271,7 +271,10 @@ builder.queryField('transaction', (t) =>
       context.chains.assertKnown([chainId]);
       context.chains.assertSupported('TRANSACTION', [chainId]);
       const key: TransactionKey = { address: `${chainId}:${hash}`, chains: String(chainId), hash };
-      return offered('TRANSACTION', transactionLookup.read(context.lookups, key, selectedBelow(info)));
+      return offered(
+        'TRANSACTION',
+        transactionLookup.read(context.lookups, key, selectedBelow(info, context)),
+      );
     },
   }),
 );

@@ -38,6 +38,11 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
   readonly query?: (list: List, details: ReadonlySet<string>) => Readonly<Record<string, string | undefined>>;
   /** The details that upstream adds on request, each with the fields that need it: selecting one anywhere below asks for it. */
   readonly details: Readonly<Record<string, readonly string[]>>;
+  /**
+   * As `details`, for those that are in each page of most services, and cost others so much that they leave them out of a request
+   * that says `name=false`. Default: none.
+   */
+  readonly optional?: Readonly<Record<string, readonly string[]>>;
   readonly price: Price;
   /** Upstream's largest pages. The gateway never asks for less, since a request costs the same. */
   readonly pageSizes: { readonly newest: number; readonly older: number };
@@ -94,13 +99,14 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
 /** What requests the pages of a lookup. */
 type RequestDefinition<List extends AnyList> = Pick<
   ListDefinition<List, RecordTable, string>,
-  'name' | 'path' | 'query' | 'price' | 'pageSizes' | 'freshAs' | 'watchedBy' | 'subjectOf'
+  'name' | 'path' | 'query' | 'optional' | 'price' | 'pageSizes' | 'freshAs' | 'watchedBy' | 'subjectOf'
 > & { readonly bodyOfAbsent?: string | null };
 
 /** What is known of a lookup without its types. */
 export type AnyLookup = IndexedList & {
   readonly name: string;
   readonly details: Readonly<Record<string, readonly string[]>>;
+  readonly optional?: Readonly<Record<string, readonly string[]>>;
   readonly price: Price;
   readonly pageSizes: { readonly newest: number; readonly older: number };
   readonly maxItems: number;
@@ -137,6 +143,8 @@ export type LookupParts = {
   readonly told: ToldLists;
   readonly freshnessOf: (lookup: string) => Freshness;
   readonly chainIdOf: ChainIdOf;
+  /** The optional details that the service leaves out of requests that say so. */
+  readonly leavesOut: () => ReadonlySet<string>;
   readonly observerOf: (lookup: string) => PageObserver;
   readonly now: Clock;
 };
@@ -207,6 +215,7 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
     name,
     path,
     query,
+    optional = {},
     pageSizes,
     price,
     freshAs = name,
@@ -237,11 +246,15 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
       cost: ({ chains = null }) => priceOfRequest(chains, pricing),
       request(list, { offset, limit, details }) {
         const { chains = null } = list;
+        const wanted = new Set(namesIn(details));
+        const left = gateway.leavesOut();
+        const unwanted = Object.keys(optional).filter((detail) => left.has(detail) && !wanted.has(detail));
         const parameters: Readonly<Record<string, string | null | undefined>> = {
           limit: String(limit),
           chain_ids: chains,
           offset,
-          ...query?.(list, new Set(namesIn(details))),
+          ...query?.(list, wanted),
+          ...Object.fromEntries(unwanted.map((detail) => [detail, 'false'])),
         };
         const sent = new URLSearchParams();
         for (const key in parameters) if (parameters[key] != null) sent.append(key, parameters[key]);
@@ -283,7 +296,7 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
 /** What one lookup of the service is whose answer is one thing, such as what is known of a token. */
 type ItemDefinition<Key extends AnyList, Value> = Pick<
   ListDefinition<Key, RecordTable, string>,
-  'name' | 'path' | 'timesHead' | 'subjectOf' | 'supportedAs'
+  'name' | 'path' | 'timesHead' | 'subjectOf' | 'supportedAs' | 'optional'
 > & {
   /** The body in place of a 404; null where a 404 is an error. Default: `null`, which says that there is no such thing. */
   readonly bodyOfAbsent?: string | null;

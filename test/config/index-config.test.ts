@@ -148,7 +148,7 @@ describe('what is no setting is one problem, which names its variable', () => {
 describe('the service that runs alone', () => {
   test('needs chains and a key', () => {
     expect(readServiceConfig({})).toEqual([
-      'CHAINS: expected at least one chain, as id=url, got none',
+      'CHAINS: expected at least one chain, as id=url, or BLOCKSCOUT, got none',
       'API_KEY: expected printable characters without spaces, got none',
     ]);
     expect(readServiceConfig({ CHAINS: `7=${NODE}`, API_KEY: 'key' })).toMatchObject({

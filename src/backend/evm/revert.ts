@@ -54,6 +54,12 @@ export const revertOf = (
   return { message: decoded === null ? null : cut(wordsOf(decoded, own !== null)), data, decoded };
 };
 
+/** A failure of which it is known which error it was, but not the data. */
+export const revertBy = (decoded: Decoded): Revert => {
+  const isOwn = decoded.name === solidity.Error.name || decoded.name === solidity.Panic.name;
+  return { message: cut(wordsOf(decoded, isOwn)), data: null, decoded };
+};
+
 const decodeAs = (known: Method, data: Hex): Decoded | null =>
   data.startsWith(known.selector) ? decodeCall(known, data) : null;
 

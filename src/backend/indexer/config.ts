@@ -2,24 +2,24 @@ import type { Hex } from '../types.ts';
 
 /** The settings of an index of real chains. src/config/ reads them, for the gateway that embeds it and the service that runs alone. */
 
+import type { NamedChain } from '../described-chain.ts';
+import type { ExplorerConfig } from '../explorer/config.ts';
+
 /** A chain to index, and the node that it is read from. */
-type IndexedChain = {
-  readonly id: number;
+type IndexedChain = NamedChain & {
   /** `http:`, `https:`, `ws:` or `wss:`. It may contain credentials: no log line and no error shows it. */
   readonly url: string;
   /** The first block to index; null chooses by the chain's height at the first start. */
   readonly startBlock: number | null;
-  /** What a setting calls it, and the groups of chains that it is in. Default: what is known of the id. */
-  readonly named?: { readonly name: string; readonly tags: readonly string[] };
-  /** Its own currency. Default: ether. */
-  readonly native?: { readonly symbol: string; readonly name: string | null; readonly decimals: number };
   /** The ENS registry, or one like it, by which accounts have names. Default: none, and accounts have no names. */
   readonly ensRegistry?: Hex;
 };
 
 export type IndexedConfig = {
-  /** At least one, each id once. */
+  /** Each id once. */
   readonly chains: readonly IndexedChain[];
+  /** Chains that are read from explorers: others than the indexed ones. Default: none. */
+  readonly explorers?: ExplorerConfig | null;
   /** The folder of the index. One process at a time writes it. */
   readonly directory: string;
   /** A folder of ABIs in JSON; null for none. */

@@ -1,9 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { createMemoryStore } from '../dispatch/memory-store.ts';
 import { delivers } from '../dispatch/webhook.ts';
+import { createExplorerClient } from '../explorer/client/client.ts';
+import type { ExplorerConfig } from '../explorer/config.ts';
+import { createExplorerSources } from '../explorer/source.ts';
 import { type Operation, text } from '../http/http.ts';
 import { healthOf, startService } from '../server.ts';
+import type { Source } from '../source.ts';
+import { joinSources } from '../sources.ts';
 import type { Hex } from '../types.ts';
 import type { ServiceConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
@@ -12,7 +18,7 @@ import type { IndexFigures } from './figures.ts';
 import type { Log } from './follower/problems.ts';
 import { createIndexedSource } from './source.ts';
 
-/** The service over an index of real chains, which listens. */
+/** The service over real chains, which listens. */
 export type IndexedService = {
   /** Without a trailing slash. */
   readonly url: string;
@@ -33,22 +39,20 @@ type Options = ServiceConfig & {
 type Expose = (figures: IndexFigures) => Promise<{ readonly type: string; readonly body: string }>;
 
 /**
- * Starts the service over an index. It answers from what is indexed, and follows its chains from `follow` on.
+ * Starts the service over an index, explorers or both. It answers from what is indexed, and follows its chains from `follow` on.
  * Rejects when the folder can't be written or another process uses it, when a file of the configuration can't be used, or the
  * port is taken.
  */
 export const startIndexed = async ({ log, expose, ...config }: Options): Promise<IndexedService> => {
   const opened = new AsyncDisposableStack();
   try {
-    const database = openAlone(config.directory);
-    opened.defer(() => database.close());
-    const store = createWebhookStore(database, Date.now);
-    const watches = (account: Hex): boolean =>
-      [...store.subscribers(account)].some((webhook) => webhook.type === 'balances' && delivers(webhook));
-    const source = await createIndexedSource({ ...config, database, watches, log });
+    const index = config.chains.length === 0 ? null : await openIndex(config, log, opened);
+    const store = index?.store ?? createMemoryStore(Date.now);
+    const explorers = config.explorers ? openExplorers(config.explorers, log, opened) : [];
+    const source = joinSources([...(index === null ? [] : [index.source]), ...explorers], { log });
     const ended = { accepted: 0, retried: 0, abandoned: 0, dropped: 0 };
     const figures = (): IndexFigures => {
-      const chains = source.chainFigures();
+      const chains = index?.source.chainFigures() ?? [];
       const deliveries = { ...store.deliveries.pending(), ended };
       return { health: healthOf(chains), chains, deliveries, bytes: bytesIn(config.directory) };
     };
@@ -88,6 +92,25 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
     await opened.disposeAsync();
     throw problem;
   }
+};
+
+/** Less than a gateway waits for the service. */
+const EXPLORER_MS = 7_500;
+
+/** Opens the index of chains, with the webhooks that are stored beside it. */
+const openIndex = async (config: ServiceConfig, log: Log, opened: AsyncDisposableStack) => {
+  const database = openAlone(config.directory);
+  opened.defer(() => database.close());
+  const store = createWebhookStore(database, Date.now);
+  const watches = (account: Hex): boolean =>
+    [...store.subscribers(account)].some((webhook) => webhook.type === 'balances' && delivers(webhook));
+  return { store, source: await createIndexedSource({ ...config, database, watches, log }) };
+};
+
+const openExplorers = (config: ExplorerConfig, log: Log, opened: AsyncDisposableStack): readonly Source[] => {
+  const client = createExplorerClient({ userAgent: 'evm-graphql-gateway', timeoutMs: EXPLORER_MS });
+  opened.defer(() => client.close());
+  return createExplorerSources(config, client, log);
 };
 
 const metricsOf = (read: () => ReturnType<Expose>): Operation => ({

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Changes, type Concerned } from '../changes.ts';
-import { CHAINS } from '../sandbox/chains.ts';
+import { describedChain } from '../described-chain.ts';
 import type { BlockListener, Collection, Source } from '../source.ts';
-import type { Chain, ChainLookup, Hex, NativeAsset } from '../types.ts';
+import type { Chain, ChainLookup, Hex } from '../types.ts';
 import { concernedBy } from './blocks/concerned.ts';
 import { mayMoveInside, type ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
@@ -46,7 +46,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   const counts = new Map(options.chains.map(({ id }) => [id, new NodeCounts()]));
   const nodes = new Map(options.chains.map(({ id, url }) => [id, openNode(id, url, counts.get(id))]));
   const chains = options.chains.map((chain) =>
-    describeChain(chain, () => (index.range(chain.id)?.from ?? chain.startBlock) === 0),
+    indexedChain(chain, () => (index.range(chain.id)?.from ?? chain.startBlock) === 0),
   );
   const changes = new Changes();
   const contracts = new KnownContracts(database, chains);
@@ -291,31 +291,17 @@ const NOTHING_CONCERNED: Concerned = { addresses: new Set(), tokens: new Set(), 
 
 const NOTHING_WATCHED = { watches: () => false, after: () => null };
 
-const ETHER: NativeAsset = { name: 'Ether', symbol: 'ETH', decimals: 18 };
-
-/** A chain as a setting names it, or else by what is known of its id: those of devnets say nothing of what they are. */
-const describeChain = (
-  { id, named, native: said, ensRegistry }: IndexedConfig['chains'][number],
-  isWhole: () => boolean,
-): Chain => {
-  const known = CHAINS.find((chain) => chain.id === id && !chain.tags.includes('devnet'));
-  const { symbol, decimals, isStable = false, name }: NativeAsset = known?.native ?? ETHER;
-  return {
-    id,
-    name: named?.name ?? known?.name ?? `chain_${id}`,
-    tags: named?.tags ?? [...new Set(['default', ...(known?.tags ?? [])])],
-    native:
-      said === undefined
-        ? { name, symbol, decimals, isStable }
-        : { ...said, name: said.name ?? said.symbol, isStable: isStable && said.symbol === symbol },
-    webhooks: true,
-    // Without a chain's first blocks it is not known who received a token in them.
-    get unsupported(): readonly ChainLookup[] {
-      const others: readonly ChainLookup[] = ensRegistry ? ['defi_positions'] : ['defi_positions', 'names'];
-      return isWhole() ? others : ['token_holders', ...others];
-    },
-  };
-};
+const indexedChain = (chain: IndexedConfig['chains'][number], isWhole: () => boolean): Chain => ({
+  ...describedChain(chain),
+  webhooks: true,
+  // Without a chain's first blocks it is not known who received a token in them.
+  get unsupported(): readonly ChainLookup[] {
+    const others: readonly ChainLookup[] = chain.ensRegistry
+      ? ['defi_positions']
+      : ['defi_positions', 'names'];
+    return isWhole() ? others : ['token_holders', ...others];
+  },
+});
 
 const collectionOf = (contracts: KnownContracts, chainId: number, address: Hex): Collection | null => {
   const contract = contracts.contract(chainId, address);

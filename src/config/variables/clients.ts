@@ -25,7 +25,7 @@ const operationNames = commaList.pipe(z.array(z.string().regex(/^[A-Za-z_]\w*$/)
 export const CLIENTS = {
   AUTH: variable(oneOf(MODES), null, '`open`, `key` or `jwt`: see [Authentication](authentication.md).', {
     isCommon: true,
-    byDefault: '`open` with a gateway key, CHAINS or the sandbox, else `key`',
+    byDefault: '`open` with a gateway key, CHAINS, BLOCKSCOUT or the sandbox, else `key`',
     example: 'jwt',
   }),
   JWT_SECRET: variable(

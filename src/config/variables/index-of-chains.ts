@@ -3,6 +3,7 @@ import { extraChains, indexedChains, isUrlOf, KNOWN_REGISTRIES, registries, star
 import { anyText, apiKey, headerName, integer, onOff, withoutAccess } from '../kinds.ts';
 import { type Kind, onlyWith, variable } from '../variable.ts';
 import { DELIVERIES } from './deliveries.ts';
+import { EXPLORERS } from './explorers.ts';
 import { OBSERVING } from './serving.ts';
 
 const isWebUrl = (text: string): boolean => isUrlOf(text, ['http:', 'https:']);
@@ -73,7 +74,7 @@ export const NAMES = {
   EXTRA_CHAINS: variable(
     extraChains,
     [],
-    'What chains are called, `id:name[:SYMBOL][:tag…]`, comma-separated: `31338:mychain:POL:default`. Of a chain in CHAINS, its currency in place of ETH (with other decimals than 18, or not in capitals, `USDC/6`), and the tags in place of `default`. Of a service elsewhere, chains that neither its list nor the built-in one has; an entry overrides what the list says of the same id.',
+    'What chains are called, `id:name[:SYMBOL][:tag…]`, comma-separated: `31338:mychain:POL:default`. Of a chain in CHAINS or BLOCKSCOUT, its currency in place of ETH (with other decimals than 18, or not in capitals, `USDC/6`), and the tags in place of `default`. Of a service elsewhere, chains that neither its list nor the built-in one has; an entry overrides what the list says of the same id.',
   ),
 };
 
@@ -101,6 +102,7 @@ export const SERVICE = {
 export const SERVICE_VARIABLES = {
   ...SERVICE,
   ...INDEX,
+  ...EXPLORERS,
   ...NAMES,
   DATA_DIR: DELIVERIES.DATA_DIR,
   LOG_FORMAT: OBSERVING.LOG_FORMAT,

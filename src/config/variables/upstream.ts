@@ -7,18 +7,18 @@ export const UPSTREAM = {
   UPSTREAM_URL: variable(
     httpUrl,
     null,
-    'Base URL of the service. With NODE_ENV=production, either this, CHAINS or SANDBOX=on is required.',
+    'Base URL of the service. With NODE_ENV=production, either this, CHAINS, BLOCKSCOUT or SANDBOX=on is required.',
     {
       isCommon: true,
       isSecret: true,
-      byDefault: 'none: the sandbox, or CHAINS',
+      byDefault: 'none: the sandbox, or CHAINS and BLOCKSCOUT',
       example: 'https://api.example.com',
     },
   ),
   UPSTREAM_API_KEY: variable(
     apiKey,
     null,
-    'The key that the gateway itself holds. The sandbox and CHAINS have their own without one.',
+    'The key that the gateway itself holds. The sandbox, CHAINS and BLOCKSCOUT have their own without one.',
     { isCommon: true, isSecret: true, example: 'YOUR_KEY' },
   ),
   UPSTREAM_API_KEY_HEADER: variable(
@@ -46,13 +46,13 @@ export const UPSTREAM = {
     integer(1, 10_000),
     null,
     'Estimated CU of a request for collectibles or balances without chain ids, until the service reports what it bills.',
-    { byDefault: '14 (CHAINS: their number)' },
+    { byDefault: '14 (CHAINS and BLOCKSCOUT: their number)' },
   ),
   ...NAMES,
   SANDBOX: variable(
     onOff,
     null,
-    'Only without UPSTREAM_URL and CHAINS. `on` starts the [sandbox](sandbox.md) even with NODE_ENV=production; with `off` the gateway does not start.',
+    'Only without UPSTREAM_URL, CHAINS and BLOCKSCOUT. `on` starts the [sandbox](sandbox.md) even with NODE_ENV=production; with `off` the gateway does not start.',
     { byDefault: '`on` in development' },
   ),
   SANDBOX_BLOCK_MS: variable(
@@ -60,7 +60,8 @@ export const UPSTREAM = {
     2000,
     "Milliseconds between the sandbox's blocks and their events.",
     {
-      unused: (env) => (env.UPSTREAM_URL || env.CHAINS ? 'not used without the sandbox' : null),
+      unused: (env) =>
+        env.UPSTREAM_URL || env.CHAINS || env.BLOCKSCOUT ? 'not used without the sandbox' : null,
     },
   ),
 };

@@ -64,7 +64,7 @@ export const readSelected = (
   key: BalanceKey,
   info: GraphQLResolveInfo,
 ): Promise<ListedBalance | null> =>
-  readBalance(context, key, unionOf([detailsNamedBelow(info), detailsOfHours(historyBelow(info))]));
+  readBalance(context, key, unionOf([detailsNamedBelow(info, context), detailsOfHours(historyBelow(info))]));
 
 const ID = derivedField(globalIdOr(NATIVE, 'Balance', 'owner', 'chainId', 'address'));
 

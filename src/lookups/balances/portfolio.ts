@@ -186,7 +186,7 @@ builder.objectField(Wallet, 'portfolio', (t) =>
       context.chains.assertSupported('BALANCES', chainIds);
       const list = { address, chains, assetClass: null, excludeSpam: false, excludeUnpriced: false };
       const hours = [...(priceHoursAgo ?? []), ...historyBelow(info)];
-      const details = unionOf([selectedBelow(info), detailsOfHours(hours)]);
+      const details = unionOf([selectedBelow(info, context), detailsOfHours(hours)]);
       noteList(context.lookups, list);
       return readPortfolio(
         balancesLookup.read(context.lookups, list, details),

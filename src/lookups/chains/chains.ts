@@ -178,6 +178,8 @@ export type ChainSource = {
    * been read, and rejects where it can't be.
    */
   chainWith(lookup: ChainLookup): Promise<number | null>;
+  /** The details that the service leaves out of requests that say so, by its own list. */
+  leavesOut(): ReadonlySet<string>;
   /** The service has told of a change: what was read of its index before is outdated. */
   changed(): void;
 };
@@ -185,6 +187,8 @@ export type ChainSource = {
 type Options = {
   /** Take the place of the service's list until it has been read. Default: KNOWN_CHAINS. */
   readonly builtIn?: readonly Chain[] | undefined;
+  /** As in the list, until it has been read. Default: nothing. */
+  readonly leavesOut?: readonly string[] | undefined;
   /** Override chains of the list with the same ids, and add others. */
   readonly extra: readonly Chain[];
   /** Resolves with the service's list as it sends it; null where the built-in one is used. */
@@ -198,6 +202,7 @@ type Listed = {
   readonly chains: Chains;
   /** By the ids of chains. Hosted services say nothing of an index. */
   readonly indexes: ReadonlyMap<number, ChainIndex>;
+  readonly leavesOut: ReadonlySet<string>;
   /** Whether what it says of lookups will stay. */
   readonly isSettled: boolean;
   readonly readAt: number;
@@ -209,18 +214,21 @@ type Listed = {
  */
 export const createChainSource = ({
   builtIn: known = KNOWN_CHAINS,
+  leavesOut = [],
   extra,
   read,
   onTelling = () => {},
   now,
 }: Options): ChainSource => {
   const builtIn = createChains(known, extra);
+  const leftOut = new Set(leavesOut);
   if (read === null)
     return {
       current: () => builtIn,
       index: async () => null,
       supports: async ({ supports = null }) => supports,
       chainWith: async (lookup) => firstWith(builtIn, lookup),
+      leavesOut: () => leftOut,
       changed() {},
     };
   let listed: Listed | null = null;
@@ -232,9 +240,9 @@ export const createChainSource = ({
     readAgainAt = now() + RETRY_MS;
     try {
       const readAt = now();
-      const { chains, indexes, isTelling } = readList(await read());
+      const { chains, isTelling, ...rest } = readList(await read());
       const isSettled = !chains.some(({ isEmpty }) => isEmpty);
-      listed = { chains: createChains(chains, extra), indexes, isSettled, readAt };
+      listed = { chains: createChains(chains, extra), ...rest, isSettled, readAt };
       readAgainAt = now() + (isSettled ? FRESH_MS : INDEX_FRESH_MS);
       if (isTelling) onTelling();
       return listed;
@@ -279,6 +287,7 @@ export const createChainSource = ({
         );
       return firstWith(found.chains, lookup);
     },
+    leavesOut: () => listed?.leavesOut ?? leftOut,
     changed() {
       changedAt = now();
     },
@@ -308,7 +317,10 @@ export const readChainsOf =
 /** Reads the service's list. Leaves out items that are not chains. Throws MalformedFieldError for a list without chains. */
 const readList = (
   body: unknown,
-): Pick<Listed, 'indexes'> & { readonly chains: readonly Chain[]; readonly isTelling: boolean } => {
+): Pick<Listed, 'indexes' | 'leavesOut'> & {
+  readonly chains: readonly Chain[];
+  readonly isTelling: boolean;
+} => {
   const list = isObject(body) ? body.chains : body;
   const items = Array.isArray(list) ? list.flatMap(readItem) : [];
   if (items.length === 0) throw malformed('chains', 'a list of chains', list);
@@ -319,6 +331,7 @@ const readList = (
     chains: saysSupport ? chains : chains.map((chain) => ({ ...chain, supports: null })),
     // Only a service whose requests are free: more of them are made then.
     isTelling: isObject(body) && body.free === true && typeof body.changes === 'string',
+    leavesOut: new Set(isObject(body) && Array.isArray(body.optional) ? body.optional.map(String) : []),
     indexes: new Map(items.flatMap(({ chain, index }) => (index === null ? [] : [[chain.chainId, index]]))),
   };
 };

@@ -15,7 +15,7 @@ export const HOLDING: Holding = {
 };
 
 /** What a source says that knows little, and that has to be waited for. */
-const sourceOf = (source: Partial<Source> = {}): Source => ({
+export const sourceOf = (source: Partial<Source> = {}): Source => ({
   ...simulator,
   operations: [],
   changes: null,

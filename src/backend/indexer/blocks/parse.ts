@@ -1,5 +1,6 @@
 import { ZERO_ADDRESS } from '../../evm/address.ts';
-import type { Chain, Effect, Hex, Swap, Transaction } from '../../types.ts';
+import { swapOf } from '../../evm/swap.ts';
+import type { Chain, Effect, Hex, Transaction } from '../../types.ts';
 import type { BlockRef, FetchedBlock, RpcReceipt, RpcTransaction } from '../node/answers.ts';
 import type { InternalTransfer } from '../node/traces.ts';
 import { readLogs, transferOf } from './logs.ts';
@@ -143,33 +144,4 @@ export const partiesOf = (
   if (to !== null) parties.add(to);
   if (created !== null) parties.add(created);
   return parties;
-};
-
-/**
- * The sender of a call who ends with less of exactly one fungible asset, and with more of exactly one other, has swapped
- * them; who moved an NFT has bought or sold it.
- */
-const swapOf = ({ from, to, data }: ParsedTransaction, effects: readonly Effect[]): Swap | null => {
-  if (to === null || data === '0x') return null;
-  const changes = new Map<Hex | null, bigint>();
-  for (const effect of effects) {
-    if (effect.kind !== 'transfer' || (effect.from !== from && effect.to !== from)) continue;
-    if (effect.tokenId !== null) return null;
-    if (effect.from === effect.to) continue;
-    const change = effect.to === from ? effect.value : -effect.value;
-    changes.set(effect.token, (changes.get(effect.token) ?? 0n) + change);
-  }
-  const moved = [...changes]
-    .filter(([, change]) => change !== 0n)
-    .sort(([, one], [, other]) => (one < other ? -1 : 1));
-  const [sold, bought] = moved;
-  if (moved.length !== 2 || sold === undefined || bought === undefined || sold[1] > 0n || bought[1] < 0n)
-    return null;
-  return {
-    kind: 'swap',
-    trader: from,
-    router: to,
-    sold: { token: sold[0], value: -sold[1] },
-    bought: { token: bought[0], value: bought[1] },
-  };
 };

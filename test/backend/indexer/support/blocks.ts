@@ -10,11 +10,11 @@ import type { Hex, LogEntry } from '../../../../src/backend/types.ts';
 
 export const ZERO: Hex = `0x${'0'.repeat(40)}`;
 
-const hash = (...parts: readonly unknown[]): Hex =>
+export const hashOf = (...parts: readonly unknown[]): Hex =>
   `0x${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`;
 
 /** An address that is always the same for a name. */
-export const address = (name: string): Hex => `0x${hash(name).slice(-40)}`;
+export const address = (name: string): Hex => `0x${hashOf(name).slice(-40)}`;
 
 const topic = (value: Hex | bigint): Hex =>
   `0x${(typeof value === 'bigint' ? value.toString(16) : value.slice(2)).padStart(64, '0')}`;
@@ -108,8 +108,8 @@ const fetchedBlock = (
   const text = JSON.stringify(mined, (_, value: unknown) =>
     typeof value === 'bigint' ? `${value}n` : value,
   );
-  const blockHash = hash('block', parent.hash, number, time, text);
-  const hashes = mined.map((_, index) => hash('transaction', blockHash, index));
+  const blockHash = hashOf('block', parent.hash, number, time, text);
+  const hashes = mined.map((_, index) => hashOf('transaction', blockHash, index));
   const block = {
     ...{ number, hash: blockHash, parentHash: parent.hash, time },
     transactions: mined.map(({ from, to = address('called'), value = 0n, input = '0xa9059cbb' }, index) => ({

@@ -162,6 +162,8 @@ export const artifactOf = async (name: ContractName) => {
   const { abi, creation, runtime } = await compiled(name);
   return { abi, bytecode: { object: creation }, deployedBytecode: { object: runtime } };
 };
+/** What calls of a contract look like, as its author publishes it. */
+export const abiOf = async (name: ContractName): Promise<readonly AbiItem[]> => (await compiled(name)).abi;
 
 const answer = z.object({
   result: z.unknown().optional(),

@@ -1,0 +1,88 @@
+import { Refused } from '../http/query.ts';
+import type { Chain } from '../types.ts';
+import type { ExplorerChain, Lookup } from './client/chain.ts';
+import type { ExplorerClient } from './client/client.ts';
+import { ExplorerError } from './client/errors.ts';
+import type { ItemOperation, ListOperation } from './client/operations.ts';
+import type { Cursor, Page } from './client/paging.ts';
+import { Known } from './known.ts';
+
+/** Seconds until an explorer is asked again that failed: what it is told to wait for, it keeps itself. */
+const RETRY_AFTER = 10;
+
+/** The explorer of one chain, as the lists ask it. What fails rejects with Refused, in the words of the fault. */
+export class Explorer {
+  readonly chain: Chain;
+  /** What its answers have said so far. */
+  readonly known: Known;
+  readonly #client: ExplorerClient;
+  readonly #asked: ExplorerChain;
+
+  constructor(client: ExplorerClient, asked: ExplorerChain, chain: Chain) {
+    this.#client = client;
+    this.#asked = asked;
+    this.chain = chain;
+    this.known = new Known(chain);
+  }
+
+  /** Finds out whether the explorer answers. Rejects with Refused. */
+  async check(): Promise<void> {
+    await this.#client.version(this.#asked, this.lookup('start')).catch((problem: unknown) => {
+      throw refusalOf(problem);
+    });
+  }
+
+  /** One lookup, whose requests share its time. Explorers are asked for one subject after another in turns. */
+  lookup(subject: string): Lookup {
+    return this.#client.lookup(subject);
+  }
+
+  /** Resolves with null where the explorer does not know the subject of the list. */
+  list<Parameters, Row>(
+    operation: ListOperation<Parameters, Row>,
+    parameters: Parameters,
+    cursor: Cursor | null,
+    lookup: Lookup,
+    limit?: number,
+  ): Promise<Page<Row> | null> {
+    return this.#client
+      .list(this.#asked, operation, parameters, cursor, lookup, limit)
+      .catch((problem: unknown) => {
+        if (problem instanceof ExplorerError && problem.fault.kind === 'notFound') return null;
+        throw refusalOf(problem);
+      });
+  }
+
+  /** As `list`, for a list that every address has. */
+  async page<Parameters, Row>(
+    operation: ListOperation<Parameters, Row>,
+    parameters: Parameters,
+    cursor: Cursor | null,
+    lookup: Lookup,
+    limit?: number,
+  ): Promise<Page<Row>> {
+    const page = await this.list(operation, parameters, cursor, lookup, limit);
+    if (page === null) throw unexpected(this.chain, 'it does not know the address');
+    return page;
+  }
+
+  /** Resolves with null for what the explorer does not know. */
+  one<Parameters, Value>(
+    operation: ItemOperation<Parameters, Value>,
+    parameters: Parameters,
+    lookup: Lookup,
+  ): Promise<Value | null> {
+    return this.#client.one(this.#asked, operation, parameters, lookup).catch((problem: unknown) => {
+      throw refusalOf(problem);
+    });
+  }
+}
+
+const refusalOf = (problem: unknown): unknown =>
+  problem instanceof ExplorerError ? new Refused(503, withoutStop(problem.message), RETRY_AFTER) : problem;
+
+const withoutStop = (sentence: string): string => sentence.replace(/\.$/, '');
+
+/** What an explorer answered is not what its lists must be. */
+export const unexpected = ({ id }: Chain, what: string): Refused =>
+  new Refused(503, `The explorer of chain ${id} answered something unexpected: ${what}`, RETRY_AFTER);

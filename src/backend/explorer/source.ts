@@ -1,0 +1,93 @@
+import { describedChain } from '../described-chain.ts';
+import type { Log } from '../dispatch/log.ts';
+import { isNormalised } from '../evm/ens.ts';
+import type { Source } from '../source.ts';
+import type { Chain, Hex } from '../types.ts';
+import { effectsOf } from './activity.ts';
+import { ExplorerBalances } from './balances.ts';
+import type { ExplorerChain } from './client/chain.ts';
+import type { ExplorerClient } from './client/client.ts';
+import { OPERATIONS } from './client/operations.ts';
+import { collectionOf, holdingsOf } from './collectibles.ts';
+import type { ExplorerChainConfig, ExplorerConfig } from './config.ts';
+import { Explorer } from './explorer.ts';
+import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
+import { ExplorerTransactions } from './transactions.ts';
+
+const messageOf = (problem: unknown): string =>
+  problem instanceof Error ? problem.message : String(problem);
+
+/** One source for each chain, so that none waits for another one's explorer. They have no blocks, and so no webhooks. */
+export const createExplorerSources = (
+  { chains, apiKey }: ExplorerConfig,
+  client: ExplorerClient,
+  log: Log,
+): readonly Source[] =>
+  chains.map((chain) => sourceOf(new Explorer(client, askedAs(chain, apiKey), explorerChain(chain)), log));
+
+const askedAs = ({ id, baseUrl, isHosted }: ExplorerChainConfig, apiKey: string | null): ExplorerChain => ({
+  ...{ id, baseUrl, isHosted },
+  headers: isHosted && apiKey !== null ? { authorization: `Bearer ${apiKey}` } : {},
+});
+
+const explorerChain = (chain: ExplorerChainConfig): Chain => ({
+  ...describedChain(chain),
+  webhooks: false,
+  unsupported: ['approvals', 'defi_positions'],
+});
+
+const sourceOf = (explorer: Explorer, log: Log): Source => {
+  const { chain, known } = explorer;
+  const transactions = new ExplorerTransactions(explorer);
+  const balances = new ExplorerBalances(explorer);
+  return {
+    chains: [chain],
+    // The value of a transaction is known, whatever it calls.
+    seesCallValues: true,
+    costly: ['logs', 'block_hash'],
+    operations: [],
+    protocols: [],
+    changes: null,
+    token: (_chainId, address) => known.find(address)?.token ?? null,
+    logo: (_chainId, token) => (token === null ? null : (known.find(token)?.logo ?? null)),
+    price: (_chainId, token, time) => known.priceOf(token, time),
+    contractName: (_chainId, address) => known.nameOf(address),
+    decodeCall: ({ decoded = null }) => decoded,
+    decodeLog: (_chainId, { decoded = null }) => decoded,
+    transactions: (wallet, _chainIds, limit, start, details) =>
+      transactions.list(wallet, limit, start, details),
+    effects: (wallet, _chainIds, _limit, start, filter) => effectsOf(explorer, wallet, start, filter),
+    transaction: (_chainId, hash, details) => transactions.find(hash, details),
+    revert: (transaction) => transactions.revert(transaction),
+    holdings: (wallet, _chainIds, wanted) => holdingsOf(explorer, wallet, wanted),
+    metadata: ({ metadata = null }) => metadata,
+    collection: (_chainId, address) => collectionOf(explorer, address),
+    balances: (account, _chainIds, wanted) => balances.list(account, wanted),
+    // It decodes what it lists.
+    learnAbis: () => [],
+    name: (account) => nameOf(explorer, account),
+    approvals: () => ({ items: [], next: null, unread: [] }),
+    holders: (_chainId, token, wanted) => holdersOf(explorer, token, wanted),
+    pool: () => null,
+    supply: (_chainId, token) => supplyOf(explorer, token),
+    search: (text, _chainIds, limit) => searchTokens(explorer, text, limit),
+    defiPositions: () => [],
+    status: () => [],
+    beginning: () => null,
+    onBlock() {},
+    async start() {
+      // What is wrong with it is said at once, and by each lookup that needs it.
+      void explorer.check().catch((problem: unknown) => {
+        log('an explorer does not answer', { chain: chain.id, problem: messageOf(problem) });
+      });
+    },
+    stop: () => Promise.resolve(),
+  };
+};
+
+/** The name that the explorer knows. It has none as well while the service that it asks is slow: the two can't be told apart. */
+const nameOf = async (explorer: Explorer, address: Hex): Promise<string | null> => {
+  const account = await explorer.one(OPERATIONS.address, { address }, explorer.lookup(address));
+  const name = account?.ens_domain_name ?? null;
+  return name !== null && isNormalised(name) ? name : null;
+};

@@ -1,0 +1,223 @@
+import type { z } from 'zod';
+import type { Revert } from '../evm/revert.ts';
+import { Refused } from '../http/query.ts';
+import type { Detail, Listed, PageStart, Part, Place } from '../source.ts';
+import type { Hex, ListedTransaction, LogEntry } from '../types.ts';
+import type { Lookup } from './client/chain.ts';
+import { OPERATIONS } from './client/operations.ts';
+import type { Cursor, Page } from './client/paging.ts';
+import type { ExplorerTransaction } from './client/rows.ts';
+import { decodedIn, revertIn } from './decoded.ts';
+import { type Explorer, unexpected } from './explorer.ts';
+
+type LogRow = z.output<typeof OPERATIONS.transactionLogs.row>;
+
+/** The transactions of a page whose details need a request each. */
+const MAX_DETAILED = 20;
+/** The pages of logs of one transaction. */
+const MAX_LOG_PAGES = 20;
+/** The pages that are read for one that has anything. */
+const MAX_EMPTY_PAGES = 3;
+
+/** The cursor of what comes behind a place in a list of rows with a block and an index: explorers take it from any row. */
+const cursorBehind = (start: PageStart | null): Cursor | null => {
+  if (start === null) return null;
+  const [block = 0, index = 0] = start.place.map(Number);
+  return { block_number: block, index: start.including ? index + 1 : index };
+};
+
+const isBehind = (
+  { block_number: block, position }: ExplorerTransaction,
+  start: PageStart | null,
+): boolean => {
+  if (start === null) return true;
+  const [placed = 0, index = 0] = start.place.map(Number);
+  return block < placed || (block === placed && position < index + (start.including ? 1 : 0));
+};
+
+const newestFirst = (one: ExplorerTransaction, other: ExplorerTransaction): number =>
+  other.block_number - one.block_number || other.position - one.position;
+
+/** The transactions that an explorer lists for an address: those that it sent or got, or that created it. */
+export class ExplorerTransactions {
+  readonly #explorer: Explorer;
+  readonly #reverts = new WeakMap<ListedTransaction, Revert>();
+
+  constructor(explorer: Explorer) {
+    this.#explorer = explorer;
+  }
+
+  /** One page of the explorer's, or less where details are wanted. A place is the number of a block, and the index in it. */
+  async list(
+    wallet: Hex,
+    limit: number,
+    start: PageStart | null,
+    details: ReadonlySet<Detail>,
+  ): Promise<Part<Listed<ListedTransaction>>> {
+    const lookup = this.#explorer.lookup(wallet);
+    const most = details.size === 0 ? limit : Math.min(limit, MAX_DETAILED);
+    const { rows, next } = await this.#rows(wallet, most, start, lookup);
+    const taken = rows.slice(0, most);
+    const last = taken.at(-1);
+    const isCut = taken.length < rows.length;
+    const transactions = await this.#detailed(
+      taken.map((row) => this.#transaction(row)),
+      details,
+      lookup,
+    );
+    return {
+      items: transactions.map((transaction) => ({ transaction, place: placeOf(transaction) })),
+      next: last !== undefined && (isCut || next !== null) ? placeIn(last) : next,
+      isEnough: true,
+    };
+  }
+
+  async find(hash: Hex, details: ReadonlySet<Detail>): Promise<ListedTransaction | null> {
+    const lookup = this.#explorer.lookup(hash);
+    const row = await this.#explorer.one(OPERATIONS.transaction, { hash }, lookup);
+    if (row === null) return null;
+    const [found = null] = await this.#detailed([this.#transaction(row)], details, lookup);
+    return found;
+  }
+
+  /** @throws Refused for a transaction that is not known to have failed. */
+  revert(transaction: ListedTransaction): Revert {
+    const revert = this.#reverts.get(transaction);
+    if (revert === undefined) throw new Refused(503, `Why ${transaction.hash} failed is not known`);
+    return revert;
+  }
+
+  /** The rows behind a place, and the place where the list goes on; null at its end. */
+  async #rows(
+    wallet: Hex,
+    limit: number,
+    start: PageStart | null,
+    lookup: Lookup,
+  ): Promise<{ readonly rows: readonly ExplorerTransaction[]; readonly next: Place | null }> {
+    let cursor = cursorBehind(start);
+    for (let pages = 0; pages < MAX_EMPTY_PAGES; pages += 1) {
+      const page = await this.#explorer.page(
+        OPERATIONS.addressTransactions,
+        { address: wallet },
+        cursor,
+        lookup,
+        limit,
+      );
+      const rows = page.items.filter((row) => isBehind(row, start)).toSorted(newestFirst);
+      const last = rows.at(-1);
+      if (page.next === null) return { rows, next: null };
+      if (last !== undefined) return { rows, next: placeIn(last) };
+      cursor = page.next;
+    }
+    throw unexpected(this.#explorer.chain, 'pages of transactions without any in a block');
+  }
+
+  #transaction(row: ExplorerTransaction): ListedTransaction {
+    const { chain, known } = this.#explorer;
+    for (const account of [row.from, row.to, row.created_contract]) if (account) known.account(account);
+    known.native(row.exchange_rate);
+    const transaction = {
+      chain,
+      blockHash: null,
+      blockNumber: row.block_number,
+      blockTime: row.timestamp,
+      index: row.position,
+      hash: row.hash,
+      from: row.from.hash,
+      to: row.to?.hash ?? null,
+      value: row.value,
+      data: row.raw_input,
+      nonce: row.nonce,
+      gasPrice: row.gas_price,
+      gasUsed: row.gas_used,
+      // Of a mined transaction, explorers say the price that was paid.
+      effectiveGasPrice: row.gas_price,
+      fee: row.fee?.type === 'actual' ? row.fee.value : null,
+      type: row.type,
+      success: row.status === null ? null : row.status === 'ok',
+      created: row.created_contract?.hash ?? null,
+      logs: null,
+      decoded: decodedIn(row.decoded_input),
+    };
+    if (transaction.success === false) this.#reverts.set(transaction, revertIn(row));
+    return transaction;
+  }
+
+  /** Reads what is wanted of transactions beside their rows. Rejects with Refused where any of it can't be read. */
+  async #detailed(
+    transactions: readonly ListedTransaction[],
+    details: ReadonlySet<Detail>,
+    lookup: Lookup,
+  ): Promise<readonly ListedTransaction[]> {
+    if (details.size === 0) return transactions;
+    const logs = details.has('logs')
+      ? await Promise.all(transactions.map((each) => this.#logs(each, lookup)))
+      : null;
+    const hashes = new Map<number, Hex>();
+    for (const [at, { blockNumber }] of transactions.entries()) {
+      const hash = logs?.[at]?.blockHash ?? null;
+      if (hash !== null) hashes.set(blockNumber, hash);
+    }
+    if (details.has('block_hash')) await this.#addHashes(transactions, hashes, lookup);
+    return transactions.map((transaction, at) => {
+      const detailed = {
+        ...transaction,
+        blockHash: hashes.get(transaction.blockNumber) ?? null,
+        logs: logs?.[at]?.logs ?? null,
+      };
+      const revert = this.#reverts.get(transaction);
+      if (revert !== undefined) this.#reverts.set(detailed, revert);
+      return detailed;
+    });
+  }
+
+  /** A failed transaction has no logs. */
+  async #logs(
+    { hash, success }: ListedTransaction,
+    lookup: Lookup,
+  ): Promise<{ readonly logs: readonly LogEntry[]; readonly blockHash: Hex | null }> {
+    if (success === false) return { logs: [], blockHash: null };
+    const logs: LogEntry[] = [];
+    let blockHash: Hex | null = null;
+    let cursor: Cursor | null = null;
+    for (let pages = 0; pages < MAX_LOG_PAGES; pages += 1) {
+      const page: Page<LogRow> | null = await this.#explorer.list(
+        OPERATIONS.transactionLogs,
+        { hash },
+        cursor,
+        lookup,
+      );
+      if (page === null) throw unexpected(this.#explorer.chain, `it lists ${hash} without knowing it`);
+      for (const { address, topics, data, decoded, block_hash } of page.items) {
+        this.#explorer.known.account(address);
+        logs.push({ address: address.hash, topics, data, decoded: decodedIn(decoded) });
+        blockHash ??= block_hash;
+      }
+      if (page.next === null) return { logs, blockHash };
+      cursor = page.next;
+    }
+    throw new Refused(503, `The transaction ${hash} has more logs than are read`);
+  }
+
+  /** Adds the hashes of blocks that are not known. */
+  async #addHashes(
+    transactions: readonly ListedTransaction[],
+    hashes: Map<number, Hex>,
+    lookup: Lookup,
+  ): Promise<void> {
+    const missing = new Set(
+      transactions.map(({ blockNumber }) => blockNumber).filter((each) => !hashes.has(each)),
+    );
+    await Promise.all(
+      [...missing].map(async (number) => {
+        const block = await this.#explorer.one(OPERATIONS.block, { block: number }, lookup);
+        if (block === null) throw unexpected(this.#explorer.chain, `it does not know its block ${number}`);
+        hashes.set(number, block.hash);
+      }),
+    );
+  }
+}
+
+const placeOf = ({ blockNumber, index }: ListedTransaction): Place => [blockNumber, index];
+
+const placeIn = ({ block_number, position }: ExplorerTransaction): Place => [block_number, position];

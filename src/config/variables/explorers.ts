@@ -1,0 +1,26 @@
+import { explorerChains, explorerUrl } from '../chains.ts';
+import { apiKey } from '../kinds.ts';
+import { onlyWith, variable } from '../variable.ts';
+
+const unused = onlyWith('BLOCKSCOUT');
+
+/** Chains that explorers answer for: of the gateway that embeds the service, and of the service that runs alone. */
+export const EXPLORERS = {
+  BLOCKSCOUT: variable(
+    explorerChains,
+    null,
+    'Chains to read from Blockscout explorers, comma-separated: `1` and `8453` from the hosted API, with BLOCKSCOUT_API_KEY, and `100=https://gnosis.example` from an explorer of its own, without the key. See [Public chains](public-chains.md). Beside CHAINS, each chain has one of both. Not with UPSTREAM_URL, nor with REDIS_URL: many gateways share one service.',
+    { isSecret: true, example: '#1,8453' },
+  ),
+  BLOCKSCOUT_API_KEY: variable(apiKey, null, 'The key of the hosted API, sent to it alone.', {
+    isSecret: true,
+    example: '#YOUR_BLOCKSCOUT_KEY',
+    unused,
+  }),
+  BLOCKSCOUT_URL: variable(
+    explorerUrl,
+    'https://api.blockscout.com',
+    'Base URL of the hosted API. Chain 1 is below it at `/1/api/v2`.',
+    { unused },
+  ),
+};

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { madeUp, WALLET } from '../../support/blockscout/made-up.ts';
+import { startBlockscout } from '../../support/blockscout/server.ts';
+import { startGateway } from '../../support/gateway/start.ts';
+import { KEY } from './support/asking.ts';
+
+/** The gateway with BLOCKSCOUT, over a simulated hosted API. */
+
+const FIRST_SCREEN = `query ($address: Address!) {
+  wallet(address: $address) {
+    portfolio(chainIds: [1]) { top(first: 10) { amount token { symbol } } }
+    activity(first: 20, chainIds: [1]) { nodes { typeName } }
+    collectibles(first: 20, chainIds: [1]) { nodes { tokenId } }
+  }
+}`;
+
+const LISTS = `query ($address: Address!) {
+  wallet(address: $address) {
+    transactions(first: 20, chainIds: [1, 8453, 5]) { nodes { chainId hash } partialErrors }
+  }
+}`;
+
+type Lists = {
+  wallet: { transactions: { nodes: { chainId: number }[]; partialErrors: { warnings: object[] } } };
+};
+
+const open = async () => {
+  const hosted = await startBlockscout({
+    chains: [1, 8453].map((id) => ({ id, contents: madeUp({}, id) })),
+    hosted: { key: KEY, perSecond: 1_000 },
+  });
+  const gateway = await startGateway(
+    { BLOCKSCOUT: '1,8453,5', BLOCKSCOUT_API_KEY: KEY, BLOCKSCOUT_URL: hosted.url },
+    { readsChains: true },
+  );
+  const seen = () => hosted.requests.filter(({ path }) => !path.endsWith('/config/backend-version'));
+  return {
+    ...{ hosted, gateway, seen },
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await hosted[Symbol.asyncDispose]();
+    },
+  };
+};
+
+test('a first screen is five requests of an explorer, and the second one none', async () => {
+  await using opened = await open();
+  const { gateway, seen } = opened;
+  const ask = () => gateway.data(FIRST_SCREEN, { address: WALLET });
+  const first = await ask();
+  expect(first).toMatchObject({
+    wallet: { activity: { nodes: expect.arrayContaining([{ typeName: 'send' }]) } },
+  });
+  expect(seen()).toHaveLength(5);
+  expect(await ask()).toEqual(first);
+  expect(seen()).toHaveLength(5);
+});
+
+test('a chain that is not hosted is named, once in the log, and beside what the others say', async () => {
+  await using opened = await open();
+  const { gateway, hosted } = opened;
+  const { wallet } = await gateway.data<Lists>(LISTS, { address: WALLET });
+  expect(new Set(wallet.transactions.nodes.map(({ chainId }) => chainId))).toEqual(new Set([1, 8453]));
+  expect(wallet.transactions.partialErrors.warnings).toMatchObject([{ chain_ids: [5] }]);
+  const named = () => gateway.logLines.filter((line) => line.includes('an explorer does not answer'));
+  await expect.poll(() => named().length).toBe(1);
+  expect(named().join()).toContain('not part of the hosted API');
+  // Nothing was asked for that nobody has selected.
+  expect(hosted.requests.filter(({ path }) => path.endsWith('/logs'))).toEqual([]);
+  expect(gateway.logLines.join()).not.toContain(KEY);
+  expect(hosted.requests.every(({ target }) => !target.includes(KEY))).toBe(true);
+});
