@@ -1,9 +1,10 @@
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { openInGraphiQL } from './api/graphiql.ts';
+import { useChainNames, useChains } from './chain-filter.ts';
 import { html } from './components.ts';
 import { CostMeter, CostView } from './cost/cost-view.ts';
-import { shortHex } from './format.ts';
+import { shorten, shortHex } from './format.ts';
 import { labelOf } from './labels.ts';
 import { LiveView } from './live/live-view.ts';
 import { hrefOf, hrefOfLast, type Route, returnTo, route, VIEWS, type View } from './route.ts';
@@ -48,6 +49,24 @@ const Navigation = ({ current }: { current: View }) =>
     ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener" onClick=${onApi}>API</a>`}
   </nav>`;
 
+/** Explorers whose licence asks for their names beside their data, with where the names lead. */
+const HOMES: ReadonlyMap<string, string> = new Map([['Blockscout', 'https://www.blockscout.com']]);
+
+/** Names the explorers from which the service has chains' data. */
+const PoweredBy = () => {
+  const chains = useChains();
+  const nameOf = useChainNames();
+  const named = chains.flatMap(({ chainId, explorer }) => (explorer ? [{ chainId, ...explorer }] : []));
+  if (named.length === 0) return null;
+  return html`<footer class="quiet">${[...Map.groupBy(named, ({ name }) => name)].map(
+    ([name, of]) =>
+      html`<p key=${name}>Powered by ${HOMES.has(name) ? html`<a href=${HOMES.get(name)} target="_blank" rel="noopener noreferrer">${name}</a>` : shorten(name)}${of.length < chains.length && `: ${of.map(({ chainId }) => nameOf(chainId)).join(', ')}`}</p>`,
+  )}</footer>`;
+};
+
+/** Those that show data of chains. */
+const SHOWS_CHAINS: ReadonlySet<View> = new Set(['home', 'wallet', 'token']);
+
 const titleOf = ({ view, addresses }: Route): string =>
   view === 'wallet' && addresses.length > 0
     ? addresses.map((address) => labelOf(address) ?? shortHex(address)).join(', ')
@@ -84,7 +103,8 @@ const App = () => {
     </header>
     <main ref=${main} tabindex="-1">
       ${signedIn ? html`<${COMPONENTS[view]} />` : html`<${SignIn} />`}
-    </main>`;
+    </main>
+    ${signedIn && SHOWS_CHAINS.has(view) && html`<${PoweredBy} />`}`;
 };
 
 const root = document.querySelector('#app');

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Chains, type ChainsQuery } from './__generated__/operations.ts';
 import { send } from './api/client.ts';
 import { html } from './components.ts';
+import { setExplorers } from './explorers.ts';
 import { counted, inWords, type NameOfChain, setNatives } from './format.ts';
 import { useParam } from './route.ts';
 import { createStore, useStore } from './state.ts';
@@ -27,6 +28,7 @@ const useKnown = (): Known => {
       if (data === null) asked = false;
       else {
         setNatives(data.chains);
+        setExplorers(data.chains);
         known.set(knownFrom(data.chains));
       }
     });

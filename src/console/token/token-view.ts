@@ -4,7 +4,8 @@ import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '..
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useChainNames, useChains } from '../chain-filter.ts';
-import { CopyButton, Empty, html, Placeholder } from '../components.ts';
+import { CopyButton, Empty, ExplorerLink, html, Placeholder } from '../components.ts';
+import { OnChain } from '../explorers.ts';
 import { formatPrice, formatUnits, formatUsd, nativeSymbol, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, navigate, route } from '../route.ts';
@@ -42,7 +43,7 @@ export const TokenView = () => {
   return html`<div class="stack token">
     ${
       place
-        ? html`<${TokenPage} key=${placeText(place)} place=${place} />`
+        ? html`<${OnChain.Provider} value=${place.chainId}><${TokenPage} key=${placeText(place)} place=${place} /><//>`
         : html`<${Empty} title="This link names no token">Expected the id of a chain and an address, 8453:0x…, or 8453:native for the chain’s own currency, got ${text === '' ? 'nothing' : `“${shorten(text, 60)}”`}. Search for it here.<//>
             <${LookUp} />`
     }
@@ -98,7 +99,7 @@ const Head = ({ place, market }: HeadProps) => {
         ${chains.map((chain) => html`<option key=${chain.chainId} value=${chain.chainId}>${nameOf(chain.chainId)}</option>`)}
       </select>
     </label>
-    ${address !== null && html`<p class="token-address"><span class="hex">${address}<${CopyButton} text=${address} label="address of the token" /></span> <a href=${hrefOf('wallet', [address])}>Open as a wallet</a></p>`}
+    ${address !== null && html`<p class="token-address"><span class="hex">${address}<${CopyButton} text=${address} label="address of the token" /><${ExplorerLink} path=${`token/${address}`} /></span> <a href=${hrefOf('wallet', [address])}>Open as a wallet</a></p>`}
   </header>`;
 };
 

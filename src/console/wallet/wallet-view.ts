@@ -5,8 +5,8 @@ import { Activity } from '../activity/activity.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
-import { ChainFilter, useChainIds, useChains } from '../chain-filter.ts';
-import { CopyButton, Dialog, html, panelId, type Tab, TabList, tabId } from '../components.ts';
+import { ChainFilter, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
+import { CopyButton, Dialog, ExplorerLink, html, panelId, type Tab, TabList, tabId } from '../components.ts';
 import { type Priced, priceOf } from '../cost/prices.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
@@ -157,6 +157,7 @@ const Head = ({ address, shown }: HeadProps) => {
     <div class="who">
       <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
       <p class="quiet">${hasNames && html`<${Name} address=${address} />`}<code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
+      <${InExplorers} address=${address} />
     </div>
     ${others.length > 0 && html`<a class="button" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
     <div class="bar">
@@ -165,6 +166,16 @@ const Head = ({ address, shown }: HeadProps) => {
       <${EditLabel} address=${address} />
     </div>
   </section>`;
+};
+
+const MOST_EXPLORERS = 6;
+
+/** Links to the explorers' own pages of a wallet, by chain. */
+const InExplorers = ({ address }: { address: string }) => {
+  const nameOf = useChainNames();
+  const explored = useChains().filter(({ explorer }) => (explorer?.url ?? null) !== null);
+  if (explored.length === 0) return null;
+  return html`<p class="bar quiet">In the explorer: ${explored.slice(0, MOST_EXPLORERS).map(({ chainId }) => html`<${ExplorerLink} key=${chainId} chainId=${chainId} path=${`address/${address}`}>${nameOf(chainId)}<//>`)}</p>`;
 };
 
 /** The primary name of a wallet, which whoever owns it chose. */
