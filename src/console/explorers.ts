@@ -1,6 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ChainsQuery } from './__generated__/operations.ts';
+import { VIEWS, type View } from './route.ts';
 import { createStore, useStore } from './state.ts';
 
 /** The block explorers that the service has chains' data from, as far as the gateway has listed the chains. */
@@ -28,4 +29,18 @@ export const useExplorerNames = (chainIds: readonly (number | null)[]): readonly
     explorer !== null && chainIds.includes(chainId) ? [explorer.name] : [],
   );
   return [...new Set(named)];
+};
+
+/** Whether events of any chain may arrive: none do of those of explorers. */
+export const useDelivers = (): boolean => {
+  const chains = useStore(listed);
+  return chains.length === 0 || chains.some(({ explorer }) => explorer === null);
+};
+
+const OF_EVENTS: ReadonlySet<View> = new Set(['live', 'webhooks']);
+
+/** The views that have something to show. */
+export const useOfferedViews = (): readonly View[] => {
+  const delivers = useDelivers();
+  return VIEWS.filter((view) => delivers || !OF_EVENTS.has(view));
 };

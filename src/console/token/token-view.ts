@@ -4,8 +4,8 @@ import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '..
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useChainNames, useChains } from '../chain-filter.ts';
-import { CopyButton, Empty, ExplorerLink, html, Placeholder } from '../components.ts';
-import { OnChain } from '../explorers.ts';
+import { CopyButton, Empty, ExplorerLink, html, Placeholder, PricesOfNow } from '../components.ts';
+import { OnChain, useExplorer } from '../explorers.ts';
 import { formatPrice, formatUnits, formatUsd, nativeSymbol, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, navigate, route } from '../route.ts';
@@ -57,6 +57,7 @@ const TokenPage = ({ place }: { place: TokenPlace }) => {
   const load = useCallback((signal: AbortSignal) => send(Operation, { token }, signal), [token]);
   const { data, problems, isLoading, retry } = useAnswer(load);
   const market = data?.token?.market ?? null;
+  const hasHistory = useExplorer() === null;
   const symbol = market?.symbol;
   useEffect(() => {
     if (symbol) document.title = `${shorten(symbol, 40)} · EVM gateway`;
@@ -69,7 +70,7 @@ const TokenPage = ({ place }: { place: TokenPlace }) => {
       <//>`;
   return html`<${Head} place=${place} market=${market} />
     <${Price} market=${market} />
-    <${PriceHistory} token=${token} />
+    ${hasHistory ? html`<${PriceHistory} token=${token} />` : html`<${PricesOfNow} chainIds=${[place.chainId]} />`}
     ${place.address !== null && html`<${Holders} token=${token} supply=${market.totalSupply} decimals=${market.decimals} symbol=${shorten(market.symbol ?? '', 20)} />`}`;
 };
 
@@ -126,7 +127,7 @@ const Price = ({ market }: { market: Market }) => {
     <h3 id="token-price" class="visually-hidden">Price</h3>
     <div class="token-price">
       <p class="figure">${priceUsd === null ? 'No price' : formatPrice(priceUsd)}</p>
-      <ul class="changes">${priceHistory.map(({ hoursAgo, changeRatio }) => html`<li key=${hoursAgo}><${ChangeOf} hoursAgo=${hoursAgo} ratio=${changeRatio} /></li>`)}</ul>
+      ${priceHistory.some(({ changeRatio }) => changeRatio !== null) && html`<ul class="changes">${priceHistory.map(({ hoursAgo, changeRatio }) => html`<li key=${hoursAgo}><${ChangeOf} hoursAgo=${hoursAgo} ratio=${changeRatio} /></li>`)}</ul>`}
     </div>
     ${
       figures.length > 0 &&

@@ -8,6 +8,7 @@ import { Avatar } from '../avatar.ts';
 import { ChainFilter, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
 import { CopyButton, Dialog, ExplorerLink, html, panelId, type Tab, TabList, tabId } from '../components.ts';
 import { type Priced, priceOf } from '../cost/prices.ts';
+import { useDelivers } from '../explorers.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
 import {
@@ -150,6 +151,7 @@ type HeadProps = { address: string; shown: readonly string[] };
 const Head = ({ address, shown }: HeadProps) => {
   const title = useLabel(address) ?? shortHex(address);
   const hasNames = isSupported(useChains(), 'NAMES');
+  const delivers = useDelivers();
   const others = shown.filter((other) => other !== address);
   const rest = Object.fromEntries(route.get().params);
   return html`<section class="panel wallet-head" aria-labelledby=${`wallet-${address}`}>
@@ -161,8 +163,11 @@ const Head = ({ address, shown }: HeadProps) => {
     </div>
     ${others.length > 0 && html`<a class="button" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
     <div class="bar">
-      <${WatchButton} address=${address} title=${title} />
-      <a class="button" href=${hrefOf('live', [], { address })}>Live events<span class="visually-hidden"> of ${title}</span></a>
+      ${
+        delivers &&
+        html`<${WatchButton} address=${address} title=${title} />
+          <a class="button" href=${hrefOf('live', [], { address })}>Live events<span class="visually-hidden"> of ${title}</span></a>`
+      }
       <${EditLabel} address=${address} />
     </div>
   </section>`;
