@@ -55,15 +55,6 @@ export const useChainIds = (): [chainIds: readonly number[], set: (chainIds: rea
   return [chainIds, (ids) => setText(ids.join())];
 };
 
-/** Used until the gateway has listed the chains of the service. */
-const USUAL_CHAINS = 14;
-
-/** How many chains a list asks for, each of which costs. */
-export const useChainCount = (chainIds: readonly number[]): number => {
-  const main = useChains().filter(({ tags }) => tags.includes('default')).length || USUAL_CHAINS;
-  return chainIds.length || main;
-};
-
 type Props = {
   selected: readonly number[];
   onChange: (chainIds: readonly number[]) => void;

@@ -52,15 +52,13 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
 type ExplorerLinkProps = {
   /** Of the explorer's page, such as `tx/0x…`. */
   path: string;
-  /** Default: the chain that is shown. */
-  chainId?: number | null;
   /** Default: an arrow. */
   children?: ComponentChildren;
 };
 
-/** A link to the page of the chain's explorer. Nothing where the chain has none, or it is not known where its pages are. */
-export const ExplorerLink = ({ path, chainId, children }: ExplorerLinkProps) => {
-  const { name, url = null } = useExplorer(chainId) ?? {};
+/** A link to a page of the shown chain's explorer. Nothing where the chain has none, or it is not known where its pages are. */
+export const ExplorerLink = ({ path, children }: ExplorerLinkProps) => {
+  const { name, url = null } = useExplorer() ?? {};
   if (url === null) return null;
   return html`<a class="in-explorer" href=${`${url}/${path}`} target="_blank" rel="noopener noreferrer" title=${`In ${name}`}>${
     children ??

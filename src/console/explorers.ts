@@ -1,4 +1,4 @@
-import { createContext } from 'preact';
+import { type ComponentChildren, createContext, h } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ChainsQuery } from './__generated__/operations.ts';
 import { VIEWS, type View } from './route.ts';
@@ -13,15 +13,18 @@ const listed = createStore<readonly Chain[]>([]);
 
 export const setExplorers = (chains: readonly Chain[]): void => listed.set(chains);
 
-/** The chain that what is shown is of, for the links below it. Default: none, or several. */
-export const OnChain = createContext<number | null>(null);
+const Shown = createContext<Explorer | null>(null);
 
-/** The explorer of a chain; null where the service has its data from elsewhere. Default: the chain that is shown. */
-export const useExplorer = (chainId?: number | null): Explorer | null => {
-  const shown = useContext(OnChain);
-  const wanted = chainId === undefined ? shown : chainId;
-  return useStore(listed).find((chain) => chain.chainId === wanted)?.explorer ?? null;
+type OnChainProps = { chainId: number | null; children: ComponentChildren };
+
+/** What is shown of a chain: links below it lead to the chain's explorer. */
+export const OnChain = ({ chainId, children }: OnChainProps) => {
+  const chain = useStore(listed).find((each) => each.chainId === chainId);
+  return h(Shown.Provider, { value: chain?.explorer ?? null }, children);
 };
+
+/** The explorer of the chain that is shown; null where the service has its data from elsewhere, and for none or several. */
+export const useExplorer = (): Explorer | null => useContext(Shown);
 
 /** The names of the explorers among these chains. */
 export const useExplorerNames = (chainIds: readonly (number | null)[]): readonly string[] => {

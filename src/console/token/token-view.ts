@@ -43,7 +43,7 @@ export const TokenView = () => {
   return html`<div class="stack token">
     ${
       place
-        ? html`<${OnChain.Provider} value=${place.chainId}><${TokenPage} key=${placeText(place)} place=${place} /><//>`
+        ? html`<${OnChain} chainId=${place.chainId}><${TokenPage} key=${placeText(place)} place=${place} /><//>`
         : html`<${Empty} title="This link names no token">Expected the id of a chain and an address, 8453:0x…, or 8453:native for the chain’s own currency, got ${text === '' ? 'nothing' : `“${shorten(text, 60)}”`}. Search for it here.<//>
             <${LookUp} />`
     }

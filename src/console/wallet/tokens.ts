@@ -6,6 +6,7 @@ import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
+import { OnChain } from '../explorers.ts';
 import {
   compareDecimals,
   formatChange,
@@ -248,13 +249,13 @@ const TokenRow = ({ row, total, hasChange }: { row: Row; total: string; hasChang
   const { balance, symbol, chain, change, reason } = row;
   const { amount, token, priceUsd, valueUsd } = balance;
   const { shown, exact } = amountOf(amount, token);
-  return html`<tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
-    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol, id: token.id }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} chainId=${balance.chainId} /></span>`}</span></span></span></th>
+  return html`<${OnChain} chainId=${balance.chainId}><tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
+    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol, id: token.id }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
     <td class="is-chain"><span class="tag">${chain}</span></td>
     <td class="number is-price">${priceUsd === null ? '—' : formatUsdBriefly(priceUsd)}</td>
     ${hasChange && html`<td class="number is-change">${change === null ? '—' : html`<span class=${toneOf(change)}>${formatChange(change)}</span>`}</td>`}
     <td class="number is-amount" title=${exact}>${shown}</td>
     <td class="number is-value">${valueUsd === null ? '—' : html`<span class=${reason === null ? '' : 'quiet'}>${formatUsdBriefly(valueUsd)}</span>`}</td>
     <td class=${reason === null ? 'number is-share' : 'reason'}>${reason ?? (valueUsd !== null && html`<${Share} value=${valueUsd} total=${total} />`)}</td>
-  </tr>`;
+  </tr><//>`;
 };

@@ -77,7 +77,7 @@ const TransactionRow = ({
   const wasOpened = useRef(false);
   if (isOpen) wasOpened.current = true;
   const details = `details-${address}-${transaction.id}`;
-  return html`<${OnChain.Provider} value=${chainId}><li class=${success === false ? 'transaction is-failed' : 'transaction'} data-hash=${hash}>
+  return html`<${OnChain} chainId=${chainId}><li class=${success === false ? 'transaction is-failed' : 'transaction'} data-hash=${hash}>
     <div class="bar">
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>

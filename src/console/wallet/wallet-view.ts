@@ -8,7 +8,7 @@ import { Avatar } from '../avatar.ts';
 import { ChainFilter, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
 import { CopyButton, Dialog, ExplorerLink, html, panelId, type Tab, TabList, tabId } from '../components.ts';
 import { type Priced, priceOf } from '../cost/prices.ts';
-import { useDelivers } from '../explorers.ts';
+import { OnChain, useDelivers } from '../explorers.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
 import {
@@ -180,7 +180,7 @@ const InExplorers = ({ address }: { address: string }) => {
   const nameOf = useChainNames();
   const explored = useChains().filter(({ explorer }) => (explorer?.url ?? null) !== null);
   if (explored.length === 0) return null;
-  return html`<p class="bar quiet">In the explorer: ${explored.slice(0, MOST_EXPLORERS).map(({ chainId }) => html`<${ExplorerLink} key=${chainId} chainId=${chainId} path=${`address/${address}`}>${nameOf(chainId)}<//>`)}</p>`;
+  return html`<p class="bar quiet">In the explorer: ${explored.slice(0, MOST_EXPLORERS).map(({ chainId }) => html`<${OnChain} key=${chainId} chainId=${chainId}><${ExplorerLink} path=${`address/${address}`}>${nameOf(chainId)}<//><//>`)}</p>`;
 };
 
 /** The primary name of a wallet, which whoever owns it chose. */
