@@ -11,6 +11,7 @@ import { OPERATIONS } from './client/operations.ts';
 import { collectionOf, holdingsOf } from './collectibles.ts';
 import type { ExplorerChainConfig, ExplorerConfig } from './config.ts';
 import { Explorer } from './explorer.ts';
+import { pagesOf } from './pages.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
 import { ExplorerTransactions } from './transactions.ts';
 
@@ -32,6 +33,7 @@ const askedAs = ({ id, baseUrl, isHosted }: ExplorerChainConfig, apiKey: string 
 
 const explorerChain = (chain: ExplorerChainConfig): Chain => ({
   ...describedChain(chain),
+  explorer: { name: 'Blockscout', url: pagesOf(chain) },
   webhooks: false,
   unsupported: ['approvals', 'defi_positions'],
 });

@@ -70,3 +70,27 @@ test('a chain that is not hosted is named, once in the log, and beside what the 
   expect(gateway.logLines.join()).not.toContain(KEY);
   expect(hosted.requests.every(({ target }) => !target.includes(KEY))).toBe(true);
 });
+
+test('a chain says which explorer it is of, and where its pages are, but no URL that may be a secret', async () => {
+  await using gateway = await startGateway(
+    {
+      BLOCKSCOUT: '1,5,100=http://127.0.0.1:9/,137=http://127.0.0.1:9/secret',
+      BLOCKSCOUT_API_KEY: KEY,
+      BLOCKSCOUT_URL: 'http://127.0.0.1:9',
+    },
+    { readsChains: true },
+  );
+  const explorers = async () => {
+    const { chains } = await gateway.data<{ chains: { chainId: number; explorer: object | null }[] }>(
+      '{ chains { chainId explorer { name url } } }',
+    );
+    return chains.map(({ chainId, explorer }) => [chainId, explorer]);
+  };
+  const named = (url: string | null) => ({ name: 'Blockscout', url });
+  await expect.poll(explorers).toEqual([
+    [1, named('https://eth.blockscout.com')],
+    [5, named(null)],
+    [100, named('http://127.0.0.1:9')],
+    [137, named(null)],
+  ]);
+});
