@@ -14,6 +14,7 @@ import { startAnvil } from '../backend/indexer/support/anvil.ts';
 import { startFaultyNode } from '../backend/indexer/support/faulty-node.ts';
 import { need } from '../support/available.ts';
 import { folderOf } from '../support/folder.ts';
+import { run } from '../support/gateway/run.ts';
 import { PROGRAM } from '../support/gateway/spawn.ts';
 import { idOf } from '../support/gateway/trusted.ts';
 import { root } from '../support/pages.ts';
@@ -22,18 +23,6 @@ import { root } from '../support/pages.ts';
 
 /** Runs a command on a terminal of its own. */
 const SCRIPT = '/usr/bin/script';
-
-type Ended = { readonly code: unknown; readonly stdout: string; readonly stderr: string };
-
-/** `env` is all that it gets beside Node's cache. */
-const run = (args: readonly string[], env: Record<string, string> = {}, cwd = root): Promise<Ended> =>
-  new Promise((resolve) => {
-    const node = join(root, 'node_modules/.bin/node');
-    const options = { cwd, env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env } };
-    execFile(node, [PROGRAM, ...args], options, (error, stdout, stderr) =>
-      resolve({ code: error?.code ?? 0, stdout, stderr }),
-    );
-  });
 
 /** As `run` without arguments, until it listens. Resolves to what it has written to stderr. */
 const startAndStop = async (env: Record<string, string>): Promise<string> => {
