@@ -49,11 +49,15 @@ const WIDTH = Math.max(...TRIED.map((name) => name.length)) + 2;
 
 const lines = ({ operation, rows, problem, differences }: Tried): readonly string[] => {
   const label = (text: string): string => `  ${text.padEnd(WIDTH)}`;
-  const size = rows === null ? '' : rows === 0 ? ', but it has no rows to read' : `, ${rows} ${rows === 1 ? 'row' : 'rows'}`;
   return [
-    `${label(operation)}${problem ?? `answered${size}`}`,
+    `${label(operation)}${problem ?? `answered${sizeOf(rows)}`}`,
     ...differences.map((difference) => `${label('')}${sentenceOf(difference)}`),
   ];
+};
+
+const sizeOf = (rows: number | null): string => {
+  if (rows === null) return '';
+  return rows === 0 ? ', but it has no rows to read' : `, ${rows} ${rows === 1 ? 'row' : 'rows'}`;
 };
 
 const sentenceOf = ({ where, kind, what, count: places }: Difference): string => {

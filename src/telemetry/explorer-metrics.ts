@@ -17,7 +17,7 @@ export const createExplorerMetrics = ({ counter, gauge }: Metrics) => {
     gaugeOf(
       'gateway_explorer_credits_left',
       'Credits that the hosted API says are left for the key.',
-      ({ credits }) => credits && credits.left,
+      ({ credits }) => credits?.left ?? null,
     ),
     gaugeOf(
       'gateway_explorer_credits_reset_seconds',
