@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { NAMES, VARIABLES, type VariableName } from '../../src/config/table.ts';
 import { shownValue } from '../../src/config/variable.ts';
 import { TIMES_HEAD } from '../../src/config/variables/cache.ts';
+import { EXPLORERS } from '../../src/config/variables/explorers.ts';
 import { INDEX } from '../../src/config/variables/index-of-chains.ts';
 import { startAnvil } from '../backend/indexer/support/anvil.ts';
 import { startFaultyNode } from '../backend/indexer/support/faulty-node.ts';
@@ -60,6 +61,8 @@ const rowsIn = (stdout: string): ReadonlyMap<string, readonly [value: string, fr
 
 const DOCUMENT = 'query Name { __typename }';
 
+const REGISTRY = '0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e';
+
 const SECRET = 'a-secret-that-is-never-shown-0123456789';
 
 /** Values whose form matters, and how each is shown where that is not the same. Other variables have one of ANY. */
@@ -88,7 +91,7 @@ const EXAMPLES: { readonly [name in VariableName]?: readonly string[] } = {
   CACHE_NEWEST_MS: [
     'collectibles=1',
     Object.keys(TIMES_HEAD)
-      .map((lookup) => `${lookup}=${lookup === 'collectibles' ? 1 : 17}`)
+      .map((lookup) => `${lookup}=${{ collectibles: 1, names: 17 * 1_800 }[lookup] ?? 17}`)
       .join(),
   ],
   EXTRA_CHAINS: ['4242:newchain:mainnet,434343:other'],
@@ -100,7 +103,11 @@ const EXAMPLES: { readonly [name in VariableName]?: readonly string[] } = {
   // HOST stands for the address of a node.
   CHAINS: [`31337@0=http://user:${SECRET}@HOST/v3/${SECRET}?key=${SECRET}`, '31337@0=http://HOST/(access)'],
   START_BLOCK: ['31337=0'],
+  BLOCKSCOUT: ['8453,100=https://gnosis.example.com'],
+  BLOCKSCOUT_API_KEY: [SECRET, 'set'],
+  BLOCKSCOUT_URL: ['https://explorers.example.com'],
   ABI_DIR: ['.'],
+  ENS_REGISTRY: [`31337=${REGISTRY}`, `1=${REGISTRY},31337=${REGISTRY}`],
   IPFS_GATEWAY: ['https://ipfs.example.com'],
   PRICES: [`https://prices.example.com/now?key=${SECRET}`, 'https://prices.example.com/now?(query)'],
   OTEL_SDK_DISABLED: ['false'],
@@ -131,10 +138,12 @@ const exampleOf = (name: VariableName, host: string): readonly [text: string, sh
 
 /** These can't be set, or are not used, beside some of the others. */
 const APART: readonly VariableName[] = ['JWT_JWKS_URL', 'DATA_DIR', 'SANDBOX', 'SANDBOX_BLOCK_MS'];
+/** Those of the embedded service. */
+const OWN = NAMES.filter((name) => name in INDEX || name in EXPLORERS);
 const SETS: readonly (readonly VariableName[])[] = [
-  NAMES.filter((name) => !APART.includes(name) && !(name in INDEX)),
+  NAMES.filter((name) => !APART.includes(name) && !OWN.includes(name)),
   ['AUTH', ...APART],
-  NAMES.filter((name) => name in INDEX),
+  OWN,
 ];
 
 test('--check shows the variable that turns traces off, and says of the others that they are not used', async () => {

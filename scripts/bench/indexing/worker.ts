@@ -37,6 +37,7 @@ const CONTRACTS = {
   token: (_: number, address: Hex) =>
     ({ chain: CHAIN, address, standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 }) as const,
   tokens: () => [],
+  isOpen: () => false,
   hasUnasked: () => false,
   readings: (_: number, address: Hex) => byStandard(address),
 };

@@ -96,6 +96,8 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   });
   const differing = new Differing({
     ...{ database, index, nodes },
+    isOpen: (chainId, token) =>
+      contracts.isOpen(chainId, token) || index.rereading.underway(chainId).includes(token),
     onChange: (chainId) => changes.tell(chainId, null),
   });
   const data = new IndexedData({ database, index, chains, nodes, contracts, metadata, differing });

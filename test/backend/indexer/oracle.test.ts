@@ -60,15 +60,17 @@ const SPOOF = {
 
 const lower = (text: Hex): string => text.toLowerCase();
 
-/** An answer that lacks nothing: while its node has not said enough, the service says so. */
-const known = async (ask: () => Promise<{ status: number; json: Json }>): Promise<Json> => {
-  const missing = ({ status, json }: Awaited<ReturnType<typeof ask>>): unknown =>
-    status !== 200 || (json.errors ?? json.warnings ?? null);
+/** An answer of which nothing is still to come: while its node has not said enough, the service says so. */
+const settled = async (ask: () => Promise<{ status: number; json: Json }>): Promise<Json> => {
   let answer = await ask();
+  const isOpen = (): boolean =>
+    answer.status !== 200 ||
+    answer.json.errors !== undefined ||
+    JSON.stringify(answer.json.warnings ?? []).includes('CHAIN_UNAVAILABLE');
   await expect
     .poll(async () => {
-      if (missing(answer) !== null) answer = await ask();
-      return missing(answer);
+      if (isOpen()) answer = await ask();
+      return isOpen() ? answer : null;
     })
     .toBeNull();
   return answer.json;
@@ -80,7 +82,7 @@ const createLister =
   async (path: string, member: string): Promise<readonly Json[]> => {
     const items: Json[] = [];
     for (let offset = ''; ; ) {
-      const json = await known(() => ask(`/v1/evm/${path}${offset}`));
+      const json = await settled(() => ask(`/v1/evm/${path}${offset}`));
       items.push(...(json[member] as readonly Json[]));
       if (typeof json.next_offset !== 'string') return items;
       offset = `&offset=${json.next_offset}`;

@@ -226,7 +226,9 @@ test.each([
 test('an index in the folder above, as an older unit has it, is not taken for none', async () => {
   await using folder = await folderOf({ 'index.sqlite': '' });
   const directory = folder.path('index');
-  await expect(open({ chains: [], directory })).rejects.toThrow(
+  await expect(
+    open({ chains: [{ id: 31_337, url: 'http://127.0.0.1:1', startBlock: null }], directory }),
+  ).rejects.toThrow(
     `DATA_DIR: expected the index in ${directory}, got one in ${dirname(directory)}: move its files`,
   );
 });

@@ -26,6 +26,8 @@ type Options = {
   readonly database: DatabaseSync;
   readonly index: Pick<Index, 'hashAt'>;
   readonly nodes: ReadonlyMap<number, Pick<EvmNode, 'calls'>>;
+  /** Whether some of a contract's events are not read yet, so that their sums say nothing of it. */
+  readonly isOpen: (chainId: number, token: Hex) => boolean;
   /** Called once what is said of a token's amounts has changed. */
   readonly onChange?: (chainId: number) => void;
   /** Milliseconds before each time that a contract is asked again. Default: 100, 400, and 1,000. */
@@ -86,6 +88,7 @@ export class Differing {
 
   /** Takes note of a difference, and looks at it again in the background. */
   note(difference: Difference): void {
+    if (this.#options.isOpen(difference.chainId, difference.token)) return;
     const key = `${difference.chainId}/${difference.token}/${difference.isOverstated}`;
     if (this.#waiting.has(key) || this.#waiting.size >= MAX_WAITING || this.#stopping.signal.aborted) return;
     this.#waiting.set(key, difference);
@@ -126,6 +129,7 @@ export class Differing {
     const [amount = null] = said;
     const stands = isOverstated ? amount !== null && amount < sum : amount !== null && amount !== sum;
     if (said.size > 1 || !stands || this.#options.index.hashAt(chainId, block.number) !== block.hash) return;
+    if (this.#options.isOpen(chainId, token)) return;
     this.#statements.set.run(isOverstated ? OVERSTATED : DIFFERING, chainId, bytesOf(token));
     this.#options.onChange?.(chainId);
   }

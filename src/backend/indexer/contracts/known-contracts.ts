@@ -58,6 +58,12 @@ export class KnownContracts {
     return isCollection(this.readings(chainId, address));
   }
 
+  /** Whether a contract has logs of which it is not settled how they are read. */
+  isOpen(chainId: number, address: Hex): boolean {
+    const row = this.row(chainId, address);
+    return row !== null && (row.forms & ~row.settled) !== 0;
+  }
+
   /** Whether a chain has contracts that were not asked yet how their logs are read, so that what these move is not known. */
   hasUnasked(chainId: number): boolean {
     return this.#statements.unasked.get(chainId) !== undefined;

@@ -34,7 +34,10 @@ export type IndexedDataOptions = {
   readonly chains: readonly Chain[];
   /** A node of each chain. */
   readonly nodes: ReadonlyMap<number, StateReader>;
-  readonly contracts: Pick<KnownContracts, 'contract' | 'token' | 'tokens' | 'readings' | 'hasUnasked'>;
+  readonly contracts: Pick<
+    KnownContracts,
+    'contract' | 'token' | 'tokens' | 'readings' | 'isOpen' | 'hasUnasked'
+  >;
   readonly metadata: Pick<Metadata, 'meet'>;
   /** The tokens whose events do not say what accounts have. */
   readonly differing: Pick<Differing, 'has' | 'behind' | 'new' | 'agrees' | 'note' | 'settled'>;
@@ -303,7 +306,9 @@ export class IndexedData
     for (const [at, { token, amount: sum }] of asked.entries()) {
       const answer = answers[at];
       const amount = answer?.status === 'fulfilled' ? answer.value : null;
-      const isPending = this.#isPending(chain, token);
+      const isCoin = this.#contracts.readings(chain.id, token).coin !== 0;
+      const isPending = this.#isPending(chain, token) || (!isCoin && this.#contracts.isOpen(chain.id, token));
+      if (!isCoin && !isPending) continue;
       if (answer?.status !== 'fulfilled' || (isPending && amount !== 0n && amount !== null)) isWhole = false;
       if (amount === null) continue;
       if (!isPending) amounts.push({ token, amount });

@@ -26,7 +26,10 @@ const OLD_TABLE = `
   ) STRICT, WITHOUT ROWID`;
 
 /** A token whose contract gives these answers, one after another, and then the last one again. */
-const open = (answers: readonly (bigint | Error | null)[], hash: Hex = BLOCK.hash) => {
+const open = (
+  answers: readonly (bigint | Error | null)[],
+  { hash = BLOCK.hash, isOpen = () => false }: { hash?: Hex; isOpen?: () => boolean } = {},
+) => {
   const database = new DatabaseSync(':memory:', { readBigInts: true });
   database.exec(OLD_TABLE);
   database
@@ -42,6 +45,7 @@ const open = (answers: readonly (bigint | Error | null)[], hash: Hex = BLOCK.has
   };
   const differing = new Differing({
     ...{ database, index: { hashAt: () => hash }, nodes: new Map([[CHAIN, { calls }]]) },
+    isOpen,
     pausesMs: [0, 0, 0],
   });
   const note = async (sum: bigint, isOverstated = false) => {
@@ -80,7 +84,18 @@ test.each([
   ['the contract says nothing', [null], BLOCK.hash],
   ['the block is gone', [5n], '0x08'],
 ] as const)('it does not count where %s', async (_, answers, hash) => {
-  const { differing, note } = open(answers, hash);
+  const { differing, note } = open(answers, { hash });
   await note(6n);
   expect([differing.new(CHAIN), differing.has(CHAIN, TOKEN)]).toEqual([[TOKEN], false]);
 });
+
+test.each([[[true]], [[false, true]]])(
+  'it does not count where events are not read yet, at first or since: %j',
+  async (states) => {
+    const { differing, note } = open([5n], { isOpen: () => states.shift() ?? false });
+    await note(6n);
+    expect(differing.has(CHAIN, TOKEN)).toBe(false);
+    await note(6n);
+    expect(differing.has(CHAIN, TOKEN)).toBe(true);
+  },
+);

@@ -48,6 +48,7 @@ const contractsOf = (pending: ReadonlySet<Hex>) => ({
   }),
   tokens: () => [],
   readings: (_: number, token: Hex) => byStandard(token),
+  isOpen: (_: number, token: Hex) => pending.has(token),
   hasUnasked: () => pending.size > 0,
 });
 
