@@ -10,6 +10,7 @@ import type { Cursor, Page } from './client/paging.ts';
 import type { ExplorerTransaction, ExplorerTransfer } from './client/rows.ts';
 import { decodedIn } from './decoded.ts';
 import { type Explorer, unexpected } from './explorer.ts';
+import { hasSucceeded } from './transactions.ts';
 
 /** The pages of each list that are read until a block is whole. */
 const MAX_PAGES = 5;
@@ -62,11 +63,20 @@ export const effectsOf = async (
     ]);
     floor = floorOf(transactions, transfers);
   }
-  const items = listed(explorer, wallet, [transactions.rows.filter(isWhole), transfers.rows.filter(isWhole)]);
+  const rows = [transactions.rows.filter(isWhole), transfers.rows.filter(isWhole)] as const;
+  const items = listed(explorer, wallet, rows).filter(({ place }) => isBehind(place, start));
   return {
-    items: items.filter(({ place }) => isBehind(place, start)),
+    items,
     next: floor < 0 ? null : [floor + 1, 0],
     isEnough: true,
+    failed: items.some(({ transaction }) => transaction.success === null)
+      ? [
+          {
+            chainId: explorer.chain.id,
+            reason: 'the explorer does not say of all transactions what they did',
+          },
+        ]
+      : [],
   };
 };
 
@@ -87,9 +97,10 @@ const isBehind = (
 };
 
 const MOVES: readonly string[] = ['send', 'receive', 'mint', 'burn'];
-const NFT_TYPES: ReadonlyMap<AssetType, TokenType> = new Map([
-  ['erc721', 'ERC-721'],
-  ['erc1155', 'ERC-1155'],
+const NFT_TYPES: ReadonlyMap<AssetType, readonly TokenType[]> = new Map<AssetType, readonly TokenType[]>([
+  // ERC-404 has NFTs, and coins, which move in rows of their own.
+  ['erc721', ['ERC-721', 'ERC-404']],
+  ['erc1155', ['ERC-1155']],
 ]);
 
 /** What explorers can filter by themselves: NFTs that move are in no swap, and need no transaction. Null for anything else. */
@@ -103,7 +114,7 @@ const nftMoves = ({
   if (types === null || !types.every((type) => MOVES.includes(type))) return null;
   if (nftTypes.length === 0 || nftTypes.length < wanted.length) return null;
   const [token, ...others] = tokens ?? [];
-  return { types: nftTypes, ...(token !== undefined && others.length === 0 && { token }) };
+  return { types: nftTypes.flat(), ...(token !== undefined && others.length === 0 && { token }) };
 };
 
 const pageOfTransfers = (
@@ -128,7 +139,8 @@ const readOn = async <Row extends { readonly block_number: number }>(
   const { items, next } = await reading.read(cursor);
   reading.rows.push(...items);
   reading.next = next;
-  const last = reading.rows.at(-1)?.block_number ?? Number(next?.block_number ?? Number.MAX_SAFE_INTEGER);
+  // Those that are in no block yet come before all others.
+  const last = reading.rows.at(-1)?.block_number ?? Number.MAX_SAFE_INTEGER;
   reading.open = next === null ? -1 : last;
 };
 
@@ -152,7 +164,9 @@ const listed = (
     { row: ExplorerTransaction | null; transfers: ExplorerTransfer[]; block: number }
   >();
   for (const row of rows) byHash.set(row.hash, { row, transfers: [], block: row.block_number });
-  for (const transfer of transfers) {
+  // Pages may repeat what the one before ended with.
+  const { identity } = OPERATIONS.addressTokenTransfers;
+  for (const transfer of new Map(transfers.map((each) => [identity(each), each])).values()) {
     const hash = transfer.transaction_hash;
     if (hash === null) continue;
     const known = byHash.get(hash);
@@ -208,11 +222,13 @@ const effective = (
     return transferIn(transfer);
   });
   const shared = { chain, blockNumber: block, blockTime, hash };
-  // What moved did so in a transaction that succeeded.
   if (row === null)
     return { ...shared, ...{ from: null, to: null, value: null, data: null }, success: true, effects: moved };
-  const success = row.status === null ? null : row.status === 'ok';
-  const effects: Effect[] = success === true ? [...paymentIn(row), ...moved, ...approvalIn(row)] : [];
+  const paid = paymentIn(row);
+  // What moved did so in a transaction that succeeded.
+  const said = hasSucceeded(row) ?? (moved.length > 0 ? true : null);
+  const success = said === true && paid === null ? null : said;
+  const effects: Effect[] = success === true ? [...(paid ?? []), ...moved, ...approvalIn(row)] : [];
   const call = { from: row.from.hash, to: row.to?.hash ?? null, data: row.raw_input };
   const swap = call.from === wallet ? swapOf(call, effects) : null;
   return {
@@ -225,10 +241,19 @@ const effective = (
   };
 };
 
-/** The native currency that a transaction itself carries. What moves within its calls is not known. */
-const paymentIn = ({ from, to, created_contract, value }: ExplorerTransaction): readonly Transfer[] => {
+/**
+ * The native currency that a transaction itself carries; null where it is not known whom it was for. What moves within its calls is
+ * not known.
+ */
+const paymentIn = ({
+  from,
+  to,
+  created_contract,
+  value,
+}: ExplorerTransaction): readonly Transfer[] | null => {
+  if (value === 0n) return [];
   const recipient = to?.hash ?? created_contract?.hash ?? null;
-  if (value === 0n || recipient === null) return [];
+  if (recipient === null) return null;
   return [{ ...MOVED, asset: 'native', token: null, tokenId: null, from: from.hash, to: recipient, value }];
 };
 

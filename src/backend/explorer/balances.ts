@@ -65,6 +65,7 @@ export class ExplorerBalances {
   async #coins(account: Hex, lookup: Lookup): Promise<Balances> {
     const { chain, known } = this.#explorer;
     const found = new Map<Hex, AssetBalance>();
+    const seen = new Set<Hex>();
     let isPending = false;
     for (let cursor: Cursor | null = null; ; ) {
       const asked = { address: account, types: ['ERC-20'] } as const;
@@ -76,13 +77,16 @@ export class ExplorerBalances {
           return problem;
         });
       if (page instanceof Refused) return this.#missing(page.message, found);
+      const before = seen.size;
       for (const { token, value } of page.items) {
+        seen.add(token.address_hash);
         known.token(token);
         const address = token.address_hash;
         if (value === null) isPending = true;
         else if (value > 0n) found.set(address, { chain, token: address, amount: value, place: [address] });
       }
       if (page.next === null) break;
+      if (seen.size === before) return this.#missing('the explorer repeats its pages', found);
       if (found.size >= MAX_TOKENS) return this.#missing(`more than ${MAX_TOKENS} tokens are held`, found);
       cursor = page.next;
     }

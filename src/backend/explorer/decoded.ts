@@ -8,7 +8,17 @@ type ExplorerDecoded = ExplorerTransaction['decoded_input'];
 export const decodedIn = (decoded: ExplorerDecoded): Decoded | null => {
   if (decoded === null) return null;
   const [name = ''] = decoded.method_call.split('(');
-  return name === '' ? null : { name: name.trim(), inputs: decoded.parameters };
+  if (name === '') return null;
+  const inputs = decoded.parameters.map((each) =>
+    /address|tuple/.test(each.type) ? { ...each, value: inLowerCase(each.value) } : each,
+  );
+  return { name: name.trim(), inputs };
+};
+
+/** A value with its addresses as they are written everywhere else. */
+const inLowerCase = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(inLowerCase);
+  return typeof value === 'string' && /^0x[0-9a-f]{40}$/i.test(value) ? value.toLowerCase() : value;
 };
 
 /** Why a transaction failed, as the explorer says it: the error's data, the decoded error, or a word such as `out of gas`. */

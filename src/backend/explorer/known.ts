@@ -16,6 +16,8 @@ const STANDARDS: ReadonlyMap<string | null, Token['standard']> = new Map([
 type Price = { readonly usd: number; readonly at: number };
 
 type Kept = {
+  /** Such as `ERC-20`; null while it is not known. */
+  readonly type: string | null;
   /** Null while its symbol, its name, its decimals or its standard are not known. */
   readonly token: Token | null;
   readonly logo: string | null;
@@ -45,7 +47,7 @@ export class Known {
     const isFlagged = reputation === null ? null : reputation === 'scam';
     const token = tokenOf(this.#chain, row, isFlagged);
     const price = exchange_rate === null ? null : { usd: exchange_rate, at: this.#now() };
-    this.#tokens.set(address, { token, logo, price, isFlagged, symbol, name });
+    this.#tokens.set(address, { type: row.type, token, logo, price, isFlagged, symbol, name });
     return token;
   }
 

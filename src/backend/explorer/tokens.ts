@@ -1,3 +1,4 @@
+import { Refused } from '../http/query.ts';
 import type { FoundTokens, Holder, Holders, Wanted } from '../source.ts';
 import type { Hex } from '../types.ts';
 import type { Lookup } from './client/chain.ts';
@@ -15,7 +16,12 @@ export const supplyOf = async (explorer: Explorer, token: Hex | null): Promise<b
   }
   const row = await explorer.one(OPERATIONS.token, { token }, explorer.lookup(token));
   if (row === null) return null;
-  return known.token(row)?.standard === 'erc20' ? row.total_supply : null;
+  const described = known.token(row);
+  if (row.type !== null && row.type !== 'ERC-20') return null;
+  // Without any of it, it would look like a token that is not there.
+  if (described === null || row.total_supply === null)
+    throw unsaid(explorer, token, 'the name, the decimals and the supply');
+  return row.total_supply;
 };
 
 /** One page of the holders of an ERC-20, by amount, and equal ones by their addresses, each greatest first. */
@@ -30,7 +36,8 @@ export const holdersOf = async (
   if (page === null) return null;
   const items = page.items.flatMap(({ address, value }): readonly Holder[] => {
     explorer.known.account(address);
-    if (value === null || value === 0n) return [];
+    if (value === null) throw unsaid(explorer, token, 'what all holders have');
+    if (value === 0n) return [];
     const place = [value.toString(), address.hash];
     return [{ account: address.hash, amount: value, acquiredAt: null, hasSent: null, place }];
   });
@@ -46,13 +53,20 @@ const cursorAt = (after: Wanted['after']): Cursor | null => {
 
 const isErc20 = async (explorer: Explorer, token: Hex, lookup: Lookup): Promise<boolean> => {
   const { known } = explorer;
-  if (known.find(token) === null) {
+  let type = known.find(token)?.type ?? null;
+  if (type === null) {
     const row = await explorer.one(OPERATIONS.token, { token }, lookup);
     if (row === null) return false;
     known.token(row);
+    type = row.type;
   }
-  return known.find(token)?.token?.standard === 'erc20';
+  if (type === null) throw unsaid(explorer, token, 'what kind of token it is');
+  return type === 'ERC-20';
 };
+
+/** What the explorer leaves open can't be answered. */
+const unsaid = ({ chain: { id } }: Explorer, token: Hex, what: string): Refused =>
+  new Refused(503, `The explorer of chain ${id} does not say of ${token} ${what}`);
 
 /** The tokens that the explorer finds, in its order. */
 export const searchTokens = async (explorer: Explorer, text: string, limit: number): Promise<FoundTokens> => {
@@ -64,5 +78,7 @@ export const searchTokens = async (explorer: Explorer, text: string, limit: numb
     lookup,
     limit,
   );
-  return { tokens: page.items.flatMap((row) => explorer.known.token(row) ?? []).slice(0, limit) };
+  // Only such were asked for.
+  const rows = page.items.map((row) => ({ ...row, type: row.type ?? 'ERC-20' }));
+  return { tokens: rows.flatMap((row) => explorer.known.token(row) ?? []).slice(0, limit) };
 };

@@ -12,8 +12,8 @@ import { type Explorer, unexpected } from './explorer.ts';
 
 type LogRow = z.output<typeof OPERATIONS.transactionLogs.row>;
 
-/** The transactions of a page whose details need a request each. */
-const MAX_DETAILED = 20;
+/** The transactions of a page whose details need one or two requests each, of which a second has about four. */
+const MAX_DETAILED = 12;
 /** The pages of logs of one transaction. */
 const MAX_LOG_PAGES = 20;
 /** The pages that are read for one that has anything. */
@@ -37,6 +37,12 @@ const isBehind = (
 
 const newestFirst = (one: ExplorerTransaction, other: ExplorerTransaction): number =>
   other.block_number - one.block_number || other.position - one.position;
+
+/** Receipts of before Byzantium do not say it, but the explorer's own words may. Null where nothing does. */
+export const hasSucceeded = ({ status, result }: ExplorerTransaction): boolean | null => {
+  if (status !== null) return status === 'ok';
+  return result === 'success' ? true : null;
+};
 
 /** The transactions that an explorer lists for an address: those that it sent or got, or that created it. */
 export class ExplorerTransactions {
@@ -134,8 +140,9 @@ export class ExplorerTransactions {
       effectiveGasPrice: row.gas_price,
       fee: row.fee?.type === 'actual' ? row.fee.value : null,
       type: row.type,
-      success: row.status === null ? null : row.status === 'ok',
-      created: row.created_contract?.hash ?? null,
+      success: hasSucceeded(row),
+      // One that failed has made none, whatever it was to make.
+      created: row.status === 'error' ? null : (row.created_contract?.hash ?? null),
       logs: null,
       decoded: decodedIn(row.decoded_input),
     };
@@ -177,7 +184,7 @@ export class ExplorerTransactions {
     lookup: Lookup,
   ): Promise<{ readonly logs: readonly LogEntry[]; readonly blockHash: Hex | null }> {
     if (success === false) return { logs: [], blockHash: null };
-    const logs: LogEntry[] = [];
+    const logs = new Map<number, LogEntry>();
     let blockHash: Hex | null = null;
     let cursor: Cursor | null = null;
     for (let pages = 0; pages < MAX_LOG_PAGES; pages += 1) {
@@ -188,12 +195,12 @@ export class ExplorerTransactions {
         lookup,
       );
       if (page === null) throw unexpected(this.#explorer.chain, `it lists ${hash} without knowing it`);
-      for (const { address, topics, data, decoded, block_hash } of page.items) {
+      for (const { address, index, topics, data, decoded, block_hash } of page.items) {
         this.#explorer.known.account(address);
-        logs.push({ address: address.hash, topics, data, decoded: decodedIn(decoded) });
+        logs.set(index, { address: address.hash, topics, data, decoded: decodedIn(decoded) });
         blockHash ??= block_hash;
       }
-      if (page.next === null) return { logs, blockHash };
+      if (page.next === null) return { logs: inOrder(logs), blockHash };
       cursor = page.next;
     }
     throw new Refused(503, `The transaction ${hash} has more logs than are read`);
@@ -217,6 +224,9 @@ export class ExplorerTransactions {
     );
   }
 }
+
+const inOrder = (logs: ReadonlyMap<number, LogEntry>): readonly LogEntry[] =>
+  [...logs].sort(([one], [other]) => one - other).map(([, log]) => log);
 
 const placeOf = ({ blockNumber, index }: ListedTransaction): Place => [blockNumber, index];
 

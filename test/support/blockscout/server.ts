@@ -74,6 +74,7 @@ export const startBlockscout = async ({ chains, hosted, now = Date.now }: Option
   }[] = [];
   const versions = new Map(chains.map(({ id, version = '12.0.2' }) => [id, version]));
   const underWay = new Map<number | null, number>();
+  let silences = 0;
   let spent = { day: 0, credits: 0 };
   let counted = { second: 0, requests: 0 };
 
@@ -141,7 +142,13 @@ export const startBlockscout = async ({ chains, hosted, now = Date.now }: Option
     const refusal = refusalOf(request);
     const isRefused = refusal?.status !== undefined;
     const planted = isRefused ? null : plantedFor(request);
-    if (planted?.isSilent) return;
+    if (planted?.isSilent) {
+      silences += 1;
+      response.once('close', () => {
+        silences -= 1;
+      });
+      return;
+    }
     await planted?.after;
     const fault = { ...refusal, ...planted, headers: { ...refusal?.headers, ...planted?.headers } };
     const isMade = fault.json !== undefined || fault.text !== undefined;
@@ -184,6 +191,8 @@ export const startBlockscout = async ({ chains, hosted, now = Date.now }: Option
     url,
     requests,
     creditsLeft,
+    /** The requests that are under way and never answered. */
+    silences: () => silences,
     /** How a client finds a chain here. */
     chain(id = chains[0]?.id ?? 0): ExplorerChain {
       const headers = hosted === undefined ? {} : { authorization: `Bearer ${hosted.key}` };

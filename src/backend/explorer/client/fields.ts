@@ -38,6 +38,10 @@ export const lenient = <Field extends z.ZodType>(field: Field) =>
     .transform((value) => value ?? null)
     .catch(null);
 
+/** Null where it is missing or null, which is how explorers say that they do not know it. */
+export const orNull = <Field extends z.ZodType>(field: Field) =>
+  field.nullish().transform((value) => value ?? null);
+
 export const text = lenient(z.string());
 export const flag = lenient(z.boolean());
 
@@ -50,13 +54,7 @@ export const decimal = lenient(
     .refine(Number.isFinite),
 );
 
-const MAX_DECIMALS = 255;
+const MAX_DECIMALS = 255n;
 
-/** The decimals of a token; null where they are unknown, as for many NFTs. */
-export const decimals = lenient(
-  z
-    .string()
-    .regex(/^\d{1,3}$/)
-    .transform(Number)
-    .refine((value) => value <= MAX_DECIMALS),
-);
+/** The decimals of a token; null where they are unknown, as for many NFTs, and where a token says what none can have. */
+export const decimals = orNull(amount.transform((value) => (value <= MAX_DECIMALS ? Number(value) : null)));

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import type { Hex } from '../../types.ts';
+import { byAmount, byBlock, type Order } from './order.ts';
+import type { Cursor } from './paging.ts';
 import {
   addressInfo,
   addressToken,
   backendVersion,
   block,
   contract,
+  type ExplorerTransaction,
   type ExplorerTransfer,
   etherscanTransaction,
   holder,
@@ -37,6 +40,10 @@ export type ListOperation<Parameters, Row> = Operation<Parameters> & {
   readonly row: z.ZodType<Row>;
   /** What tells a row from all others of its list. Lists may repeat rows. */
   readonly identity: (row: Row) => string;
+  /** What its rows come in the order of. Default: nothing that walks depend on. */
+  readonly order?: Order<Row>;
+  /** Whether a cursor is that of the row, which comes before the page then. Default: never. */
+  readonly isNamed?: (row: Row, cursor: Cursor) => boolean;
   /** Whether its rows may be of transactions that are in no block yet. They are left out. Default: false. */
   readonly hasPending?: boolean;
   /** `etherscan`: of the route in the style of Etherscan, beside the others. Default: a list by cursors. */
@@ -56,13 +63,18 @@ const item = <Parameters, Value>(operation: ItemOperation<Parameters, Value>) =>
 type OfAddress = { readonly address: Hex };
 type OfTransaction = { readonly hash: Hex };
 type Side = 'from' | 'to';
-export type TokenType = 'ERC-20' | 'ERC-721' | 'ERC-1155';
+export type TokenType = 'ERC-20' | 'ERC-721' | 'ERC-1155' | 'ERC-404';
 
 const typesIn = (types: readonly TokenType[] | undefined): string | undefined => types?.join();
 
 /** Rows of an ERC-1155 batch have one log. Equal ids of a batch are one row. */
 const transferIdentity = ({ block_number, log_index, total }: ExplorerTransfer): string =>
   `${block_number} ${log_index} ${total?.token_id ?? ''}`;
+
+const isSame = (text: string, member: Cursor[string] | undefined): boolean =>
+  text === String(member).toLowerCase();
+
+const transferOrder = byBlock<ExplorerTransfer>(({ block_number, log_index }) => [block_number, log_index]);
 
 /** Everything that is asked of explorers. */
 export const OPERATIONS = {
@@ -74,6 +86,7 @@ export const OPERATIONS = {
     credits: 20,
     row: transaction,
     identity: ({ hash }) => hash,
+    order: byBlock<ExplorerTransaction>(({ block_number, position }) => [block_number, position]),
     hasPending: true,
   }),
   /** The newest first. */
@@ -90,6 +103,7 @@ export const OPERATIONS = {
     credits: 30,
     row: tokenTransfer,
     identity: transferIdentity,
+    order: transferOrder,
   }),
   /** The newest first. */
   addressInternalTransactions: list({
@@ -119,6 +133,8 @@ export const OPERATIONS = {
     credits: 20,
     row: nft,
     identity: ({ token, id }) => `${token.address_hash} ${id}`,
+    isNamed: ({ token, id }, { token_contract_address_hash, token_id }) =>
+      isSame(token.address_hash, token_contract_address_hash) && isSame(String(id), token_id),
   }),
   /** In their order within the transaction. */
   transactionLogs: list({
@@ -149,6 +165,8 @@ export const OPERATIONS = {
     credits: 20,
     row: holder,
     identity: ({ address, token_id }) => `${address.hash} ${token_id ?? ''}`,
+    order: byAmount<z.output<typeof holder>>(({ value }) => value),
+    isNamed: ({ address }, { address_hash }) => isSame(address.hash, address_hash),
   }),
   /** The newest first: when an NFT came to its holder is the time of the first row. */
   nftTransfers: list({
@@ -205,7 +223,10 @@ export const OPERATIONS = {
     credits: 20,
     mayBeAbsent: true,
     // One that is in no block yet does not exist so far.
-    value: z.union([z.object({ block_number: z.null() }).transform(() => null), transaction]),
+    value: z.union([
+      z.object({ block_number: z.null(), timestamp: z.null() }).transform(() => null),
+      transaction,
+    ]),
   }),
   block: item({
     name: 'block',

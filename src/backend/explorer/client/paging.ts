@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Fault } from './errors.ts';
 import type { ListOperation, Query } from './operations.ts';
+import { isInOrder } from './order.ts';
 
 /**
  * Where a page of a list begins: behind what its members name. The explorer makes them; `block_number` and `index` of any row do
@@ -91,7 +92,15 @@ const readKeyset = <Parameters, Row>(
   // It would be the same page again and again.
   if (next !== null && placeOf(next) === placeOf(sent.cursor ?? {}))
     throw new MalformedError('next_page_params');
-  return { items: readRows(operation, items), next, isIncomplete: meta?.status === 2 };
+  // A cursor is that of the last row.
+  if (next !== null && items.length === 0) throw new MalformedError('items');
+  const rows = readRows(operation, items);
+  const { order, isNamed = () => false } = operation;
+  const isRepeated = rows.some((row) => sent.cursor !== null && isNamed(row, sent.cursor));
+  // Who goes on from the last of them would pass over some, or never come to an end.
+  if (isRepeated || (order !== undefined && !isInOrder(order, rows, sent.cursor)))
+    throw new MalformedError('the order of items');
+  return { items: rows, next, isIncomplete: meta?.status === 2 };
 };
 
 /** What of a cursor says where it is. */
@@ -132,6 +141,7 @@ const readRows = <Parameters, Row>(
   return [...rows.values()];
 };
 
+const pending = z.object({ block_number: z.null(), timestamp: z.null() });
+
 /** Whether a row is of a transaction that is in no block yet. */
-export const isPending = (item: unknown): boolean =>
-  typeof item === 'object' && item !== null && 'block_number' in item && item.block_number === null;
+export const isPending = (item: unknown): boolean => pending.safeParse(item).success;

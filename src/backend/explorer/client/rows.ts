@@ -9,6 +9,7 @@ import {
   flag,
   hash,
   lenient,
+  orNull,
   text,
   time,
 } from './fields.ts';
@@ -27,12 +28,13 @@ const account = z.object({
 
 export type Account = z.output<typeof account>;
 
+/** What a token is: without any of it, lookups would leave the token out. */
 export const token = z.object({
   address_hash: address,
   /** Such as `ERC-20`. Chains add types of their own. */
-  type: text,
-  symbol: text,
-  name: text,
+  type: orNull(z.string()),
+  symbol: orNull(z.string()),
+  name: orNull(z.string()),
   decimals,
   holders_count: lenient(amount),
   total_supply: lenient(amount),
@@ -91,15 +93,17 @@ const instance = lenient(
 /** What moved: an amount, an id, or both, by the type of the token. Types that are not known may have neither. */
 const moved = z.object({
   value: lenient(amount),
-  token_id: lenient(amount),
-  decimals,
+  token_id: orNull(amount),
+  decimals: lenient(decimals),
   token_instance: instance,
 });
 
 const isMovedKnown = (type: string | null, total: z.output<typeof moved> | null): boolean => {
   const { value = null, token_id = null } = total ?? {};
+  if (type === null) return false;
   if (type === 'ERC-20') return value !== null;
   if (type === 'ERC-721') return token_id !== null;
+  if (type === 'ERC-404') return value !== null || token_id !== null;
   return type !== 'ERC-1155' || (value !== null && token_id !== null);
 };
 
@@ -143,7 +147,10 @@ export const internalTransaction = z.object({
 export const log = z.object({
   address: account,
   /** The explorer always sends four, of which the last ones may be null. */
-  topics: z.array(hash.nullable()).transform((all) => all.filter((topic) => topic !== null)),
+  topics: z
+    .array(hash.nullable())
+    .refine((all) => all.every((topic, at) => topic !== null || (all[at + 1] ?? null) === null))
+    .transform((all) => all.filter((topic) => topic !== null)),
   data,
   index: count,
   decoded,
@@ -154,21 +161,23 @@ export const log = z.object({
 
 export const addressToken = z.object({ token, value: amount.nullable(), token_id: lenient(amount) });
 
-export const nft = z.object({
-  id: amount,
-  token,
-  token_type: text,
-  /** Missing for an ERC-721, of which there is one. */
-  value: lenient(amount),
-  /** The whole document. It may be any JSON, of strangers. */
-  metadata: z.unknown(),
-  image_url: text,
-  media_url: text,
-  animation_url: text,
-  external_app_url: text,
-  thumbnails: lenient(z.record(z.string(), z.unknown())),
-  owner: lenient(account),
-});
+export const nft = z
+  .object({
+    id: amount,
+    token,
+    token_type: text,
+    /** Missing for an ERC-721, of which there is one. */
+    value: lenient(amount),
+    /** The whole document. It may be any JSON, of strangers. */
+    metadata: z.unknown(),
+    image_url: text,
+    media_url: text,
+    animation_url: text,
+    external_app_url: text,
+    thumbnails: lenient(z.record(z.string(), z.unknown())),
+    owner: lenient(account),
+  })
+  .refine(({ token, token_type }) => (token.type ?? token_type) !== null, { path: ['token_type'] });
 
 export const holder = z.object({ address: account, value: amount.nullable(), token_id: lenient(amount) });
 

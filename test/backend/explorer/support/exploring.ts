@@ -33,7 +33,9 @@ export const openExplored = async (chains: Options['chains']) => {
   const source = joinSources(createExplorerSources(config, client, log), { log });
   const service = await startService(source, { apiKey: 'key', store: createMemoryStore(Date.now), log });
   made.defer(() => service.stop());
-  const isBusy = () => client.state().some(({ running }) => running > 0);
+  const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+  const isBusy = () =>
+    sumOf(client.state().map(({ running }) => running)) > sumOf(explorers.map((each) => each.silences()));
   const ask = async (path: string) => {
     const asking = fetch(`${service.url}/v1/evm/${path}`, { headers: { 'x-service-api-key': 'key' } });
     const response = await clock.until(asking, isBusy);

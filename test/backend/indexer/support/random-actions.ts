@@ -177,7 +177,7 @@ export const step = fc.record({ from: user, action, endsBlock: fc.constantFrom(t
 export type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** An argument in which users and contracts are their addresses. */
-const named = (value: unknown, contracts: Contracts, users: readonly Hex[]): unknown => {
+const named = (value: unknown, contracts: Partial<Contracts>, users: readonly Hex[]): unknown => {
   if (Array.isArray(value)) return value.map((each) => named(each, contracts, users));
   if (typeof value !== 'object' || value === null) return value;
   if ('user' in value) return users[Number(value.user)];
@@ -198,12 +198,15 @@ const SELFDESTRUCT = 'ff';
 /** What an action sends. */
 export const minedOf = (
   { name, method, args, ...rest }: Action,
-  contracts: Contracts,
+  contracts: Partial<Contracts>,
   users: readonly Hex[],
 ): Mined => {
   const values = args.map((arg) => named(arg, contracts, users));
-  if (name !== null)
-    return { to: contracts[name].address, data: contracts[name].data(method, ...values), ...rest };
+  if (name !== null) {
+    const contract = contracts[name];
+    if (contract === undefined) throw new Error(`expected a contract ${name}`);
+    return { to: contract.address, data: contract.data(method, ...values), ...rest };
+  }
   if (method === 'create') return { to: undefined, data: EMPTY_CREATION };
   if (method === 'create and leave')
     return { to: undefined, data: `${PUSH_ADDRESS}${String(values[0]).slice(2)}${SELFDESTRUCT}`, ...rest };
