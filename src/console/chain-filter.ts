@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Chains, type ChainsQuery } from './__generated__/operations.ts';
+import { Chains, type ChainsQuery, type Lookup } from './__generated__/operations.ts';
 import { send } from './api/client.ts';
 import { html } from './components.ts';
 import { setExplorers } from './explorers.ts';
@@ -38,6 +38,10 @@ const useKnown = (): Known => {
 
 /** The chains that the gateway knows. */
 export const useChains = (): readonly Chain[] => useKnown().chains;
+
+/** Whether the service offers a lookup for any of the chains, of those that only some services have. */
+export const isSupported = (chains: readonly Chain[], lookup: Lookup): boolean =>
+  chains.some(({ supports }) => supports?.includes(lookup) === true);
 
 /** Names chains. It is the same function as long as the known chains are the same. */
 export const useChainNames = (): NameOfChain => useKnown().nameOf;

@@ -69,7 +69,9 @@ export const ExplorerLink = ({ path, children }: ExplorerLinkProps) => {
 /** Says that values in dollars are at the prices of now, where one of the chains has an explorer, which knows no others. */
 export const PricesOfNow = ({ chainIds }: { chainIds: readonly (number | null)[] }) => {
   const names = useExplorerNames(chainIds);
-  return names.length > 0 && html`<p class="quiet">At today’s price: ${names.join(', ')} has no earlier ones.</p>`;
+  return (
+    names.length > 0 && html`<p class="quiet">At today’s price: ${names.join(', ')} has no earlier ones.</p>`
+  );
 };
 
 type HashProps = {

@@ -185,6 +185,7 @@ test('supported chains say what each lookup covers', async () => {
     transactions: all,
     transaction: all,
     approvals: all,
+    names: all,
     activity: all,
     token_info: all,
     token_holders: all,

@@ -48,7 +48,9 @@ test('over explorers the console names them, leads to their pages, and offers no
     await page.getByRole('tab', { name: tab }).click();
     await page.locator(row).first().waitFor();
     const ofRow = page.locator(row, { hasText: 'ethereum' }).first();
-    const hash = await ofRow.evaluate((li) => li.getAttribute('data-activity') ?? li.getAttribute('data-hash'));
+    const hash = await ofRow.evaluate(
+      (li) => li.getAttribute('data-activity') ?? li.getAttribute('data-hash'),
+    );
     expect(await links(/^In Blockscout$/)).toContain(`${ETHEREUM}/tx/${hash}`);
   }
   await page.getByRole('tab', { name: 'Activity' }).click();
@@ -65,7 +67,6 @@ test('over explorers the console names them, leads to their pages, and offers no
     .first()
     .click();
   const details = page.getByRole('dialog');
-  await details.getByText(/Blockscout flags collections, without a score/).waitFor();
   await details.getByRole('link', { name: 'In Blockscout' }).first().waitFor();
   await details.getByRole('button', { name: 'Close' }).click();
 

@@ -22,6 +22,7 @@ const TARIFFS = {
   collectibles: { computeUnits: 1, perChain: 'COLLECTIBLES' },
   balances: { computeUnits: 1, perChain: 'BALANCES' },
   balance: { computeUnits: 1, perChain: null },
+  name: { computeUnits: 1, perChain: null },
   defiPositions: { computeUnits: 4, perChain: 'DEFI_POSITIONS' },
   market: { computeUnits: 2, perChain: null },
   holders: { computeUnits: 2, perChain: null },
@@ -63,13 +64,18 @@ export const priceOf = (fields: readonly Priced[], chainIds: readonly number[], 
     (most, { perChain }, index) => (perChain === null ? most : Math.max(most, counts[index] ?? 0)),
     0,
   );
-  const requests = fields.length === 1 ? '1 request' : `${fields.length} requests`;
+  const requests = requestsOf(fields.length);
+  const others = tariffs.filter(({ perChain }) => perChain === null).length;
   const isKnown =
     chains.length > 0 || chainIds.length > 0 || tariffs.every(({ perChain }) => perChain === null);
   if (!isKnown) return { computeUnits: null, reason: `${requests}, paid for each chain` };
   const hint = chainIds.length === 0 ? '; choose chains to pay less' : '';
-  return { computeUnits, reason: dearest > 1 ? `${requests} × ${dearest} chains${hint}` : requests };
+  const each = `${requestsOf(fields.length - others)} × ${dearest} chains`;
+  const reason = others === 0 ? each : `${each} and ${requestsOf(others)}`;
+  return { computeUnits, reason: dearest > 1 ? `${reason}${hint}` : requests };
 };
+
+const requestsOf = (count: number): string => (count === 1 ? '1 request' : `${count} requests`);
 
 /** The price of what a button is about to ask for, among the chains that are chosen. */
 export const usePrice = (fields: readonly Priced[], chainIds: readonly number[]): Price =>

@@ -1,6 +1,7 @@
 import { Avatar } from '../avatar.ts';
+import { isSupported, useChains } from '../chain-filter.ts';
 import { html } from '../components.ts';
-import { PriceTag } from '../cost/prices.ts';
+import { type Priced, PriceTag } from '../cost/prices.ts';
 import { useLabel } from '../labels.ts';
 import { hrefOf } from '../route.ts';
 import { settings } from '../settings.ts';
@@ -10,17 +11,20 @@ import { KnownWallets } from './recent.ts';
 import { Search } from './search.ts';
 
 /** Where a visit starts: one field for all that can be looked up, and the wallets that are known. */
-export const HomeView = () => html`<div class="stack start">
+export const HomeView = () => {
+  const opening: readonly Priced[] = isSupported(useChains(), 'NAMES') ? ['balances', 'name'] : ['balances'];
+  return html`<div class="stack start">
   <section class="panel stack" aria-labelledby="start-title">
     <h2 id="start-title">Look up a wallet or a token</h2>
     <${Search} name="start-search" label="Address, label, or a token’s name" />
-    <p class="quiet">Typing costs nothing. Opening a wallet costs <${PriceTag} of=${['balances']} /> for each 1,000 tokens. Paste two to four addresses to compare wallets side by side.</p>
+    <p class="quiet">Typing costs nothing. Opening a wallet costs <${PriceTag} of=${opening} />, and more beyond 1,000 tokens. Paste two to four addresses to compare wallets side by side.</p>
   </section>
   <${IndexedChains} />
   <${KnownWallets} />
   <${Samples} />
   <${OwnLabels} />
 </div>`;
+};
 
 type Sample = (typeof settings.wallets)[number];
 

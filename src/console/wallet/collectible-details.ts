@@ -1,7 +1,6 @@
 import type { CollectibleCardFragment, SpamFeature } from '../__generated__/operations.ts';
 import { Pattern } from '../avatar.ts';
 import { Address, Dialog, Facts, Hash, html, Time } from '../components.ts';
-import { useExplorer } from '../explorers.ts';
 import { formatUnits, inWords, shorten, shortHex } from '../format.ts';
 import { Picture } from '../picture.ts';
 
@@ -37,7 +36,10 @@ const Known = ({ card }: { card: CollectibleCardFragment }) => {
   return html`<${Facts} facts=${[
     ['Chain', inWords(shorten(chain, 40))],
     ['Contract', html`<${Address} value=${contractAddress} page="token" />`],
-    ['Token id', html`<${Hash} value=${tokenId} label="token id" path=${`token/${contractAddress}/instance/${tokenId}`} />`],
+    [
+      'Token id',
+      html`<${Hash} value=${tokenId} label="token id" path=${`token/${contractAddress}/instance/${tokenId}`} />`,
+    ],
     ['Amount', formatUnits(balance, 0)],
     ['Acquired', lastAcquired && html`<${Time} value=${lastAcquired} />`],
     ['Last sale', lastSalePrice && `${shorten(lastSalePrice, 40)} in the service’s unit`],
@@ -98,10 +100,6 @@ const Gauge = ({ score, isSpam }: { score: number; isSpam: boolean | null }) =>
 const SpamScore = ({ card }: { card: CollectibleCardFragment }) => {
   const { spamScore, explanations, isSpam } = card;
   const signals = explanations ?? [];
-  const explorer = useExplorer();
-  const unscored = explorer
-    ? `${explorer.name} flags collections, without a score.`
-    : 'It has no signal to score it by.';
   // Signals without a score or a weight are not part of the average.
   const whole = signals.reduce((sum, { score, weight }) => sum + (score === null ? 0 : (weight ?? 0)), 0);
   const most = Math.max(0, ...signals.map(({ weight }) => weight ?? 0));
@@ -110,7 +108,7 @@ const SpamScore = ({ card }: { card: CollectibleCardFragment }) => {
       ${spamScore !== null && html`<${Gauge} score=${spamScore} isSpam=${isSpam} />`}
       <div>
         <h3>Spam score: ${spamScore === null ? 'none' : `${rounded(spamScore)} of 100`}</h3>
-        <p>${verdict(isSpam)} ${spamScore === null ? unscored : 'The score is the average of these signals by their weights.'}</p>
+        <p>${verdict(isSpam)} ${spamScore === null ? 'It has no signal to score it by.' : 'The score is the average of these signals by their weights.'}</p>
       </div>
     </div>
     ${signals.length > 0 && html`<ul class="signals">${signals.toSorted((one, other) => pointsOf(other) - pointsOf(one)).map((signal, index) => html`<${SignalBar} key=${index} signal=${signal} whole=${whole} most=${most} />`)}</ul>`}

@@ -1,11 +1,11 @@
 import type { FunctionComponent } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { type Lookup, WalletName } from '../__generated__/operations.ts';
+import { WalletName } from '../__generated__/operations.ts';
 import { Activity } from '../activity/activity.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
-import { ChainFilter, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
+import { ChainFilter, isSupported, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
 import { CopyButton, Dialog, ExplorerLink, html, panelId, type Tab, TabList, tabId } from '../components.ts';
 import { type Priced, priceOf } from '../cost/prices.ts';
 import { OnChain, useDelivers } from '../explorers.ts';
@@ -72,10 +72,6 @@ export const WalletView = () => {
 const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => html`
   ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${insteadOfAddress(part)}. Open another one by the search above.</p></div>`)}
   ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MOST_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
-
-/** Whether the service offers a lookup for any chain, of those that only some services have. */
-const isSupported = (chains: ReturnType<typeof useChains>, lookup: Lookup): boolean =>
-  chains.some(({ supports }) => supports?.includes(lookup) === true);
 
 /** Says whether a tab is shown: not every service has approvals, and one says where it has no DeFi positions. */
 const useOffered = () => {

@@ -73,7 +73,11 @@ test('a chain that is not hosted is named, once in the log, and beside what the 
 
 test('a chain says which explorer it is of, and where its pages are, but no URL that may be a secret', async () => {
   await using gateway = await startGateway(
-    { BLOCKSCOUT: '1,5,100=http://127.0.0.1:9/,137=http://127.0.0.1:9/secret', BLOCKSCOUT_API_KEY: KEY, BLOCKSCOUT_URL: 'http://127.0.0.1:9' },
+    {
+      BLOCKSCOUT: '1,5,100=http://127.0.0.1:9/,137=http://127.0.0.1:9/secret',
+      BLOCKSCOUT_API_KEY: KEY,
+      BLOCKSCOUT_URL: 'http://127.0.0.1:9',
+    },
     { readsChains: true },
   );
   const explorers = async () => {
