@@ -132,5 +132,6 @@ const readRows = <Parameters, Row>(
   return [...rows.values()];
 };
 
-const isPending = (item: unknown): boolean =>
+/** Whether a row is of a transaction that is in no block yet. */
+export const isPending = (item: unknown): boolean =>
   typeof item === 'object' && item !== null && 'block_number' in item && item.block_number === null;
