@@ -5,13 +5,8 @@ import { Activity } from '../activity/activity.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
-<<<<<<< HEAD
-import { ChainFilter, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
+import { ChainFilter, isSupported, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
 import { CopyButton, Dialog, ExplorerLink, html, panelId, type Tab, TabList, tabId } from '../components.ts';
-=======
-import { ChainFilter, isSupported, useChainIds, useChains } from '../chain-filter.ts';
-import { CopyButton, Dialog, html, panelId, type Tab, TabList, tabId } from '../components.ts';
->>>>>>> main
 import { type Priced, priceOf } from '../cost/prices.ts';
 import { OnChain, useDelivers } from '../explorers.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
