@@ -3,7 +3,14 @@ import process from 'node:process';
 import { isatty } from 'node:tty';
 import type { IndexService } from './app/index-service.ts';
 import type { App } from './app.ts';
-import { describeConfiguration, describeFailure, HELP, type LogCommand, readCommand } from './cli/options.ts';
+import {
+  describeConfiguration,
+  describeFailure,
+  describeService,
+  HELP,
+  type LogCommand,
+  readCommand,
+} from './cli/options.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { deprecatedVariables, VARIABLES } from './config/table.ts';
 import { unknownVariables } from './config/unknown-variables.ts';
@@ -151,8 +158,9 @@ const run = async (args: readonly string[]): Promise<void> => {
   if (command === 'start') return start();
   if (command === 'service') return serve();
   if (typeof command === 'object') return runOnLog(command);
-  if (command === 'check') {
-    process.stdout.write(await describeConfiguration(process.env));
+  if (command === 'check' || command === 'check service') {
+    const describe = command === 'check' ? describeConfiguration : describeService;
+    process.stdout.write(await describe(process.env, (line) => writeLine(`${line}\n`)));
   } else process.stdout.write(`${command === 'help' ? HELP : readVersion()}\n`);
 };
 

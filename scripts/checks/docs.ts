@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LOOKUPS } from '../../src/backend/endpoints/registry.ts';
+import { CHECK_CREDITS, TRIED } from '../../src/backend/explorer/check.ts';
+import { OPERATIONS } from '../../src/backend/explorer/client/operations.ts';
 import { DEMO_WALLETS } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
 import { DEMO_WEBHOOKS } from '../../src/backend/sandbox/sandbox.ts';
 import { COMMON, GROUPS, VARIABLES } from '../../src/config/table.ts';
@@ -149,5 +151,42 @@ await saveParts('docs/sandbox.md', {
   webhooks: tableOf(
     ['webhook', 'events'],
     DEMO_WEBHOOKS.map(({ id, type }) => [`\`${id}\``, type]),
+  ),
+});
+
+type Operations = readonly (keyof typeof OPERATIONS)[];
+
+const BALANCES: Operations = ['address', 'addressTokens'];
+const ACTIVITY: Operations = ['addressTransactions', 'addressTokenTransfers'];
+
+const creditsOf = (operations: Operations): number =>
+  operations.reduce((sum, name) => sum + OPERATIONS[name].credits, 0);
+
+const costOf = (query: string, operations: Operations): readonly string[] => [
+  query,
+  `${operations.length}`,
+  `${creditsOf(operations)}`,
+];
+
+await saveParts('docs/public-chains.md', {
+  credits: tableOf(
+    ['query', 'requests a chain', 'credits'],
+    [
+      costOf("a wallet's first screen", [...BALANCES, ...ACTIVITY, 'addressNft']),
+      costOf('balances, or the portfolio, of up to 100 tokens', BALANCES),
+      costOf('100 transactions', ['addressTransactions']),
+      ['… with `logs`', '1 for each transaction more', `${creditsOf(['transactionLogs'])} each`],
+      ['… with `blockHash` alone', '1 for each block more', `${creditsOf(['block'])} each`],
+      costOf('a transaction', ['transaction']),
+      costOf('activity', ACTIVITY),
+      costOf('100 collectibles', ['addressNft']),
+      costOf('a token', ['token']),
+      costOf("the chain's own currency", ['stats']),
+      costOf('100 holders', ['tokenHolders']),
+      costOf('… of a token that was not read before', ['token', 'tokenHolders']),
+      costOf('a search', ['tokens']),
+      costOf('the name of a wallet', ['address']),
+      ['`--check`', `${TRIED.length}`, `${CHECK_CREDITS}`],
+    ],
   ),
 });

@@ -49,6 +49,7 @@ const ROWS: readonly (readonly [title: string, names: RegExp])[] = [
   ['HTTP and WebSocket', /^gateway_(?:http|websocket|connection)/],
   ['Redis', /^gateway_redis_/],
   ['Index of chains', /^gateway_index_/],
+  ['Explorers of chains', /^gateway_explorer_/],
   ['Other', /^/],
 ];
 

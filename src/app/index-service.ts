@@ -8,6 +8,7 @@ import { readVersion } from '../config/version.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createIndexExposition } from '../telemetry/telemetry.ts';
+import { describeExplorers, type Say } from './explorer-check.ts';
 import { indexLog, startProblem } from './index-thread.ts';
 
 /** The service over an index of chains, for gateways elsewhere. */
@@ -28,11 +29,32 @@ export const startIndexService = async (env: Readonly<Record<string, string | un
 type Chain = IndexedConfig['chains'][number];
 
 /**
- * Asks the nodes of CHAINS what they can do, and describes it for `--check`. Rejects with ConfigError, which has the problems of
- * all of them (a node that does not answer, or of another chain, or without the blocks that are to be indexed), a folder of ABIs
- * that is not there, and what the other nodes can do.
+ * Asks the nodes of CHAINS what they can do, and tries the explorers of BLOCKSCOUT, and describes both for `--check`; `say` hears
+ * what that costs before. Rejects with ConfigError, which has the problems of all of them (a node or an explorer that does not
+ * answer, or of another chain, or without the blocks that are to be indexed), a folder of ABIs that is not there, and what the
+ * others can do.
  */
-export const describeIndex = async ({ chains, abiDirectory }: IndexedConfig): Promise<string> => {
+export const describeIndex = async (
+  { chains, explorers, abiDirectory }: IndexedConfig,
+  say: Say,
+): Promise<string> => {
+  const [nodes, tried] = await Promise.all([
+    describeNodes(chains),
+    explorers ? describeExplorers(explorers, say) : NOTHING,
+  ]);
+  const problems = [...nodes.problems, ...tried.problems];
+  if (abiDirectory !== null && !(await isFolder(abiDirectory)))
+    problems.push(`ABI_DIR: expected a folder, got "${abiDirectory}", which is none`);
+  const found = [...nodes.found, ...tried.found].join('\n');
+  if (problems.length > 0) throw new ConfigError(problems, found);
+  return found;
+};
+
+const NOTHING = { found: [], problems: [] };
+
+const describeNodes = async (
+  chains: readonly Chain[],
+): Promise<{ readonly found: readonly string[]; readonly problems: readonly string[] }> => {
   const probed = await Promise.all(
     chains.map((chain) =>
       probeNode(chain.url).then(
@@ -44,18 +66,12 @@ export const describeIndex = async ({ chains, abiDirectory }: IndexedConfig): Pr
       ),
     ),
   );
-  const problems = probed.flatMap((each) =>
-    'node' in each ? problemsOf(each.chain, each.node) : each.problem,
-  );
-  if (abiDirectory !== null && !(await isFolder(abiDirectory)))
-    problems.push(`ABI_DIR: expected a folder, got "${abiDirectory}", which is none`);
-  const found = probed
-    .flatMap((each) =>
+  return {
+    problems: probed.flatMap((each) => ('node' in each ? problemsOf(each.chain, each.node) : each.problem)),
+    found: probed.flatMap((each) =>
       'node' in each && each.node.chainId === each.chain.id ? describe(each.chain, each.node) : [],
-    )
-    .join('\n');
-  if (problems.length > 0) throw new ConfigError(problems, found);
-  return found;
+    ),
+  };
 };
 
 const isFolder = (path: string): Promise<boolean> =>

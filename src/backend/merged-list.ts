@@ -21,12 +21,14 @@ type Options<Item> = {
 };
 
 /** Where a walk is in a member: its last place in it, or one of these. */
-type Position = Place | typeof TOP | typeof ENDED | typeof FAILED;
+type Position = Place | typeof TOP | typeof ENDED | typeof FAILED | typeof REFUSED;
 
 const TOP = 0;
 const ENDED = 1;
 /** What came meanwhile would be out of order: for the rest of the walk the member is missing. */
 const FAILED = 2;
+/** As a member that has failed, of one that fails at every request. */
+const REFUSED = 3;
 
 /**
  * A page of several lists, read at the same time. A place has the position in each of them, and names the one of its item. A list
@@ -38,15 +40,16 @@ export const mergedList = async <Item extends { readonly place: Place }>(
 ): Promise<Part<Item>> => {
   const { positions, last } = readPlace(start?.place ?? null, members.length);
   const failed: FailedChain[] = [];
-  const fail = (at: number, reason: string | null): void => {
-    positions[at] = FAILED;
-    for (const chainId of members[at]?.chainIds ?? []) failed.push({ chainId, reason });
+  const fail = (at: number, failure: Failure): void => {
+    positions[at] = failure.lasts ? REFUSED : FAILED;
+    for (const chainId of members[at]?.chainIds ?? []) failed.push({ chainId, ...failure });
   };
   const readMember = async ({ chainIds, ask }: MemberList<Item>, at: number): Promise<Part<Item>> => {
     const position = positions[at] ?? TOP;
     if (position === ENDED) return NOTHING;
-    if (position === FAILED) {
-      fail(at, 'it could not be read for an earlier page');
+    if (position === FAILED || position === REFUSED) {
+      const reason = 'it could not be read for an earlier page';
+      fail(at, { reason, ...(position === REFUSED && { lasts: true }) });
       return NOTHING;
     }
     const from =
@@ -57,7 +60,7 @@ export const mergedList = async <Item extends { readonly place: Place }>(
       return part;
     } catch (problem) {
       if (!(problem instanceof Refused)) onProblem(chainIds, problem);
-      fail(at, problem instanceof Refused ? problem.message : null);
+      fail(at, failureOf(problem));
       return NOTHING;
     }
   };
@@ -78,8 +81,8 @@ export const mergedList = async <Item extends { readonly place: Place }>(
     items.push({ ...item, place: writePlace(positions, current) });
   }
   for (const [at, { items: all, taken, next }] of lists.entries())
-    if (taken === all.length && positions[at] !== FAILED) positions[at] = next ?? ENDED;
-  const isOver = positions.every((position) => position === ENDED || position === FAILED);
+    if (taken === all.length && !isFailed(positions[at])) positions[at] = next ?? ENDED;
+  const isOver = positions.every((position) => position === ENDED || isFailed(position));
   return {
     items,
     next: isOver ? null : writePlace(positions, current),
@@ -89,6 +92,16 @@ export const mergedList = async <Item extends { readonly place: Place }>(
 };
 
 const NOTHING = { items: [], next: null };
+
+const isFailed = (position: Position | undefined): boolean => position === FAILED || position === REFUSED;
+
+type Failure = Omit<FailedChain, 'chainId'>;
+
+/** What a rejection says of the chains that it is of. */
+export const failureOf = (problem: unknown): Failure => {
+  if (!(problem instanceof Refused)) return { reason: null };
+  return { reason: problem.message, ...(problem.status === 400 && { lasts: true }) };
+};
 
 type Open<Item> = { readonly items: readonly Item[]; readonly taken: number };
 
@@ -112,7 +125,7 @@ const readPlace = (place: Place | null, count: number): { positions: Position[];
   const positions = Array.from({ length: count }, (_, at): Position => {
     const member = members[at] ?? TOP;
     if (typeof member === 'string') return JSON.parse(member);
-    return member === ENDED || member === FAILED ? member : TOP;
+    return member === ENDED || member === FAILED || member === REFUSED ? member : TOP;
   });
   return { positions, last: Number(last) };
 };

@@ -37,6 +37,8 @@ type ServiceOptions = Omit<WebhooksOptions, 'data' | 'now'> & {
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
   readonly now?: (() => number) | undefined;
   readonly extras?: Extras | undefined;
+  /** What `/health` says of the explorers that chains are read from. */
+  readonly explorers?: (() => readonly object[]) | undefined;
 };
 
 /** What a service adds to the contract: the sandbox counts requests, and injects faults. */
@@ -83,7 +85,7 @@ export const startService = async (source: Source, options: ServiceOptions): Pro
         ...createOperations({ data: source, now, cursors, baseUrl: () => url }),
         ...(source.changes === null ? [] : [changesOperation(source.changes)]),
         ...source.operations,
-        health(source),
+        health(source, options.explorers),
       ]),
       routes: [webhooks.route, ...extras.routes],
       keyHeader: keyHeader.toLowerCase(),
@@ -109,25 +111,34 @@ export const startService = async (source: Source, options: ServiceOptions): Pro
 const NO_EXTRAS: Extras = { routes: [], faultOf: () => null, answered() {} };
 
 /** Why chains are not followed, and how far each chain is indexed. */
-export type ServiceHealth = { readonly problems: readonly string[]; readonly chains: readonly object[] };
+export type ServiceHealth = {
+  readonly problems: readonly string[];
+  readonly chains: readonly object[];
+  /** What is known of the explorers that chains are read from; undefined for a service without any. */
+  readonly explorers?: readonly object[] | undefined;
+};
 
-export const healthOf = (chains: readonly ChainStatus[]): ServiceHealth => ({
+export const healthOf = (
+  chains: readonly ChainStatus[],
+  explorers?: readonly object[] | undefined,
+): ServiceHealth => ({
   problems: chains.flatMap(({ chainId, index, problem }) => {
     const reason = problem ?? (index === null ? 'no block is known yet' : null);
     return reason === null ? [] : [`chain ${chainId}: ${reason}`];
   }),
   chains: chains.map((status) => ({ chain_id: status.chainId, ...indexOf(status) })),
+  explorers,
 });
 
 /** For probes: 200 while every chain is followed, or 503. */
-const health = (source: Source): Operation => ({
+const health = (source: Source, explorers: ServiceOptions['explorers']): Operation => ({
   path: '/health',
   needsKey: false,
   answer() {
-    const { problems, chains } = healthOf(source.status());
+    const { problems, ...rest } = healthOf(source.status(), explorers?.());
     return problems.length === 0
-      ? json(200, { status: 'ok', chains })
-      : json(503, { status: 'unavailable', problems, chains });
+      ? json(200, { status: 'ok', ...rest })
+      : json(503, { status: 'unavailable', problems, ...rest });
   },
   fail: (status) => ({ status }),
 });

@@ -52,8 +52,14 @@ export type Place = readonly (string | number)[];
 /** What is asked for of a list: `limit` items or more from behind a place on, as far as there are any. */
 export type Wanted = { readonly after: Place | null; readonly limit: number };
 
-/** A chain that could not be read, so that what a list has of it is missing, and why; null where that is not known. */
-export type FailedChain = { readonly chainId: number; readonly reason: string | null };
+/** A chain that could not be read, so that what a list has of it is missing. */
+export type FailedChain = {
+  readonly chainId: number;
+  /** Null where it is not known. */
+  readonly reason: string | null;
+  /** Whether it fails until its operator changes something, as with a wrong key. Default: false. */
+  readonly lasts?: boolean;
+};
 
 /** Items of a list, in its order. They may be more than was asked for. */
 export type Part<Item> = {

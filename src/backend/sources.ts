@@ -1,6 +1,6 @@
 import type { Log } from './dispatch/log.ts';
 import { Refused } from './http/query.ts';
-import { inTime, mergedList } from './merged-list.ts';
+import { failureOf, inTime, mergedList } from './merged-list.ts';
 import type { FailedChain, FoundTokens, Listed, PageStart, Part, Place, Source, Wanted } from './source.ts';
 import type { Awaitable, Token } from './types.ts';
 
@@ -135,8 +135,7 @@ export const joinSources = (sources: readonly Source[], { patienceMs = 8_000, lo
           return await inTime(patienceMs, source.search(text, own, limit));
         } catch (problem) {
           if (!(problem instanceof Refused)) onProblem(own, problem);
-          const reason = problem instanceof Refused ? problem.message : null;
-          for (const chainId of own) failed.push({ chainId, reason });
+          for (const chainId of own) failed.push({ chainId, ...failureOf(problem) });
           return { tokens: [] };
         }
       };

@@ -48,6 +48,15 @@ export type Chain = {
   readonly webhooks: boolean;
   /** The lookups that do not cover this chain. */
   readonly unsupported: readonly ChainLookup[];
+  /** The block explorer that its data comes from. Default: none. */
+  readonly explorer?: ExplorerPages;
+};
+
+/** A block explorer, as people open it. */
+export type ExplorerPages = {
+  readonly name: string;
+  /** Where its pages are, without a slash at the end; null where that is not known. */
+  readonly url: string | null;
 };
 
 /** A token contract whose metadata is known. The decimals of NFTs are 0. */

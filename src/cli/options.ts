@@ -1,15 +1,16 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { ConfigError, configOf, readSettings, type Settings } from '../config/config.ts';
-import {
-  COMMON,
-  deprecatedVariables,
-  NAMES,
-  TRACES_NAMES,
-  VARIABLES,
-  type VariableName,
-} from '../config/table.ts';
+import { ConfigError, configOf, readSettings } from '../config/config.ts';
+import { readServiceConfig } from '../config/index-config.ts';
+import { COMMON, deprecatedVariables, TRACES_NAMES, VARIABLES } from '../config/table.ts';
 import { type UnknownVariable, unknownVariables } from '../config/unknown-variables.ts';
-import { type Environment, sentenceOf, shownValue } from '../config/variable.ts';
+import {
+  type Environment,
+  readVariables,
+  sentenceOf,
+  shownValue,
+  type Variables,
+} from '../config/variable.ts';
+import { SERVICE_VARIABLES } from '../config/variables/index-of-chains.ts';
 import { messageOf, stackOf } from '../lib/errors.ts';
 import { createLog, type LogFormat } from '../lib/log.ts';
 
@@ -23,7 +24,7 @@ export type LogCommand =
   | { readonly name: 'delete'; readonly tenant: string; readonly log: string | null };
 
 /** What the gateway's program is asked to do. */
-export type Command = 'start' | 'service' | 'check' | 'help' | 'version' | LogCommand;
+export type Command = 'start' | 'service' | 'check' | 'check service' | 'help' | 'version' | LogCommand;
 
 /** What is wrong with the arguments. */
 class UsageError extends Error {
@@ -45,7 +46,8 @@ Starts the gateway, which runs until SIGTERM or SIGINT. Without UPSTREAM_URL and
 sandbox of the service.
 
   --check    Reads the configuration, prints what it understood of it, and ends with 0, or with 1 and every problem.
-             It opens no port, writes no file, and asks neither the service nor Redis. It asks each node of CHAINS what it can do.
+             It opens no port, writes no file, and asks neither the service nor Redis. It asks each node of CHAINS what it can do,
+             and tries each explorer of BLOCKSCOUT, after a line that says about how many credits that takes.
   --help     Prints this.
   --version  Prints the version.
 
@@ -60,7 +62,7 @@ Commands for the delivery log. FROM, TO and LOG are a folder, a URL of Redis, or
 
 Another command serves gateways in the place of a hosted service:
 
-  service                   an index of CHAINS, at HOST and PORT (4100), for clients with API_KEY: docs/your-own-chain.md
+  service [--check]         an index of CHAINS, at HOST and PORT (4100), for clients with API_KEY: docs/your-own-chain.md
 
 Environment variables configure it, all of them optional. These matter most:
 
@@ -79,6 +81,7 @@ export const readCommand = (args: readonly string[]): Command => {
   const [first, ...rest] = args;
   if (first === 'log') return readLogCommand(rest);
   if (first === 'service' && rest.length === 0) return 'service';
+  if (first === 'service' && rest.length === 1 && rest[0] === '--check') return 'check service';
   const { values } = parse({ args: [...args], options: OPTIONS });
   if (values.help) return 'help';
   if (values.check && values.version)
@@ -123,9 +126,13 @@ const parse = <Wanted extends ParseArgsConfig>(wanted: Wanted) => {
 /**
  * Reads the configuration as a start does, and describes it for `--check`. It reads only the environment and the file of
  * TRUSTED_DOCUMENTS, and looks for ABI_DIR: it opens no port, writes no file, and asks neither upstream nor Redis, but each node
- * of CHAINS. Rejects with ConfigError, which has the problems of both, or of the index.
+ * of CHAINS and each explorer of BLOCKSCOUT; `say` hears what that takes. Rejects with ConfigError, which has the problems of both,
+ * or of the index.
  */
-export const describeConfiguration = async (env: Environment): Promise<string> => {
+export const describeConfiguration = async (
+  env: Environment,
+  say: (line: string) => void,
+): Promise<string> => {
   // Loaded here: it needs the schema, and a start reports the problems of its configuration before it loads that.
   const { readTrustedFile } = await import('../app/trusted-documents.ts');
   const trusted = env.TRUSTED_DOCUMENTS || null;
@@ -137,13 +144,31 @@ export const describeConfiguration = async (env: Environment): Promise<string> =
     throw problemsOf([read, loaded].flatMap((result) => (result.status === 'rejected' ? result.reason : [])));
   const { indexed, mcp } = configOf(read.value);
   if (mcp && loaded.value) await (await import('../app/mcp.ts')).createAgentTools(mcp).accept(loaded.value);
-  const nodes = indexed && (await (await import('../app/index-service.ts')).describeIndex(indexed));
+  const found = indexed && (await (await import('../app/index-service.ts')).describeIndex(indexed, say));
+  const { values, traces } = read.value;
+  const shown = settingsOf(VARIABLES, env, { ...values, ...traces }, traces === null ? TRACES_NAMES : []);
+  return descriptionOf(shown, found, found ? CLOSING_OF_CHAINS : CLOSING, env, VARIABLES);
+};
+
+/** As `describeConfiguration`, of the service that runs alone. */
+export const describeService = async (env: Environment, say: (line: string) => void): Promise<string> => {
+  const config = readServiceConfig(env);
+  if (!('chains' in config)) throw new ConfigError(config);
+  const found = await (await import('../app/index-service.ts')).describeIndex(config, say);
+  const shown = settingsOf(SERVICE_VARIABLES, env, readVariables(SERVICE_VARIABLES, env, []));
+  return descriptionOf(shown, found, CLOSING_OF_SERVICE, env, SERVICE_VARIABLES);
+};
+
+const descriptionOf = (
+  settings: readonly Setting[],
+  found: string | null,
+  closing: string,
+  env: Environment,
+  variables: Variables,
+): string => {
   const parts = [
-    tableOf(settingsOf(env, read.value)),
-    nodes,
-    unknownIn(env),
-    deprecatedIn(env),
-    nodes ? CLOSING_OF_NODES : CLOSING,
+    ...[tableOf(settings), found, unknownIn(env, variables), deprecatedIn(env, variables)],
+    closing,
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 };
@@ -159,26 +184,28 @@ const problemsOf = (reasons: readonly unknown[]): ConfigError =>
 
 /** A variable as the gateway understood it. */
 type Setting = {
-  readonly name: VariableName;
+  readonly name: string;
   /** In words if the variable has no value, or if another variable makes it unused. Never a secret. */
   readonly value: string;
   readonly from: 'environment' | 'default';
 };
 
 /** Lists every variable with its value, in the order of the docs; one that has been replaced only where it is set. */
-const settingsOf = (env: Environment, { values, traces }: Settings): readonly Setting[] => {
-  const read: Readonly<Record<string, unknown>> = { ...values, ...traces };
-  return NAMES.filter((name) => env[name] || VARIABLES[name].replacedBy === undefined).map((name) => {
-    const isUnread = traces === null && TRACES_NAMES.includes(name);
-    return {
+const settingsOf = (
+  variables: Variables,
+  env: Environment,
+  read: Readonly<Record<string, unknown>>,
+  unread: readonly string[] = [],
+): readonly Setting[] =>
+  Object.entries(variables)
+    .filter(([name, { replacedBy }]) => env[name] || replacedBy === undefined)
+    .map(([name, variable]) => ({
       name,
-      value: isUnread
+      value: unread.includes(name)
         ? 'not used: traces are off'
-        : (VARIABLES[name].unused?.(env) ?? shownValue(VARIABLES[name], read[name])),
+        : (variable.unused?.(env) ?? shownValue(variable, read[name])),
       from: env[name] ? 'environment' : 'default',
-    };
-  });
-};
+    }));
 
 const tableOf = (settings: readonly Setting[]): string => {
   const rows = [{ name: 'variable', value: 'value', from: 'from' }, ...settings];
@@ -192,15 +219,15 @@ const tableOf = (settings: readonly Setting[]): string => {
 const listOf = (unknown: readonly UnknownVariable[]): string =>
   unknown.map(({ name, meant }) => `${name} (${meant}?)`).join(', ');
 
-const unknownIn = (env: Environment): string => {
-  const unknown = unknownVariables(env);
+const unknownIn = (env: Environment, variables: Variables): string => {
+  const unknown = unknownVariables(env, Object.keys(variables));
   return unknown.length > 0
     ? `Unknown environment variables, which change nothing, and what may be meant: ${listOf(unknown)}`
     : '';
 };
 
-const deprecatedIn = (env: Environment): string => {
-  const old = deprecatedVariables(env).map(({ name, instead }) => `${name} (${instead})`);
+const deprecatedIn = (env: Environment, variables: Variables): string => {
+  const old = deprecatedVariables(env, variables).map(({ name, instead }) => `${name} (${instead})`);
   return old.length > 0
     ? `Deprecated environment variables, which still work, and what replaces them: ${old.join('; ')}`
     : '';
@@ -209,7 +236,10 @@ const deprecatedIn = (env: Environment): string => {
 const CLOSING = `The configuration has no problems. Only the environment and the file of TRUSTED_DOCUMENTS were read.
 No port was opened, no file was written, and neither the service nor Redis was asked.`;
 
-const CLOSING_OF_NODES = `${CLOSING.slice(0, -1)}: only the nodes of CHAINS.`;
+const CLOSING_OF_CHAINS = `${CLOSING.slice(0, -1)}: only the nodes of CHAINS and the explorers of BLOCKSCOUT.`;
+
+const CLOSING_OF_SERVICE = `The configuration has no problems. Only the environment was read. No port was opened, and no file was written.
+Only the nodes of CHAINS and the explorers of BLOCKSCOUT were asked.`;
 
 /**
  * Describes why the program ends: as a line of the log for a supervisor that reads it, or for a person. A variable that is

@@ -49,7 +49,7 @@ export const readSettings = (env: Environment) => {
 const ownChains = ({ CHAINS, BLOCKSCOUT }: Pick<Values, 'CHAINS' | 'BLOCKSCOUT'>): number =>
   (CHAINS?.length ?? 0) + (BLOCKSCOUT?.length ?? 0);
 
-export type Settings = ReturnType<typeof readSettings>;
+type Settings = ReturnType<typeof readSettings>;
 
 const newestMs = (read: Values): { readonly [lookup: string]: number } => ({
   ...Object.fromEntries(

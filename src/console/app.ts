@@ -1,12 +1,14 @@
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { openInGraphiQL } from './api/graphiql.ts';
-import { html } from './components.ts';
+import { useChainNames, useChains } from './chain-filter.ts';
+import { Empty, html } from './components.ts';
 import { CostMeter, CostView } from './cost/cost-view.ts';
-import { shortHex } from './format.ts';
+import { useOfferedViews } from './explorers.ts';
+import { shorten, shortHex } from './format.ts';
 import { labelOf } from './labels.ts';
 import { LiveView } from './live/live-view.ts';
-import { hrefOf, hrefOfLast, type Route, returnTo, route, VIEWS, type View } from './route.ts';
+import { hrefOf, hrefOfLast, type Route, returnTo, route, type View } from './route.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';
 import { HomeView } from './start/home-view.ts';
@@ -42,11 +44,34 @@ const onApi = (event: Event) => {
   openInGraphiQL(last);
 };
 
-const Navigation = ({ current }: { current: View }) =>
-  html`<nav aria-label="Views">
-    ${VIEWS.filter((view) => view !== 'home' && view !== 'token').map((view) => html`<a key=${view} href=${hrefOfLast(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
+const Navigation = ({ current }: { current: View }) => {
+  const views = useOfferedViews().filter((view) => view !== 'home' && view !== 'token');
+  return html`<nav aria-label="Views">
+    ${views.map((view) => html`<a key=${view} href=${hrefOfLast(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
     ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener" onClick=${onApi}>API</a>`}
   </nav>`;
+};
+
+/** Explorers whose licence asks for their names beside their data, with where the names lead. */
+const HOMES: ReadonlyMap<string, string> = new Map([['Blockscout', 'https://www.blockscout.com']]);
+
+/** Names the explorers from which the service has chains' data. */
+const PoweredBy = () => {
+  const chains = useChains();
+  const nameOf = useChainNames();
+  const named = chains.flatMap(({ chainId, explorer }) => (explorer ? [{ chainId, ...explorer }] : []));
+  if (named.length === 0) return null;
+  return html`<footer class="quiet">${[...Map.groupBy(named, ({ name }) => name)].map(
+    ([name, of]) =>
+      html`<p key=${name}>Powered by ${HOMES.has(name) ? html`<a href=${HOMES.get(name)} target="_blank" rel="noopener noreferrer">${name}</a>` : shorten(name)}${of.length < chains.length && `: ${of.map(({ chainId }) => nameOf(chainId)).join(', ')}`}</p>`,
+  )}</footer>`;
+};
+
+/** Those that show data of chains. */
+const SHOWS_CHAINS: ReadonlySet<View> = new Set(['home', 'wallet', 'token']);
+
+const NoEvents = () =>
+  html`<${Empty} title="No events arrive">The service reads its chains from explorers, which deliver none.<//>`;
 
 const titleOf = ({ view, addresses }: Route): string =>
   view === 'wallet' && addresses.length > 0
@@ -60,6 +85,7 @@ const App = () => {
   const page = `${view} ${addresses}`;
   const title = titleOf(shown);
   const signedIn = isSignedIn(useStore(credentials));
+  const isOffered = useOfferedViews().includes(view);
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
@@ -83,8 +109,9 @@ const App = () => {
       ${settings.auth !== 'open' && signedIn && html`<${SignOutButton} />`}
     </header>
     <main ref=${main} tabindex="-1">
-      ${signedIn ? html`<${COMPONENTS[view]} />` : html`<${SignIn} />`}
-    </main>`;
+      ${signedIn ? html`<${isOffered ? COMPONENTS[view] : NoEvents} />` : html`<${SignIn} />`}
+    </main>
+    ${signedIn && SHOWS_CHAINS.has(view) && html`<${PoweredBy} />`}`;
 };
 
 const root = document.querySelector('#app');

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Chains, type ChainsQuery, type Lookup } from './__generated__/operations.ts';
 import { send } from './api/client.ts';
 import { html } from './components.ts';
+import { setExplorers } from './explorers.ts';
 import { counted, inWords, type NameOfChain, setNatives } from './format.ts';
 import { useParam } from './route.ts';
 import { createStore, useStore } from './state.ts';
@@ -27,6 +28,7 @@ const useKnown = (): Known => {
       if (data === null) asked = false;
       else {
         setNatives(data.chains);
+        setExplorers(data.chains);
         known.set(knownFrom(data.chains));
       }
     });
@@ -55,15 +57,6 @@ export const useChainIds = (): [chainIds: readonly number[], set: (chainIds: rea
   const [text, setText] = useParam('chains');
   const chainIds = useMemo(() => idsIn(text), [text]);
   return [chainIds, (ids) => setText(ids.join())];
-};
-
-/** Used until the gateway has listed the chains of the service. */
-const USUAL_CHAINS = 14;
-
-/** How many chains a list asks for, each of which costs. */
-export const useChainCount = (chainIds: readonly number[]): number => {
-  const main = useChains().filter(({ tags }) => tags.includes('default')).length || USUAL_CHAINS;
-  return chainIds.length || main;
 };
 
 type Props = {

@@ -3,6 +3,7 @@ import { type ComponentChildren, h, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import type { Paged } from './api/use-connection.ts';
+import { useExplorer, useExplorerNames } from './explorers.ts';
 import { counted, formatAge, formatTime, formatUtc, shorten, shortHex } from './format.ts';
 import { useLabel } from './labels.ts';
 import { hrefOf } from './route.ts';
@@ -48,13 +49,45 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
   </button>`;
 };
 
+type ExplorerLinkProps = {
+  /** Of the explorer's page, such as `tx/0x…`. */
+  path: string;
+  /** Default: an arrow. */
+  children?: ComponentChildren;
+};
+
+/** A link to a page of the shown chain's explorer. Nothing where the chain has none, or it is not known where its pages are. */
+export const ExplorerLink = ({ path, children }: ExplorerLinkProps) => {
+  const { name, url = null } = useExplorer() ?? {};
+  if (url === null) return null;
+  return html`<a class="in-explorer" href=${`${url}/${path}`} target="_blank" rel="noopener noreferrer" title=${`In ${name}`}>${
+    children ??
+    html`<span class="visually-hidden">In ${name}</span><svg aria-hidden="true" viewBox="0 0 16 16"><path d="M6.5 3.5h-3v9h9v-3M9 3.5h3.5V7M12.5 3.5l-5 5" /></svg>`
+  }</a>`;
+};
+
+/** Says that values in dollars are at the prices of now, where one of the chains has an explorer, which knows no others. */
+export const PricesOfNow = ({ chainIds }: { chainIds: readonly (number | null)[] }) => {
+  const names = useExplorerNames(chainIds);
+  return (
+    names.length > 0 && html`<p class="quiet">At today’s price: ${names.join(', ')} has no earlier ones.</p>`
+  );
+};
+
+type HashProps = {
+  value: string;
+  label?: string;
+  /** Of its page in an explorer. Default: it has none. */
+  path?: string;
+};
+
 /** A hash, shortened, with a button that copies it whole. */
-export const Hash = ({ value, label = 'hash' }: { value: string; label?: string }) =>
-  html`<span class="hex"><span title=${value}>${shortHex(value)}</span><${CopyButton} text=${value} label=${label} /></span>`;
+export const Hash = ({ value, label = 'hash', path }: HashProps) =>
+  html`<span class="hex"><span title=${value}>${shortHex(value)}</span><${CopyButton} text=${value} label=${label} />${path && html`<${ExplorerLink} path=${path} />`}</span>`;
 
 /** An address by its name or shortened, which leads to its wallet, with a button that copies it. */
-export const Address = ({ value }: { value: string }) =>
-  html`<span class="hex"><a href=${hrefOf('wallet', [value])} title=${value}>${useLabel(value) ?? shortHex(value)}</a><${CopyButton} text=${value} label="address" /></span>`;
+export const Address = ({ value, page = 'address' }: { value: string; page?: 'address' | 'token' }) =>
+  html`<span class="hex"><a href=${hrefOf('wallet', [value])} title=${value}>${useLabel(value) ?? shortHex(value)}</a><${CopyButton} text=${value} label="address" /><${ExplorerLink} path=${`${page}/${value}`} /></span>`;
 
 /** A time where the reader is, or how long ago it was if it gets the present time; in UTC on hover. */
 export const Time = ({ value, now }: { value: string; now?: number }) => {

@@ -11,6 +11,10 @@ export const shorten = (text: string, most = 80): string => {
   return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain;
 };
 
+/** Whether a value of the service is an object with members. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** `base_sepolia` as `base sepolia`, `swapETHForTokens` as `swap eth for tokens`. */
 export const inWords = (name: string): string =>
   name

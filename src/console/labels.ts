@@ -1,3 +1,4 @@
+import { isRecord } from './format.ts';
 import { isAddress } from './route.ts';
 import { nameOf } from './settings.ts';
 import { createStore, useStore } from './state.ts';
@@ -19,9 +20,6 @@ const cleaned = (name: string): string =>
     .trim()
     .slice(0, MOST_CHARACTERS)
     .trim();
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads labels from a JSON object of names by address, and counts the entries that are not labels. Null for any other text. */
 const parse = (text: string): { readonly labels: Labels; readonly refused: number } | null => {

@@ -1,4 +1,5 @@
 import type { ChainFigures, IndexFigures } from '../backend/indexer/figures.ts';
+import { createExplorerMetrics } from './explorer-metrics.ts';
 import type { Metrics } from './upstream-metrics.ts';
 
 /**
@@ -7,6 +8,7 @@ import type { Metrics } from './upstream-metrics.ts';
  */
 export const createIndexMetrics = (metrics: Metrics) => {
   const chains = createChainMetrics(metrics);
+  const explorers = createExplorerMetrics(metrics);
   const deliveries = createDeliveryMetrics(metrics);
   const bytes = metrics.gauge({
     name: 'gateway_index_bytes',
@@ -16,12 +18,14 @@ export const createIndexMetrics = (metrics: Metrics) => {
   return {
     show(figures: IndexFigures): void {
       chains.show(figures.chains);
+      explorers.show(figures.explorers);
       deliveries.show(figures.deliveries);
       for (const [part, size] of Object.entries(figures.bytes)) bytes.set({ part }, size);
     },
     /** The index of these chains does not answer. What it has counted stays; of all else nothing is known. */
     showSilence(chainIds: readonly number[]): void {
       chains.showSilence(chainIds);
+      explorers.showSilence();
       deliveries.showSilence();
       bytes.reset();
     },

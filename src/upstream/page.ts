@@ -43,8 +43,8 @@ const distinct = (values: readonly unknown[]): unknown[] => [
   ...new Map(values.map((value) => [JSON.stringify(value), value])).values(),
 ];
 
-/** Warnings that the service does not cover a chain, or lacks its oldest blocks: the same at every request. */
-const LASTING_WARNINGS: readonly unknown[] = ['UNSUPPORTED_CHAIN_IDS', 'START_BLOCK'];
+/** Warnings that the service does not cover a chain, can't serve it, or lacks its oldest blocks: the same at every request. */
+const LASTING_WARNINGS: readonly unknown[] = ['UNSUPPORTED_CHAIN_IDS', 'CHAIN_NOT_SERVED', 'START_BLOCK'];
 
 /** Whether upstream could not read a part of a page, and may be able to a moment later. */
 export const hasFailures = ({ partialErrors }: Pick<Page<unknown>, 'partialErrors'>): boolean => {

@@ -184,6 +184,41 @@ test.each<[string, () => Promise<never>, string, readonly object[]]>([
   expect(lines.slice(0, 1)).toEqual(logged);
 });
 
+test('a chain that fails for good is named as such, on each page of a walk, and alone it is no outage', async () => {
+  const refused = () => Promise.reject(new Refused(400, 'its explorer does not accept the key'));
+  const source = joined([
+    on(MAINNET, {
+      transactions: listOf(OWN, 1),
+      balances: () => later({ items: [], next: null }),
+    }),
+    on(BASE, { transactions: refused, balances: refused, search: refused, holdings: refused }),
+  ]);
+  const reason = 'could not be read: its explorer does not accept the key';
+  const warning = { code: 'CHAIN_NOT_SERVED', chain_ids: [BASE.id] };
+  const pages = await walk(source, `transactions/${ALICE}?chain_ids=1,8453&limit=1`, 'transactions');
+  expect(pages.map(({ warnings }) => warnings)).toEqual([
+    [{ ...warning, message: `The transactions of base ${reason}` }],
+    ...Array.from({ length: OWN.length - 1 }, () => [
+      {
+        ...warning,
+        message: 'The transactions of base could not be read: it could not be read for an earlier page',
+      },
+    ]),
+  ]);
+  await using service = await openSource(source);
+  const { status, json } = await service.ask(`/v1/evm/balances/${ALICE}?chain_ids=1,8453`);
+  expect([status, json.errors, json.warnings]).toEqual([
+    ...[200, undefined],
+    [{ ...warning, message: `The balances of base ${reason}` }],
+  ]);
+  for (const path of [
+    `transactions/${ALICE}?chain_ids=8453`,
+    `collectibles/${ALICE}?chain_ids=8453`,
+    'search/tokens?query=usdc&chain_ids=8453',
+  ])
+    expect([path, (await service.ask(`/v1/evm/${path}`)).status]).toEqual([path, 400]);
+});
+
 test('what concerns one chain is asked of its source, and refused where that fails', async () => {
   const source = joined([
     on(MAINNET, { supply: () => later(7n) }),

@@ -13,7 +13,10 @@ import { INDEX } from '../../src/config/variables/index-of-chains.ts';
 import { startAnvil } from '../backend/indexer/support/anvil.ts';
 import { startFaultyNode } from '../backend/indexer/support/faulty-node.ts';
 import { need } from '../support/available.ts';
+import { madeUp } from '../support/blockscout/made-up.ts';
+import { startBlockscout } from '../support/blockscout/server.ts';
 import { folderOf } from '../support/folder.ts';
+import { run } from '../support/gateway/run.ts';
 import { PROGRAM } from '../support/gateway/spawn.ts';
 import { idOf } from '../support/gateway/trusted.ts';
 import { root } from '../support/pages.ts';
@@ -22,18 +25,6 @@ import { root } from '../support/pages.ts';
 
 /** Runs a command on a terminal of its own. */
 const SCRIPT = '/usr/bin/script';
-
-type Ended = { readonly code: unknown; readonly stdout: string; readonly stderr: string };
-
-/** `env` is all that it gets beside Node's cache. */
-const run = (args: readonly string[], env: Record<string, string> = {}, cwd = root): Promise<Ended> =>
-  new Promise((resolve) => {
-    const node = join(root, 'node_modules/.bin/node');
-    const options = { cwd, env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env } };
-    execFile(node, [PROGRAM, ...args], options, (error, stdout, stderr) =>
-      resolve({ code: error?.code ?? 0, stdout, stderr }),
-    );
-  });
 
 /** As `run` without arguments, until it listens. Resolves to what it has written to stderr. */
 const startAndStop = async (env: Record<string, string>): Promise<string> => {
@@ -100,12 +91,12 @@ const EXAMPLES: { readonly [name in VariableName]?: readonly string[] } = {
   MCP_TOOLS: ['Name'],
   NODE_ENV: ['production'],
   SANDBOX: ['on'],
-  // HOST stands for the address of a node.
-  CHAINS: [`31337@0=http://user:${SECRET}@HOST/v3/${SECRET}?key=${SECRET}`, '31337@0=http://HOST/(access)'],
+  // Words in capitals stand for the addresses of a node, of the hosted API, and of an explorer: --check asks them.
+  CHAINS: [`31337@0=http://user:${SECRET}@NODE/v3/${SECRET}?key=${SECRET}`, '31337@0=http://NODE/(access)'],
   START_BLOCK: ['31337=0'],
-  BLOCKSCOUT: ['8453,100=https://gnosis.example.com'],
+  BLOCKSCOUT: ['8453,100=http://EXPLORER'],
   BLOCKSCOUT_API_KEY: [SECRET, 'set'],
-  BLOCKSCOUT_URL: ['https://explorers.example.com'],
+  BLOCKSCOUT_URL: ['http://HOSTED'],
   ABI_DIR: ['.'],
   ENS_REGISTRY: [`31337=${REGISTRY}`, `1=${REGISTRY},31337=${REGISTRY}`],
   IPFS_GATEWAY: ['https://ipfs.example.com'],
@@ -127,13 +118,17 @@ const EXAMPLES: { readonly [name in VariableName]?: readonly string[] } = {
 const ANY = ['17', 'off', 'on', 'warn', 'text', 'relaxed', 'http/json', 'A-Name', 'A_Name'];
 
 /** A text that is not the default, and how it is shown. */
-const exampleOf = (name: VariableName, host: string): readonly [text: string, shown: string] => {
+const exampleOf = (
+  name: VariableName,
+  hosts: Readonly<Record<string, string>>,
+): readonly [text: string, shown: string] => {
   const { schema, otherwise } = VARIABLES[name];
   const isOther = (each: string) => ![otherwise, undefined].includes(schema.safeParse(each).data);
   const [text = ANY.find(isOther), shown = text] = EXAMPLES[name] ?? [];
   if (text === undefined || shown === undefined)
     return expect.fail(`Expected an example of ${name}, got none.`);
-  return [text.replace('HOST', host), shown.replace('HOST', host)];
+  const located = (example: string) => example.replace(/NODE|EXPLORER|HOSTED/, (word) => hosts[word] ?? word);
+  return [located(text), located(shown)];
 };
 
 /** These can't be set, or are not used, beside some of the others. */
@@ -160,17 +155,27 @@ test('--check shows each variable that is set, from the environment, and no secr
   await using folder = await folderOf({ 'documents.json': JSON.stringify({ [idOf(DOCUMENT)]: DOCUMENT }) });
   await using anvil = await startAnvil();
   await using node = await startFaultyNode(anvil.url);
+  await using hosted = await startBlockscout({
+    chains: [{ id: 8453, contents: madeUp({}, 8453) }],
+    hosted: { key: SECRET, perSecond: 1_000 },
+  });
+  await using explorer = await startBlockscout({ chains: [{ id: 100, contents: madeUp({}, 100) }] });
+  const hosts = {
+    NODE: node.host,
+    HOSTED: new URL(hosted.url).host,
+    EXPLORER: new URL(explorer.url).host,
+  };
   const shown = new Map<string, string>();
   for (const names of SETS) {
-    const env = Object.fromEntries(names.map((name) => [name, exampleOf(name, node.host)[0]]));
+    const env = Object.fromEntries(names.map((name) => [name, exampleOf(name, hosts)[0]]));
     const { code, stdout, stderr } = await run(['--check'], env, folder.path('.'));
-    expect([code, stderr]).toEqual([0, '']);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^(?:Trying the explorers .*\n)?$/)]);
     expect(stdout).not.toContain(SECRET);
     const rows = rowsIn(stdout);
     for (const [name, [, from]] of rows) expect([name, from === 'environment']).toEqual([name, name in env]);
     for (const name of names) shown.set(name, rows.get(name)?.[0] ?? '');
   }
-  for (const name of NAMES) expect([name, shown.get(name)]).toEqual([name, exampleOf(name, node.host)[1]]);
+  for (const name of NAMES) expect([name, shown.get(name)]).toEqual([name, exampleOf(name, hosts)[1]]);
 });
 
 test('--check shows every variable that is not set, with its default', async () => {

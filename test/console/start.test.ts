@@ -136,7 +136,10 @@ test('a wallet that was opened is listed with what it is worth, at the price tha
   await known.getByRole('button', { name: /forget/i }).click();
   await expect.poll(() => known.count()).toBe(0);
   await page.reload();
-  await page.getByRole('region', { name: /sample wallets/i }).waitFor();
+  const samples = page.getByRole('region', { name: /sample wallets/i });
+  expect(await samples.innerText()).toMatch(
+    /real wallets.*BLOCKSCOUT=1,8453.*BLOCKSCOUT_API_KEY.*CHAINS.*UPSTREAM_URL/,
+  );
   expect(await known.count()).toBe(0);
   expect(opened.faults).toEqual([]);
 });

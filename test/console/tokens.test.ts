@@ -71,13 +71,14 @@ test('DeFi positions cost what their button says, and stand by protocol with the
   const meter = page.locator('.cost-meter strong');
   const button = page.getByRole('button', { name: /^Read DeFi positions: \d+ CU$/ });
   await button.waitFor();
-  expect(await meter.textContent()).toBe('0 CU');
+  // The wallet's name.
+  await expect.poll(() => meter.textContent()).toBe('1 CU');
   await expect.poll(() => button.textContent()).toBe('Read DeFi positions: 20 CU');
   await button.click();
   const liquity = page.locator('.protocol', { hasText: 'Liquity V2' });
   await liquity.getByText('borrowed').waitFor();
   await liquity.getByText('collateral', { exact: true }).waitFor();
-  expect(await meter.textContent()).toBe('20 CU');
+  expect(await meter.textContent()).toBe('21 CU');
   expect(await page.locator('[data-position]').count()).toBeGreaterThan(10);
   expect(opened.faults).toEqual([]);
 });

@@ -11,6 +11,8 @@ import {
   paged,
   type Service,
   scopeOf,
+  unread,
+  type Warning,
   warnings,
 } from './lookup.ts';
 
@@ -115,7 +117,7 @@ const passes = ({ token, asset }: Held, filters: Filters): boolean => {
 /** The errors of chains that could not be read. */
 const failures = (chains: readonly Chain[], failed: readonly FailedChain[] = []): object => {
   const token_errors = chains.flatMap(({ id, name }) => {
-    const failure = failed.find(({ chainId }) => chainId === id);
+    const failure = failed.find(({ chainId, lasts }) => chainId === id && !lasts);
     if (failure === undefined) return [];
     const description = `The balances of ${name} could not be read${because(failure)}`;
     return [{ chain_id: id, address: 'native', description }];
@@ -123,6 +125,14 @@ const failures = (chains: readonly Chain[], failed: readonly FailedChain[] = [])
   if (token_errors.length === 0) return {};
   return { errors: { error_message: 'Some balances could not be read', token_errors } };
 };
+
+/** Warnings in place of errors, which would be asked for again at once. */
+const notServed = (chains: readonly Chain[], failed: readonly FailedChain[] = []): readonly Warning[] =>
+  unread(
+    'The balances',
+    chains,
+    failed.filter(({ lasts }) => lasts),
+  );
 
 /** What is missing of a chain without its oldest blocks. A single balance is asked of the token itself. */
 const UNSEEN = 'balances of tokens that have not moved since are missing';
@@ -157,7 +167,10 @@ const listOf = async (asked: Asked, stablecoins: boolean): Promise<Answer> => {
     balances: page.map((balance) => balanceItem(asked, balance, details)),
     ...next,
     ...failures(chains, [...failed, ...failing.map((chainId) => ({ chainId, reason: null }))]),
-    ...warnings('Balances', unsupported, asked, beginnings(asked, chains, UNSEEN)),
+    ...warnings('Balances', unsupported, asked, [
+      ...beginnings(asked, chains, UNSEEN),
+      ...notServed(chains, failed),
+    ]),
   };
   return { body, chains: chains.length };
 };
@@ -199,7 +212,7 @@ export const balance: Lookup = {
       wallet_address: wallet,
       balances: found.map((each) => balanceItem(asked, held(asked, each), details)),
       ...failures(chains, failed),
-      ...warnings('Balances', unsupported, asked),
+      ...warnings('Balances', unsupported, asked, notServed(chains, failed)),
     };
     return { body, chains: chains.length };
   },

@@ -238,6 +238,20 @@ export const because = ({ reason }: FailedChain): string => (reason === null ? '
 /** Seconds until a list is asked for again of which nothing could be read. */
 const RETRY_AFTER = 10;
 
+/** Warnings of chains that could not be read. */
+export const unread = (
+  subject: string,
+  chains: readonly Chain[],
+  failed: readonly FailedChain[],
+): readonly Warning[] =>
+  chains.flatMap((chain) => {
+    const failure = failed.find(({ chainId }) => chainId === chain.id);
+    if (failure === undefined) return [];
+    const code = failure.lasts ? 'CHAIN_NOT_SERVED' : 'CHAIN_UNAVAILABLE';
+    const message = `${subject} of ${chain.name} could not be read${because(failure)}`;
+    return [{ code, message, chain_ids: [chain.id] }];
+  });
+
 /**
  * Warnings of chains that could not be read, so that a page lacks what it would have of them.
  * @throws Refused for an empty page of chains that all failed: it would look like an empty list.
@@ -248,15 +262,12 @@ export const unreadable = (
   page: readonly unknown[],
   failed: readonly FailedChain[] = [],
 ): readonly Warning[] => {
-  const unread = chains.flatMap((chain) => {
-    const failure = failed.find(({ chainId }) => chainId === chain.id);
-    if (failure === undefined) return [];
-    const message = `${subject} of ${chain.name} could not be read${because(failure)}`;
-    return [{ code: 'CHAIN_UNAVAILABLE', message, chain_ids: [chain.id] }];
-  });
-  if (page.length === 0 && unread.length > 0 && unread.length === chains.length)
-    throw new Refused(503, unread.map(({ message }) => message).join('. '), RETRY_AFTER);
-  return unread;
+  const all = unread(subject, chains, failed);
+  if (page.length > 0 || all.length === 0 || all.length < chains.length) return all;
+  const message = all.map((each) => each.message).join('. ');
+  throw failed.every(({ lasts }) => lasts)
+    ? new Refused(400, message)
+    : new Refused(503, message, RETRY_AFTER);
 };
 
 /** Chains as the part of a list's scope, in one order. */

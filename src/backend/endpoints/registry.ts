@@ -1,7 +1,7 @@
 import { CHANGES_PATH } from '../changes.ts';
 import type { Operation } from '../http/http.ts';
 import type { ChainData, ChainStatus } from '../source.ts';
-import { CHAIN_LOOKUPS, type Chain, type NativeAsset } from '../types.ts';
+import { CHAIN_LOOKUPS, type Chain, type ExplorerPages, type NativeAsset } from '../types.ts';
 import { approvals } from './approvals.ts';
 import { isoSeconds } from './assets.ts';
 import { balance, balances, stablecoins } from './balances.ts';
@@ -32,6 +32,8 @@ const nativeOf = ({ symbol, name, decimals }: NativeAsset, logo: string | null) 
   ...(logo !== null && { logo }),
 });
 
+const explorerOf = ({ name, url }: ExplorerPages) => ({ name, ...(url !== null && { url }) });
+
 /** Says why a late start leaves token holders unsupported. */
 const lateHolders = (data: ChainData, chain: Chain): object => {
   const beginning = data.beginning(chain.id);
@@ -55,6 +57,7 @@ const supportedChains: Lookup = {
       chain_id: chain.id,
       tags: chain.tags,
       native: nativeOf(chain.native, data.logo(chain.id, null)),
+      ...(chain.explorer && { explorer: explorerOf(chain.explorer) }),
       ...Object.fromEntries(
         CHAIN_LOOKUPS.map((lookup) => [lookup, { supported: !chain.unsupported.includes(lookup) }]),
       ),

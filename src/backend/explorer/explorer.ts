@@ -2,7 +2,7 @@ import { Refused } from '../http/query.ts';
 import type { Chain } from '../types.ts';
 import type { ExplorerChain, Lookup } from './client/chain.ts';
 import type { ExplorerClient } from './client/client.ts';
-import { ExplorerError } from './client/errors.ts';
+import { ExplorerError, type Fault } from './client/errors.ts';
 import type { ItemOperation, ListOperation } from './client/operations.ts';
 import type { Cursor } from './client/order.ts';
 import type { Page } from './client/paging.ts';
@@ -79,8 +79,14 @@ export class Explorer {
   }
 }
 
-const refusalOf = (problem: unknown): unknown =>
-  problem instanceof ExplorerError ? new Refused(503, withoutStop(problem.message), RETRY_AFTER) : problem;
+/** What only its operator can change: it is refused for good, so that no client asks again and again, or takes it for an outage. */
+const LASTING: ReadonlySet<Fault['kind']> = new Set(['noKey', 'badKey', 'notHosted', 'tooOld']);
+
+const refusalOf = (problem: unknown): unknown => {
+  if (!(problem instanceof ExplorerError)) return problem;
+  const message = withoutStop(problem.message);
+  return LASTING.has(problem.fault.kind) ? new Refused(400, message) : new Refused(503, message, RETRY_AFTER);
+};
 
 const withoutStop = (sentence: string): string => sentence.replace(/\.$/, '');
 

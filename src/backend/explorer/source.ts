@@ -6,16 +6,24 @@ import type { Chain, Hex } from '../types.ts';
 import { effectsOf } from './activity.ts';
 import { ExplorerBalances } from './balances.ts';
 import type { ExplorerChain } from './client/chain.ts';
-import type { ExplorerClient } from './client/client.ts';
+import { createExplorerClient, type ExplorerClient, type ExplorerClientOptions } from './client/client.ts';
 import { OPERATIONS } from './client/operations.ts';
 import { collectionOf, holdingsOf } from './collectibles.ts';
 import type { ExplorerChainConfig, ExplorerConfig } from './config.ts';
 import { Explorer } from './explorer.ts';
+import { pagesOf } from './pages.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
 import { ExplorerTransactions } from './transactions.ts';
 
 const messageOf = (problem: unknown): string =>
   problem instanceof Error ? problem.message : String(problem);
+
+/** Less than a gateway waits for the service. */
+const TIMEOUT_MS = 7_500;
+
+/** The client of all explorers of a service. */
+export const openClient = (options: Partial<ExplorerClientOptions> = {}): ExplorerClient =>
+  createExplorerClient({ userAgent: 'evm-graphql-gateway', timeoutMs: TIMEOUT_MS, ...options });
 
 /** One source for each chain, so that none waits for another one's explorer. They have no blocks, and so no webhooks. */
 export const createExplorerSources = (
@@ -25,13 +33,18 @@ export const createExplorerSources = (
 ): readonly Source[] =>
   chains.map((chain) => sourceOf(new Explorer(client, askedAs(chain, apiKey), explorerChain(chain)), log));
 
-const askedAs = ({ id, baseUrl, isHosted }: ExplorerChainConfig, apiKey: string | null): ExplorerChain => ({
+/** A chain as the client asks its explorer. The key goes to the hosted API alone. */
+export const askedAs = (
+  { id, baseUrl, isHosted }: ExplorerChainConfig,
+  apiKey: string | null,
+): ExplorerChain => ({
   ...{ id, baseUrl, isHosted },
   headers: isHosted && apiKey !== null ? { authorization: `Bearer ${apiKey}` } : {},
 });
 
 const explorerChain = (chain: ExplorerChainConfig): Chain => ({
   ...describedChain(chain),
+  explorer: { name: 'Blockscout', url: pagesOf(chain) },
   webhooks: false,
   unsupported: ['approvals', 'defi_positions'],
 });

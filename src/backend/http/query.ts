@@ -8,6 +8,7 @@ export class MalformedQuery extends Error {}
 
 /** A well-formed request that can not be served. Each lookup puts the message into its own kind of body. */
 export class Refused extends Error {
+  /** 400 where the same request will be refused again, whenever it is sent. */
   readonly status: 400 | 404 | 503;
   /** Seconds until a client may ask again; null where it may do so at once. */
   readonly retryAfter: number | null;

@@ -1,5 +1,6 @@
 import type { DeliveryEnd } from '../dispatch/dispatcher.ts';
 import type { DeliveryQueue } from '../dispatch/store.ts';
+import type { ExplorerFigures } from '../explorer/figures.ts';
 import type { ServiceHealth } from '../server.ts';
 import type { ChainStatus } from '../source.ts';
 import type { CallReport } from './node/observe-calls.ts';
@@ -8,6 +9,8 @@ import type { CallReport } from './node/observe-calls.ts';
 export type IndexFigures = {
   readonly health: ServiceHealth;
   readonly chains: readonly ChainFigures[];
+  /** Those of explorers that were asked. */
+  readonly explorers: readonly ExplorerFigures[];
   readonly deliveries: ReturnType<DeliveryQueue['pending']> & {
     readonly ended: Readonly<Record<DeliveryEnd, number>>;
   };

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { createMemoryStore } from '../dispatch/memory-store.ts';
 import { delivers } from '../dispatch/webhook.ts';
-import { createExplorerClient } from '../explorer/client/client.ts';
 import type { ExplorerConfig } from '../explorer/config.ts';
-import { createExplorerSources } from '../explorer/source.ts';
+import { type ExplorerFigures, figuresOf, healthOfExplorer } from '../explorer/figures.ts';
+import { createExplorerSources, openClient } from '../explorer/source.ts';
 import { type Operation, text } from '../http/http.ts';
 import { healthOf, startService } from '../server.ts';
 import type { Source } from '../source.ts';
@@ -48,13 +48,19 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
   try {
     const index = config.chains.length === 0 ? null : await openIndex(config, log, opened);
     const store = index?.store ?? createMemoryStore(Date.now);
-    const explorers = config.explorers ? openExplorers(config.explorers, log, opened) : [];
-    const source = joinSources([...(index === null ? [] : [index.source]), ...explorers], { log });
+    const explorers = config.explorers ? openExplorers(config.explorers, log, opened) : null;
+    const source = joinSources([...(index === null ? [] : [index.source]), ...(explorers?.sources ?? [])], {
+      log,
+    });
     const ended = { accepted: 0, retried: 0, abandoned: 0, dropped: 0 };
+    const healthOfExplorers = explorers && (() => explorers.figures().map(healthOfExplorer));
     const figures = (): IndexFigures => {
       const chains = index?.source.chainFigures() ?? [];
       const deliveries = { ...store.deliveries.pending(), ended };
-      return { health: healthOf(chains), chains, deliveries, bytes: bytesIn(config.directory) };
+      return {
+        health: healthOf(chains, healthOfExplorers?.()),
+        ...{ chains, explorers: explorers?.figures() ?? [], deliveries, bytes: bytesIn(config.directory) },
+      };
     };
     const operations =
       expose === undefined
@@ -68,6 +74,7 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
         // A gateway that embeds this service calls `follow` once it listens.
         isPaused: true,
         signatureSecret: config.signatureSecret ?? undefined,
+        explorers: healthOfExplorers ?? undefined,
         onDeliveryEnd(end) {
           ended[end] += 1;
         },
@@ -94,9 +101,6 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
   }
 };
 
-/** Less than a gateway waits for the service. */
-const EXPLORER_MS = 7_500;
-
 /** Opens the index of chains, with the webhooks that are stored beside it. */
 const openIndex = async (config: ServiceConfig, log: Log, opened: AsyncDisposableStack) => {
   const database = openAlone(config.directory);
@@ -107,10 +111,17 @@ const openIndex = async (config: ServiceConfig, log: Log, opened: AsyncDisposabl
   return { store, source: await createIndexedSource({ ...config, database, watches, log }) };
 };
 
-const openExplorers = (config: ExplorerConfig, log: Log, opened: AsyncDisposableStack): readonly Source[] => {
-  const client = createExplorerClient({ userAgent: 'evm-graphql-gateway', timeoutMs: EXPLORER_MS });
+const openExplorers = (
+  config: ExplorerConfig,
+  log: Log,
+  opened: AsyncDisposableStack,
+): { readonly sources: readonly Source[]; readonly figures: () => readonly ExplorerFigures[] } => {
+  const client = openClient();
   opened.defer(() => client.close());
-  return createExplorerSources(config, client, log);
+  return {
+    sources: createExplorerSources(config, client, log),
+    figures: () => figuresOf(config, client),
+  };
 };
 
 const metricsOf = (read: () => ReturnType<Expose>): Operation => ({

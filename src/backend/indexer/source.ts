@@ -75,6 +75,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       );
       return new Map((await Promise.all(known)).flatMap(([hash, each]) => (each ? [[hash, each]] : [])));
     },
+    sample: (chainId, contract, known) => index.rereading.sample(chainId, contract, known),
     revise: (chainId, contract, revision, known) =>
       index.rereading.revise(chainId, contract, revision, late(contract), known),
     goOn(chainId) {

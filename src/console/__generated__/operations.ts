@@ -499,7 +499,7 @@ export type WalletCollectiblesQuery = { readonly wallet: { readonly id: string, 
 export type ChainsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ChainsQuery = { readonly chains: ReadonlyArray<{ readonly chainId: number, readonly name: string, readonly tags: ReadonlyArray<string>, readonly supports: ReadonlyArray<Lookup> | null, readonly nativeToken: { readonly id: string, readonly symbol: string | null, readonly decimals: number | null } }> };
+export type ChainsQuery = { readonly chains: ReadonlyArray<{ readonly chainId: number, readonly name: string, readonly tags: ReadonlyArray<string>, readonly supports: ReadonlyArray<Lookup> | null, readonly explorer: { readonly name: string, readonly url: string | null } | null, readonly nativeToken: { readonly id: string, readonly symbol: string | null, readonly decimals: number | null } }> };
 
 export type WatchedWalletPartsFragment = { readonly types: ReadonlyArray<WebhookType>, readonly chainIds: ReadonlyArray<number> | null, readonly wallet: { readonly id: string, readonly address: string }, readonly webhooks: ReadonlyArray<{ readonly id: string, readonly webhookId: string, readonly active: boolean }> };
 

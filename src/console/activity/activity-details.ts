@@ -153,7 +153,7 @@ export const ActivityDetails = ({ happening, address, newer }: Props) => {
     <${Facts} facts=${[
       ['Chain', `${chain ? inWords(chain.name) : 'chain'} (${chainId})`],
       ['Block', search.state !== 'found' && blockNumber !== null && formatUnits(blockNumber, 0)],
-      ['Transaction', html`<${Hash} value=${hash} label="transaction hash" />`],
+      ['Transaction', html`<${Hash} value=${hash} label="transaction hash" path=${`tx/${hash}`} />`],
       ['Contract', contractName],
     ]} />
     ${called && search.state !== 'found' && html`<section class="stack"><h3>Call</h3><${CallText} decoded=${called} text=${decodedText(called)} /></section>`}

@@ -1,5 +1,13 @@
 import type { ActivityItemFragment, MovedTokenFragment } from '../__generated__/operations.ts';
-import { compareDecimals, isZero, nativeDecimals, nativeSymbol, shortHex, sumOf } from '../format.ts';
+import {
+  compareDecimals,
+  isRecord,
+  isZero,
+  nativeDecimals,
+  nativeSymbol,
+  shortHex,
+  sumOf,
+} from '../format.ts';
 
 /** What a wallet's activities say: what moved, on which day, in which transaction, and which of them a filter finds. */
 
@@ -237,9 +245,6 @@ export const largestTransfer = (
     }
   return found;
 };
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useChainNames } from '../chain-filter.ts';
 import { Hash, html } from '../components.ts';
+import { OnChain, useExplorer } from '../explorers.ts';
 import { formatClock, formatDay, formatUsd, formatUsdBriefly, formatUtc, shortHex } from '../format.ts';
 import { ActivityDetails } from './activity-details.ts';
 import {
@@ -36,7 +37,9 @@ type ItemProps = { item: ActivityItem; thin: ReadonlySet<string> };
 /** What an activity is worth; a price that can not be believed is marked. */
 const Worth = ({ item, thin }: ItemProps) => {
   const worth = worthOf(item, thin);
-  if (worth !== null) return html`<span class="quiet">${formatUsd(worth)}</span>`;
+  const isOfNow = useExplorer() !== null;
+  if (worth !== null)
+    return html`<span class="quiet" title=${isOfNow ? 'At today’s price' : undefined}>${formatUsd(worth)}</span>`;
   const claimed = movesOf(item).length > 0 ? item.valueUsd : null;
   return (
     claimed &&
@@ -82,11 +85,11 @@ export const HappeningRow = ({ happening, address, thin, isOpen, onToggle, newer
     <div class="bar quiet act-foot">
       <time datetime=${time} title=${formatUtc(time)}>${withDay && `${formatDay(day)}, `}${formatClock(time)}</time>
       <span class="tag">${nameOf(chainId)}</span>
-      <${Hash} value=${hash} label="transaction hash" />
+      <${Hash} value=${hash} label="transaction hash" path=${`tx/${hash}`} />
       <button type="button" class="more" aria-expanded=${isOpen} aria-controls=${isOpen ? details : undefined} onClick=${() => onToggle(hash, isOpen)}>${isOpen ? 'Close' : 'What happened'}<span class="visually-hidden"> in ${shortHex(hash)}</span></button>
     </div>`;
-  return html`<li class="happening" ref=${row} data-activity=${hash}>
+  return html`<${OnChain} chainId=${chainId}><li class="happening" ref=${row} data-activity=${hash}>
     <ul class="acts">${shown.map((item, index) => html`<${ItemLine} key=${item.id} item=${item} thin=${thin}>${index === shown.length - 1 && foot}<//>`)}</ul>
     ${isOpen && html`<div id=${details}><${ActivityDetails} happening=${happening} address=${address} newer=${newer} /></div>`}
-  </li>`;
+  </li><//>`;
 };

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Address, html } from '../components.ts';
+import { Address, ExplorerLink, html } from '../components.ts';
 import { formatUnits, inWords, isUnlimited, isZero, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import {
@@ -55,7 +55,7 @@ export const AssetName = (asset: Asset) => {
     symbol: symbolOf(token, chainId),
     ...(token && { id: token.id }),
   };
-  return html`<span class="asset" title=${[exact, token?.name, token?.address].filter(Boolean).join(' · ')}><${TokenLogo} token=${drawn} size=${18} /><strong>${assetText(asset)}</strong></span>`;
+  return html`<span class="asset" title=${[exact, token?.name, token?.address].filter(Boolean).join(' · ')}><${TokenLogo} token=${drawn} size=${18} /><strong>${assetText(asset)}</strong>${token?.address && html`<${ExplorerLink} path=${`token/${token.address}`} />`}</span>`;
 };
 
 /** The other side, behind a word; nothing where none is named. */

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { WalletActivity } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import { Empty, html, useReached } from '../components.ts';
+import { Empty, html, PricesOfNow, useReached } from '../components.ts';
 import { counted, formatCount, formatDay, formatUsd } from '../format.ts';
 import { setParams, useParam } from '../route.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from '../wallet/list.ts';
@@ -106,6 +106,7 @@ const Summary = ({ shown, happenings, items, thin, chosen, hasMore }: SummaryPro
       <p role="status"><strong>${isAll ? 'All' : formatCount(shown.length)} of the ${transactions(happenings.length)} loaded</strong>, which have ${formatCount(items.length)} activities.${hasMore ? ' The wallet has more.' : ' It has no more.'}</p>
       ${chosen.isActive && html`<button type="button" onClick=${clearChosen}>Clear filter and sort</button>`}
     </div>
+    <${PricesOfNow} chainIds=${shown.map(({ chainId }) => chainId)} />
     <dl>
       ${parts.filter(([, sum]) => /[1-9]/.test(sum)).map(([name, sum]) => html`<div key=${name}><dt>${name}</dt><dd class=${name === 'In' ? 'good' : ''} title="By the prices that can be believed">${formatUsd(sum)}</dd></div>`)}
       ${

@@ -62,6 +62,7 @@ const Samples = () => {
   const others = settings.wallets.filter(({ name }) => !LEADING.some(([leads]) => leads === name));
   return html`<section class="panel stack" aria-labelledby="samples">
     <h2 id="samples">Sample wallets of the sandbox</h2>
+    <p>Its chains are simulated: to see real wallets, start the gateway with <code>BLOCKSCOUT=1,8453</code> and a free <code>BLOCKSCOUT_API_KEY</code> for public chains, with <code>CHAINS</code> for nodes of your own, or with <code>UPSTREAM_URL</code> for another service.</p>
     <ul class="samples">${leading.map(({ sample, shows }) => html`<${Lead} key=${sample.address} sample=${sample} shows=${shows} />`)}</ul>
     <details class="other-samples">
       <summary>${others.length} more, each for a case of its own</summary>

@@ -137,13 +137,15 @@ const Worth = ({ value }: { value: Value | undefined }) => {
   if (value === 'loading') return html`<span class="quiet" role="status">Asking…</span>`;
   if ('failed' in value) return html`<span class="bad">${value.failed}</span>`;
   const { totalUsd, isComplete, change } = value;
-  const earlier = (change ?? []).toSorted((one, other) => other.hoursAgo - one.hoursAgo);
+  const earlier = (change ?? [])
+    .filter(({ changeRatio }) => changeRatio !== null)
+    .toSorted((one, other) => other.hoursAgo - one.hoursAgo);
   const day = earlier.find(({ hoursAgo }) => hoursAgo === 24);
   const line = [...earlier, { totalUsd }].map((each) => Number(each.totalUsd));
   return html`
-    ${line.some((total) => total > 0) && html`<${Sparkline} label="In the last 7 days, in dollars" values=${line} />`}
+    ${line.length > 1 && html`<${Sparkline} label="In the last 7 days, in dollars" values=${line} />`}
     <p title="Balances with a price, without DeFi positions">
       <strong>${isUnpriced(value) ? 'Unpriced' : `${isComplete ? '' : 'at least '}${formatUsd(totalUsd)}`}</strong>
-      ${(day?.changeRatio ?? null) !== null && html`<span><${ChangeOf} hoursAgo=${24} ratio=${day?.changeRatio ?? null} /></span>`}
+      ${day && html`<span><${ChangeOf} hoursAgo=${24} ratio=${day.changeRatio} /></span>`}
     </p>`;
 };

@@ -5,10 +5,11 @@ import { type Problem, send } from '../api/client.ts';
 import { Avatar } from '../avatar.ts';
 import { useChainNames, useChains } from '../chain-filter.ts';
 import { html } from '../components.ts';
+import { useOfferedViews } from '../explorers.ts';
 import { nativeSymbol, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabels } from '../labels.ts';
 import { TokenLogo } from '../picture.ts';
-import { hrefOf, isAddress, MOST_WALLETS, VIEWS } from '../route.ts';
+import { hrefOf, isAddress, MOST_WALLETS, type View } from '../route.ts';
 import { settings } from '../settings.ts';
 import { useStore } from '../state.ts';
 import { recentWallets } from './recent.ts';
@@ -162,15 +163,15 @@ const useWallets = (wanted: string): readonly Suggestion[] => {
   return (wanted === '' ? recent : found).slice(0, MOST_SUGGESTED).map(walletSuggestion);
 };
 
-const VIEW_NAMES: Readonly<Partial<Record<(typeof VIEWS)[number], readonly [string, string]>>> = {
+const VIEW_NAMES: Readonly<Partial<Record<View, readonly [string, string]>>> = {
   home: ['Start', 'search, recent wallets, own labels'],
   live: ['Live', 'events as they arrive'],
   webhooks: ['Webhooks', 'what is delivered where'],
   cost: ['Cost', 'what this visit has cost'],
 };
 
-const viewSuggestions = (wanted: string): readonly Suggestion[] =>
-  VIEWS.flatMap((view) => {
+const viewSuggestions = (views: readonly View[], wanted: string): readonly Suggestion[] =>
+  views.flatMap((view) => {
     const [title, detail] = VIEW_NAMES[view] ?? [];
     if (title === undefined || detail === undefined || !title.toLowerCase().includes(wanted)) return [];
     return [{ id: `view-${view}`, group: 'Views', picture: null, title, detail, action: hrefOf(view) }];
@@ -225,6 +226,7 @@ export const useSuggestions = ({ typed, search, withViews }: Wanted): readonly S
   const text = typed.trim();
   const wanted = text.toLowerCase();
   const chains = useChains();
+  const views = useOfferedViews();
   const wallets = useWallets(wanted);
   const tokens = useTokens(text, search);
   const parts = [...new Set(wanted.split(/[\s,;]+/).filter(Boolean))];
@@ -233,5 +235,5 @@ export const useSuggestions = ({ typed, search, withViews }: Wanted): readonly S
   if (isAddress(first) && parts.length === 1)
     return [walletSuggestion(first), contractAt(first, firstOf(chains))];
   // Searches that cost come last, so that Enter chooses a free suggestion first.
-  return [...wallets, ...(withViews ? viewSuggestions(wanted) : []), ...tokens];
+  return [...wallets, ...(withViews ? viewSuggestions(views, wanted) : []), ...tokens];
 };

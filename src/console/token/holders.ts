@@ -46,19 +46,20 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
       <${Empty} title="The service lists no holder">It may not know the token, or not list holders on this chain: choose another chain above.<//>
     <//>`;
   const holders = items.map(({ node }) => node);
+  const isDated = holders.some(({ firstAcquired }) => firstAcquired !== null);
   const amountOf = ({ balance }: Holder): string =>
     decimals === null ? balance : `${formatUnits(balance, decimals)} ${symbol}`;
   return html`<${Distribution} holders=${holders} supply=${supply} isAll=${!hasMore} />
     <div class="table" tabindex="0" role="region" aria-label="Holders">
       <table class="holders">
-        <thead><tr><th scope="col" class="number">#</th><th scope="col">Wallet</th><th scope="col" class="number">Share</th><th scope="col" class="number">Balance</th><th scope="col">Since</th></tr></thead>
+        <thead><tr><th scope="col" class="number">#</th><th scope="col">Wallet</th><th scope="col" class="number">Share</th><th scope="col" class="number">Balance</th>${isDated && html`<th scope="col">Since</th>`}</tr></thead>
         <tbody>${holders.slice(0, shown).map(
           (holder, index) => html`<tr key=${holder.wallet.address}>
             <td class="number quiet">${index + 1}</td>
             <td><span class="holder"><${Avatar} address=${holder.wallet.address} size=${20} /><${Address} value=${holder.wallet.address} />${holder.hasInitiatedTransfer === false && html`<span class="tag">never sent it</span>`}</span></td>
             <td class="number">${percentText(shareOf([holder], supply))}</td>
             <td class="number">${amountOf(holder)}</td>
-            <td class="quiet">${holder.firstAcquired && html`<time datetime=${holder.firstAcquired} title=${formatUtc(holder.firstAcquired)}>${day.format(new Date(holder.firstAcquired))}</time>`}</td>
+            ${isDated && html`<td class="quiet">${holder.firstAcquired && html`<time datetime=${holder.firstAcquired} title=${formatUtc(holder.firstAcquired)}>${day.format(new Date(holder.firstAcquired))}</time>`}</td>`}
           </tr>`,
         )}</tbody>
       </table>

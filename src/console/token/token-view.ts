@@ -4,7 +4,8 @@ import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '..
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useChainNames, useChains } from '../chain-filter.ts';
-import { CopyButton, Empty, html, Placeholder } from '../components.ts';
+import { CopyButton, Empty, ExplorerLink, html, Placeholder, PricesOfNow } from '../components.ts';
+import { OnChain, useExplorer } from '../explorers.ts';
 import { formatPrice, formatUnits, formatUsd, nativeSymbol, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, navigate, route } from '../route.ts';
@@ -42,7 +43,7 @@ export const TokenView = () => {
   return html`<div class="stack token">
     ${
       place
-        ? html`<${TokenPage} key=${placeText(place)} place=${place} />`
+        ? html`<${OnChain} chainId=${place.chainId}><${TokenPage} key=${placeText(place)} place=${place} /><//>`
         : html`<${Empty} title="This link names no token">Expected the id of a chain and an address, 8453:0x…, or 8453:native for the chain’s own currency, got ${text === '' ? 'nothing' : `“${shorten(text, 60)}”`}. Search for it here.<//>
             <${LookUp} />`
     }
@@ -56,6 +57,7 @@ const TokenPage = ({ place }: { place: TokenPlace }) => {
   const load = useCallback((signal: AbortSignal) => send(Operation, { token }, signal), [token]);
   const { data, problems, isLoading, retry } = useAnswer(load);
   const market = data?.token?.market ?? null;
+  const hasHistory = useExplorer() === null;
   const symbol = market?.symbol;
   useEffect(() => {
     if (symbol) document.title = `${shorten(symbol, 40)} · EVM gateway`;
@@ -68,7 +70,7 @@ const TokenPage = ({ place }: { place: TokenPlace }) => {
       <//>`;
   return html`<${Head} place=${place} market=${market} />
     <${Price} market=${market} />
-    <${PriceHistory} token=${token} />
+    ${hasHistory ? html`<${PriceHistory} token=${token} />` : html`<${PricesOfNow} chainIds=${[place.chainId]} />`}
     ${place.address !== null && html`<${Holders} token=${token} supply=${market.totalSupply} decimals=${market.decimals} symbol=${shorten(market.symbol ?? '', 20)} />`}`;
 };
 
@@ -98,7 +100,7 @@ const Head = ({ place, market }: HeadProps) => {
         ${chains.map((chain) => html`<option key=${chain.chainId} value=${chain.chainId}>${nameOf(chain.chainId)}</option>`)}
       </select>
     </label>
-    ${address !== null && html`<p class="token-address"><span class="hex">${address}<${CopyButton} text=${address} label="address of the token" /></span> <a href=${hrefOf('wallet', [address])}>Open as a wallet</a></p>`}
+    ${address !== null && html`<p class="token-address"><span class="hex">${address}<${CopyButton} text=${address} label="address of the token" /><${ExplorerLink} path=${`token/${address}`} /></span> <a href=${hrefOf('wallet', [address])}>Open as a wallet</a></p>`}
   </header>`;
 };
 
@@ -125,7 +127,7 @@ const Price = ({ market }: { market: Market }) => {
     <h3 id="token-price" class="visually-hidden">Price</h3>
     <div class="token-price">
       <p class="figure">${priceUsd === null ? 'No price' : formatPrice(priceUsd)}</p>
-      <ul class="changes">${priceHistory.map(({ hoursAgo, changeRatio }) => html`<li key=${hoursAgo}><${ChangeOf} hoursAgo=${hoursAgo} ratio=${changeRatio} /></li>`)}</ul>
+      ${priceHistory.some(({ changeRatio }) => changeRatio !== null) && html`<ul class="changes">${priceHistory.map(({ hoursAgo, changeRatio }) => html`<li key=${hoursAgo}><${ChangeOf} hoursAgo=${hoursAgo} ratio=${changeRatio} /></li>`)}</ul>`}
     </div>
     ${
       figures.length > 0 &&

@@ -35,8 +35,11 @@ const Known = ({ card }: { card: CollectibleCardFragment }) => {
   const { chain, contractAddress, tokenId, balance, lastAcquired, lastSalePrice } = card;
   return html`<${Facts} facts=${[
     ['Chain', inWords(shorten(chain, 40))],
-    ['Contract', html`<${Address} value=${contractAddress} />`],
-    ['Token id', html`<${Hash} value=${tokenId} label="token id" />`],
+    ['Contract', html`<${Address} value=${contractAddress} page="token" />`],
+    [
+      'Token id',
+      html`<${Hash} value=${tokenId} label="token id" path=${`token/${contractAddress}/instance/${tokenId}`} />`,
+    ],
     ['Amount', formatUnits(balance, 0)],
     ['Acquired', lastAcquired && html`<${Time} value=${lastAcquired} />`],
     ['Last sale', lastSalePrice && `${shorten(lastSalePrice, 40)} in the service’s unit`],

@@ -1,7 +1,8 @@
 import { type CollectibleCardFragment, WalletCollectibles } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import { useChainCount } from '../chain-filter.ts';
 import { Address, html } from '../components.ts';
+import { usePrice } from '../cost/prices.ts';
+import { OnChain } from '../explorers.ts';
 import { counted, formatUnits, inWords, shorten, shortHex } from '../format.ts';
 import { useParam } from '../route.ts';
 import { CollectibleDetails, CollectiblePicture, collectibleTitle } from './collectible-details.ts';
@@ -23,14 +24,14 @@ export const Collectibles = ({ address, chainIds }: PanelProps) => {
   const [spam, setSpam] = useParam('spam');
   const includeSpam = spam === 'shown';
   const [open, setOpen] = useParam('open');
-  const chains = useChainCount(chainIds);
+  const { computeUnits } = usePrice(['collectibles'], chainIds);
   const collectibles = useWalletList(COLLECTIBLES, { address, chainIds, includeSpam });
   const { nodes } = collectibles;
   const opened = nodes.find(({ id }) => id === open);
 
   const estimate = (shown: number): Estimate => {
     const requests = shown <= ITEMS_OF_FIRST_REQUEST ? 1 : 0;
-    return { requests, computeUnits: requests * chains };
+    return { requests, computeUnits: requests * (computeUnits ?? 0) };
   };
   return html`<div class="stack">
     <${ListHead} list=${collectibles}>
@@ -40,7 +41,7 @@ export const Collectibles = ({ address, chainIds }: PanelProps) => {
     <${ListBody} list=${collectibles} what="collectibles" kind="card" empty="No collectible on these chains">
       ${[...Map.groupBy(nodes, collectionOf)].map(([key, cards]) => html`<${Collection} key=${key} cards=${cards} onOpen=${setOpen} />`)}
     <//>
-    ${opened && html`<${CollectibleDetails} card=${opened} onClose=${() => setOpen('')} />`}
+    ${opened && html`<${OnChain} chainId=${opened.chainId}><${CollectibleDetails} card=${opened} onClose=${() => setOpen('')} /><//>`}
   </div>`;
 };
 
@@ -58,19 +59,19 @@ const collectionTitle = ({ name, symbol, contractAddress }: Card): string =>
 const Collection = ({ cards, onOpen }: { cards: readonly Card[]; onOpen: (id: string) => void }) => {
   const [first] = cards;
   if (!first) return null;
-  const { chain, contractAddress, tokenStandardName, symbol } = first;
+  const { chain, chainId, contractAddress, tokenStandardName, symbol } = first;
   // Some items have no name.
   const title = collectionTitle(cards.find(({ name }) => name) ?? first);
-  return html`<section class="stack collection" aria-label=${`Collection ${title}`}>
+  return html`<${OnChain} chainId=${chainId}><section class="stack collection" aria-label=${`Collection ${title}`}>
     <header class="bar">
       <h3>${title}</h3>
       <span class="quiet">${counted(cards.length, 'item', 'items')} loaded</span>
       <span class="tag">${inWords(shorten(chain, 40))}</span>
       ${tokenStandardName && html`<span class="tag">${shorten(tokenStandardName, 20)}</span>`}
-      <span class="quiet push">${symbol && html`${shorten(symbol, 20)} `}<${Address} value=${contractAddress} /></span>
+      <span class="quiet push">${symbol && html`${shorten(symbol, 20)} `}<${Address} value=${contractAddress} page="token" /></span>
     </header>
     <ul class="cards">${cards.map((card) => html`<${CollectibleCard} key=${card.id} card=${card} onOpen=${() => onOpen(card.id)} />`)}</ul>
-  </section>`;
+  </section><//>`;
 };
 
 /** One collectible. All of it is the button that opens the rest. */

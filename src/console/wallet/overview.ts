@@ -5,7 +5,7 @@ import { type Delivery, followDeliveries } from '../api/live-feed.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useChainNames, useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
-import { Empty, html, Placeholder, Time, useNow } from '../components.ts';
+import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
 import { counted, formatChange, formatUsdBriefly, shorten, sumOf } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
@@ -75,6 +75,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
         without DeFi positions.${' '}
         <button type="button" onClick=${onRefresh}>Refresh <${PriceTag} of=${['balances']} chainIds=${chainIds} /></button>
       </p>
+      <${PricesOfNow} chainIds=${portfolio.byChain.map(({ chainId }) => chainId)} />
       <${LeftOut} portfolio=${portfolio} nameOf=${nameOf} />
     </div>
     ${
@@ -88,18 +89,21 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
 const SPANS: Readonly<Record<number, string>> = { 24: '24 hours', 168: '7 days' };
 
 /** What the amounts of now were worth at earlier prices. */
-const Changes = ({ changes }: { changes: NonNullable<Portfolio['change']> }) =>
-  html`<ul class="changes">
-    ${changes.map(({ hoursAgo, changeUsd, changeRatio, unpricedBalances }) => {
-      if (!(hoursAgo in SPANS)) return null;
+const Changes = ({ changes }: { changes: NonNullable<Portfolio['change']> }) => {
+  // Without a ratio, nothing of it had a price then.
+  const known = changes.filter(({ hoursAgo, changeRatio }) => hoursAgo in SPANS && changeRatio !== null);
+  if (known.length === 0) return null;
+  return html`<ul class="changes">
+    ${known.map(({ hoursAgo, changeUsd, changeRatio, unpricedBalances }) => {
       const isDown = changeUsd.startsWith('-');
       const hint = `The amounts of now at the prices of ${SPANS[hoursAgo]} ago${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance has', 'balances have')} no price of then and is on neither side` : ''}.`;
       return html`<li key=${hoursAgo} title=${hint}>
         <span class="quiet">${SPANS[hoursAgo]}</span>${' '}
-        <span class=${/^-?0(\.0*)?$/.test(changeUsd) ? '' : isDown ? 'bad' : 'good'}>${changeRatio === null ? '' : html`${formatChange(changeRatio)} `}<span class="amount">${isDown ? '−' : '+'}${formatUsdBriefly(changeUsd.replace('-', ''))}</span></span>
+        <span class=${/^-?0(\.0*)?$/.test(changeUsd) ? '' : isDown ? 'bad' : 'good'}>${formatChange(changeRatio ?? '0')} <span class="amount">${isDown ? '−' : '+'}${formatUsdBriefly(changeUsd.replace('-', ''))}</span></span>
       </li>`;
     })}
   </ul>`;
+};
 
 type LeftOutProps = { portfolio: Portfolio; nameOf: (chainId: number) => string };
 

@@ -5,7 +5,8 @@ import { symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
 import { useChainNames } from '../chain-filter.ts';
-import { CopyButton, Empty, html } from '../components.ts';
+import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
+import { OnChain } from '../explorers.ts';
 import {
   compareDecimals,
   formatChange,
@@ -210,6 +211,7 @@ const Heading = ({ column, by, onSort }: { column: Column; by: string; onSort: (
 /** A table of tokens that its headings sort, a hundred rows at first. */
 const TokenTable = ({ title, rows, total, by, onSort, isLeft }: TableProps) => {
   const [count, setCount] = useState(STEP);
+  const hasChange = rows.some(({ change }) => change !== null);
   const heading = (id: string) => {
     const column = COLUMNS.find((known) => known.id === id);
     return column && html`<${Heading} column=${column} by=${by} onSort=${onSort} />`;
@@ -218,8 +220,8 @@ const TokenTable = ({ title, rows, total, by, onSort, isLeft }: TableProps) => {
     <h3>${title}</h3>
     <div class="table" tabindex="0" role="region" aria-label=${title}>
       <table class="token-table">
-        <thead><tr>${heading('token')}${heading('chain')}${heading('price')}${heading('change')}<th scope="col" class="number">Amount</th>${heading('value')}<th scope="col" class=${isLeft ? '' : 'number'}>${isLeft ? 'Why it is left out' : 'Share'}</th></tr></thead>
-        <tbody>${rows.slice(0, count).map((row) => html`<${TokenRow} key=${row.balance.id} row=${row} total=${total} />`)}</tbody>
+        <thead><tr>${heading('token')}${heading('chain')}${heading('price')}${hasChange && heading('change')}<th scope="col" class="number">Amount</th>${heading('value')}<th scope="col" class=${isLeft ? '' : 'number'}>${isLeft ? 'Why it is left out' : 'Share'}</th></tr></thead>
+        <tbody>${rows.slice(0, count).map((row) => html`<${TokenRow} key=${row.balance.id} row=${row} total=${total} hasChange=${hasChange} />`)}</tbody>
       </table>
     </div>
     ${rows.length > count && html`<button type="button" onClick=${() => setCount(count + STEP)}>Show ${formatCount(Math.min(STEP, rows.length - count))} more of ${formatCount(rows.length)}: free</button>`}
@@ -243,17 +245,17 @@ const Share = ({ value, total }: { value: string; total: string }) => {
   return html`<span class="of-total">${share > 0 && share < 0.001 ? '<0.1%' : percent.format(share)}<svg viewBox=${`0 0 ${BAR} 6`} width=${BAR} height="6" aria-hidden="true"><rect width=${BAR} height="6" rx="3" class="is-whole" /><rect width=${Math.max(0, Math.min(1, share)) * BAR} height="6" rx="3" /></svg></span>`;
 };
 
-const TokenRow = ({ row, total }: { row: Row; total: string }) => {
+const TokenRow = ({ row, total, hasChange }: { row: Row; total: string; hasChange: boolean }) => {
   const { balance, symbol, chain, change, reason } = row;
   const { amount, token, priceUsd, valueUsd } = balance;
   const { shown, exact } = amountOf(amount, token);
-  return html`<tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
-    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol, id: token.id }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /></span>`}</span></span></span></th>
+  return html`<${OnChain} chainId=${balance.chainId}><tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
+    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol, id: token.id }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
     <td class="is-chain"><span class="tag">${chain}</span></td>
     <td class="number is-price">${priceUsd === null ? '—' : formatUsdBriefly(priceUsd)}</td>
-    <td class="number is-change">${change === null ? '—' : html`<span class=${toneOf(change)}>${formatChange(change)}</span>`}</td>
+    ${hasChange && html`<td class="number is-change">${change === null ? '—' : html`<span class=${toneOf(change)}>${formatChange(change)}</span>`}</td>`}
     <td class="number is-amount" title=${exact}>${shown}</td>
     <td class="number is-value">${valueUsd === null ? '—' : html`<span class=${reason === null ? '' : 'quiet'}>${formatUsdBriefly(valueUsd)}</span>`}</td>
     <td class=${reason === null ? 'number is-share' : 'reason'}>${reason ?? (valueUsd !== null && html`<${Share} value=${valueUsd} total=${total} />`)}</td>
-  </tr>`;
+  </tr><//>`;
 };

@@ -3,6 +3,7 @@ import { type TransactionRowFragment, WalletTransactions } from '../__generated_
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
 import { Address, Hash, html, Time, useNow } from '../components.ts';
+import { OnChain } from '../explorers.ts';
 import { formatUnits, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { useParam } from '../route.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
@@ -76,7 +77,7 @@ const TransactionRow = ({
   const wasOpened = useRef(false);
   if (isOpen) wasOpened.current = true;
   const details = `details-${address}-${transaction.id}`;
-  return html`<li class=${success === false ? 'transaction is-failed' : 'transaction'} data-hash=${hash}>
+  return html`<${OnChain} chainId=${chainId}><li class=${success === false ? 'transaction is-failed' : 'transaction'} data-hash=${hash}>
     <div class="bar">
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>
@@ -86,11 +87,11 @@ const TransactionRow = ({
     <div class="bar quiet">
       <span class="tag">${inWords(shorten(chain, 40))}</span>
       <${Time} value=${blockTime} now=${now} />
-      <${Hash} value=${hash} label="transaction hash" />
+      <${Hash} value=${hash} label="transaction hash" path=${`tx/${hash}`} />
       <button type="button" class="more push" aria-expanded=${isOpen} aria-controls=${wasOpened.current ? details : undefined} onClick=${onToggle}>Details<span class="visually-hidden"> of ${shortHex(hash)}</span></button>
     </div>
     ${wasOpened.current && html`<div id=${details} hidden=${!isOpen}><${TransactionDetails} item=${item} address=${address} chainIds=${chainIds} onReload=${onReload} /></div>`}
-  </li>`;
+  </li><//>`;
 };
 
 type Parties = Pick<TransactionRowFragment, 'from' | 'to'>;

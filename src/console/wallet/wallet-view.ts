@@ -5,9 +5,15 @@ import { Activity } from '../activity/activity.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
+<<<<<<< HEAD
+import { ChainFilter, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
+import { CopyButton, Dialog, ExplorerLink, html, panelId, type Tab, TabList, tabId } from '../components.ts';
+=======
 import { ChainFilter, isSupported, useChainIds, useChains } from '../chain-filter.ts';
 import { CopyButton, Dialog, html, panelId, type Tab, TabList, tabId } from '../components.ts';
+>>>>>>> main
 import { type Priced, priceOf } from '../cost/prices.ts';
+import { OnChain, useDelivers } from '../explorers.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
 import {
@@ -146,6 +152,7 @@ type HeadProps = { address: string; shown: readonly string[] };
 const Head = ({ address, shown }: HeadProps) => {
   const title = useLabel(address) ?? shortHex(address);
   const hasNames = isSupported(useChains(), 'NAMES');
+  const delivers = useDelivers();
   const others = shown.filter((other) => other !== address);
   const rest = Object.fromEntries(route.get().params);
   return html`<section class="panel wallet-head" aria-labelledby=${`wallet-${address}`}>
@@ -153,14 +160,28 @@ const Head = ({ address, shown }: HeadProps) => {
     <div class="who">
       <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
       <p class="quiet">${hasNames && html`<${Name} address=${address} />`}<code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
+      <${InExplorers} address=${address} />
     </div>
     ${others.length > 0 && html`<a class="button" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
     <div class="bar">
-      <${WatchButton} address=${address} title=${title} />
-      <a class="button" href=${hrefOf('live', [], { address })}>Live events<span class="visually-hidden"> of ${title}</span></a>
+      ${
+        delivers &&
+        html`<${WatchButton} address=${address} title=${title} />
+          <a class="button" href=${hrefOf('live', [], { address })}>Live events<span class="visually-hidden"> of ${title}</span></a>`
+      }
       <${EditLabel} address=${address} />
     </div>
   </section>`;
+};
+
+const MOST_EXPLORERS = 6;
+
+/** Links to the explorers' own pages of a wallet, by chain. */
+const InExplorers = ({ address }: { address: string }) => {
+  const nameOf = useChainNames();
+  const explored = useChains().filter(({ explorer }) => (explorer?.url ?? null) !== null);
+  if (explored.length === 0) return null;
+  return html`<p class="bar quiet">In the explorer: ${explored.slice(0, MOST_EXPLORERS).map(({ chainId }) => html`<${OnChain} key=${chainId} chainId=${chainId}><${ExplorerLink} path=${`address/${address}`}>${nameOf(chainId)}<//><//>`)}</p>`;
 };
 
 /** The primary name of a wallet, which whoever owns it chose. */

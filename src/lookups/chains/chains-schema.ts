@@ -2,8 +2,8 @@ import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import type { ChainLookup } from '../../upstream/parse/fields.ts';
-import type { ChainIndex as ChainIndexShape, ChainTraces as ChainTracesShape } from './chains.ts';
-import type { Chain as ChainShape } from './known-chains.ts';
+import type { ChainExplorer as ChainExplorerShape, Chain as ChainShape } from './known-chains.ts';
+import type { ChainIndex as ChainIndexShape, ChainTraces as ChainTracesShape } from './read-chains.ts';
 
 const Lookup = builder.enumType('Lookup', {
   description: 'What the service may offer for a chain.',
@@ -81,6 +81,19 @@ const ChainIndex = builder.objectRef<ChainIndexShape>('ChainIndex').implement({
   }),
 });
 
+const ChainExplorer = builder.objectRef<ChainExplorerShape>('ChainExplorer').implement({
+  description:
+    'A block explorer from which the service has the data of a chain. Its licence may ask for its name beside the data.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'The name of the explorer, such as `Blockscout`.' }),
+    url: t.exposeString('url', {
+      nullable: true,
+      description:
+        'Where its pages are, without a slash at the end: those of a transaction are below it at `/tx/`, of an address at `/address/`, of a token at `/token/`. Null where the service does not say it.',
+    }),
+  }),
+});
+
 export const Chain = builder.objectRef<ChainShape>('Chain').implement({
   description: 'A chain that this gateway knows.',
   fields: (t) => ({
@@ -101,6 +114,13 @@ export const Chain = builder.objectRef<ChainShape>('Chain').implement({
       description:
         "The lookups that the service offers for the chain. It costs nothing. Null when the service's list of chains can't be read, or does not say it.",
       resolve: (chain, _args, { chainSupports }) => chainSupports(chain),
+    }),
+    explorer: t.field({
+      type: ChainExplorer,
+      nullable: true,
+      description:
+        "The block explorer from which the service has the chain's data. Its prices are of now, without a history, and nothing is delivered of its chains. It costs nothing. Null where the service has the data from elsewhere, or does not say it, as hosted services don't.",
+      resolve: ({ explorer }) => explorer ?? null,
     }),
     index: t.field({
       type: ChainIndex,

@@ -1,26 +1,13 @@
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import type { Clock } from '../../lib/deadlines.ts';
 import { closestMatch } from '../../lib/edits.ts';
-import { isObject } from '../../lib/json/exact-json.ts';
 import type { UpstreamClient } from '../../upstream/client/client.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { RequestScope } from '../../upstream/client/request.ts';
 import type { ChainFacts, ChainTable } from '../../upstream/parse/derived.ts';
-import {
-  CHAIN_LOOKUPS,
-  type ChainLookup,
-  MalformedFieldError,
-  malformed,
-  OWN_LOOKUPS,
-  type Reader,
-  readChainId,
-  readInteger,
-  readString,
-  readTime,
-  readTokenDecimals,
-  readWebUrl,
-} from '../../upstream/parse/fields.ts';
-import { type Chain, KNOWN_CHAINS, KNOWN_CURRENCIES, type NativeCurrency } from './known-chains.ts';
+import { type ChainLookup, OWN_LOOKUPS } from '../../upstream/parse/fields.ts';
+import { type Chain, KNOWN_CHAINS, KNOWN_CURRENCIES } from './known-chains.ts';
+import { type ChainIndex, type ChainList, readChainList } from './read-chains.ts';
 
 /** The chains that this gateway knows, looked up by name and checked by id and tag. */
 export type Chains = ChainTable & {
@@ -136,9 +123,6 @@ export const offered = <Result>(
     : reading.catch((error: unknown) => {
         throw error instanceof UpstreamError && error.status === 404 ? notOffered(lookup) : error;
       });
-/** Characters of a reason. */
-const MAX_REASON = 300;
-
 /** Two edits are a misspelling, and one in a text of up to 5 characters. */
 const nearest = (text: string, candidates: readonly string[]): string | null =>
   closestMatch(text, candidates, text.length > 5 ? 2 : 1);
@@ -151,20 +135,6 @@ const STALE_MS = 24 * FRESH_MS;
 const RETRY_MS = 60_000;
 /** For how long a list is fresh that says how far its indexes are. */
 const INDEX_FRESH_MS = 2_000;
-
-/** How far the service's index of a chain is. Numbers are those of blocks; null is what it does not say. */
-export type ChainIndex = {
-  readonly head: string | null;
-  readonly headTime: string | null;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly behind: string | null;
-  readonly traces: ChainTraces | null;
-  readonly problem: string | null;
-};
-
-/** How far the service's traces of a chain are; null is what it does not say. */
-export type ChainTraces = { readonly behind: string | null; readonly problem: string | null };
 
 export type ChainSource = {
   /** The chains that this gateway knows at the moment. */
@@ -198,11 +168,8 @@ type Options = {
   readonly now: Clock;
 };
 
-type Listed = {
+type Listed = Pick<ChainList, 'indexes' | 'leavesOut'> & {
   readonly chains: Chains;
-  /** By the ids of chains. Hosted services say nothing of an index. */
-  readonly indexes: ReadonlyMap<number, ChainIndex>;
-  readonly leavesOut: ReadonlySet<string>;
   /** Whether what it says of lookups will stay. */
   readonly isSettled: boolean;
   readonly readAt: number;
@@ -240,7 +207,7 @@ export const createChainSource = ({
     readAgainAt = now() + RETRY_MS;
     try {
       const readAt = now();
-      const { chains, isTelling, ...rest } = readList(await read());
+      const { chains, isTelling, ...rest } = readChainList(await read());
       const isSettled = !chains.some(({ isEmpty }) => isEmpty);
       listed = { chains: createChains(chains, extra), ...rest, isSettled, readAt };
       readAgainAt = now() + (isSettled ? FRESH_MS : INDEX_FRESH_MS);
@@ -313,93 +280,3 @@ export const readChainsOf =
     );
     return body;
   };
-
-/** Reads the service's list. Leaves out items that are not chains. Throws MalformedFieldError for a list without chains. */
-const readList = (
-  body: unknown,
-): Pick<Listed, 'indexes' | 'leavesOut'> & {
-  readonly chains: readonly Chain[];
-  readonly isTelling: boolean;
-} => {
-  const list = isObject(body) ? body.chains : body;
-  const items = Array.isArray(list) ? list.flatMap(readItem) : [];
-  if (items.length === 0) throw malformed('chains', 'a list of chains', list);
-  const chains = items.map(({ chain }) => chain);
-  // Another deployment's list does not say what it supports.
-  const saysSupport = chains.some(({ supports }) => supports?.length !== 0);
-  return {
-    chains: saysSupport ? chains : chains.map((chain) => ({ ...chain, supports: null })),
-    // Only a service whose requests are free: more of them are made then.
-    isTelling: isObject(body) && body.free === true && typeof body.changes === 'string',
-    leavesOut: new Set(isObject(body) && Array.isArray(body.optional) ? body.optional.map(String) : []),
-    indexes: new Map(items.flatMap(({ chain, index }) => (index === null ? [] : [[chain.chainId, index]]))),
-  };
-};
-
-type Item = { readonly chain: Chain; readonly index: ChainIndex | null };
-
-const readItem = (item: unknown): readonly Item[] => {
-  if (!isObject(item)) return [];
-  const { name, tags } = item;
-  const chainId = orNull(readChainId, item.chain_id ?? item.id);
-  const itsName = orNull(readString, name);
-  if (chainId === null || itsName === null) return [];
-  const index = readIndex(item.index);
-  const chain: Chain = {
-    chainId,
-    name: itsName,
-    tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
-    native: readCurrency(item.native),
-    supports: CHAIN_LOOKUPS.filter((lookup) => {
-      const support = item[lookup.toLowerCase()];
-      return isObject(support) && support.supported === true;
-    }),
-    reasons: new Map(
-      CHAIN_LOOKUPS.flatMap((lookup) => {
-        const support = item[lookup.toLowerCase()];
-        const reason = isObject(support) ? orNull(readString, support.reason) : null;
-        return reason === null ? [] : [[lookup, reason.slice(0, MAX_REASON)] as const];
-      }),
-    ),
-    isIndexed: index !== null,
-    isEmpty: index !== null && index.from === null,
-  };
-  return [{ chain, index }];
-};
-
-/** The currency of a chain; null if the list does not say it, as those of hosted services don't. */
-const readCurrency = (native: unknown): NativeCurrency | null => {
-  if (!isObject(native)) return null;
-  const symbol = orNull(readString, native.symbol);
-  const decimals = readTokenDecimals(native.decimals);
-  if (symbol === null || decimals === null) return null;
-  return { symbol, decimals, name: orNull(readString, native.name), logo: readWebUrl(native.logo) };
-};
-
-const readIndex = (index: unknown): ChainIndex | null => {
-  if (!isObject(index)) return null;
-  return {
-    head: orNull(readInteger, index.head),
-    headTime: orNull(readTime, index.headTime),
-    from: orNull(readInteger, index.indexedFrom),
-    to: orNull(readInteger, index.indexedTo),
-    behind: orNull(readInteger, index.behind),
-    traces: readTraces(index.traces),
-    problem: orNull(readString, index.problem),
-  };
-};
-
-const readTraces = (traces: unknown): ChainTraces | null =>
-  isObject(traces)
-    ? { behind: orNull(readInteger, traces.behind), problem: orNull(readString, traces.problem) }
-    : null;
-
-/** What `read` makes of a value; null for a malformed one. */
-const orNull = <Value>(read: Reader<Value>, value: unknown): Value | null => {
-  try {
-    return read(value, 'chains');
-  } catch (error) {
-    if (error instanceof MalformedFieldError) return null;
-    throw error;
-  }
-};

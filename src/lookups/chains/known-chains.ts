@@ -28,6 +28,15 @@ export type Chain = {
   readonly isEmpty?: boolean;
   /** As the service or a setting says it. Null or absent where neither does. */
   readonly native?: NativeCurrency | null;
+  /** The block explorer that the service has the chain's data from. Null or absent where it says none. */
+  readonly explorer?: ChainExplorer | null;
+};
+
+/** A block explorer, as people open it. */
+export type ChainExplorer = {
+  readonly name: string;
+  /** Where its pages are, without a slash at the end; null where the service does not say it. */
+  readonly url: string | null;
 };
 
 const tagged = (

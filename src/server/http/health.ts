@@ -41,10 +41,16 @@ export type HealthReport = {
   readonly degraded: readonly Reason[];
   /** How far the embedded index is with each chain; undefined in a gateway without an index. */
   readonly chains?: readonly object[] | undefined;
+  /** What its explorers have left and do; undefined in a gateway without any. */
+  readonly explorers?: readonly object[] | undefined;
 };
 
-/** What an embedded index says: why chains are not followed, and how far each is. */
-type IndexHealth = { readonly problems: readonly string[]; readonly chains: readonly object[] };
+/** What an embedded index says: why chains are not followed, how far each is, and what its explorers do. */
+type IndexHealth = {
+  readonly problems: readonly string[];
+  readonly chains: readonly object[];
+  readonly explorers?: readonly object[] | undefined;
+};
 
 /** Something that a gateway must be able to do. */
 type ReadinessCheck = {
@@ -108,14 +114,15 @@ export const createHealthEndpoints = ({
       failed: failed.filter((one) => one !== null),
       degraded: [...degradations(), ...problems],
       chains: indexed?.chains,
+      explorers: indexed?.explorers,
     };
   };
   const ready = async (): Promise<HealthResponse> => {
-    const { failed, degraded, chains } = await (stopping ? report : (reportOfAll ?? report))();
-    if (failed.length > 0) return json(503, { status: 'not ready', reasons: failed, chains });
+    const { failed, degraded, ...rest } = await (stopping ? report : (reportOfAll ?? report))();
+    if (failed.length > 0) return json(503, { status: 'not ready', reasons: failed, ...rest });
     return degraded.length > 0
-      ? json(200, { status: 'degraded', reasons: degraded, chains })
-      : json(200, { status: 'ready', chains });
+      ? json(200, { status: 'degraded', reasons: degraded, ...rest })
+      : json(200, { status: 'ready', ...rest });
   };
 
   return {

@@ -56,7 +56,7 @@ describe('balance changes', () => {
   test('have exact amounts beyond 2^53', async () => {
     const before = 2n ** 200n + 1n;
     const [item] = await changes([ALICE], {
-      effects: [nativeTransfer({ balances: { from: { before, after: 1n }, to: null } })],
+      effects: [nativeTransfer({ value: before - 1n, balances: { from: { before, after: 1n }, to: null } })],
     });
     expect(item).toMatchObject({ amount_before: before.toString(), amount_delta: (1n - before).toString() });
     expect(item?.asset).toMatchObject({ token_address: null, symbol: 'ETH', decimals: 18 });

@@ -61,7 +61,9 @@ test('a chain that is not hosted is named, once in the log, and beside what the 
   const { gateway, hosted } = opened;
   const { wallet } = await gateway.data<Lists>(LISTS, { address: WALLET });
   expect(new Set(wallet.transactions.nodes.map(({ chainId }) => chainId))).toEqual(new Set([1, 8453]));
-  expect(wallet.transactions.partialErrors.warnings).toMatchObject([{ chain_ids: [5] }]);
+  expect(wallet.transactions.partialErrors.warnings).toMatchObject([
+    { code: 'CHAIN_NOT_SERVED', chain_ids: [5] },
+  ]);
   const named = () => gateway.logLines.filter((line) => line.includes('an explorer does not answer'));
   await expect.poll(() => named().length).toBe(1);
   expect(named().join()).toContain('not part of the hosted API');
@@ -69,4 +71,49 @@ test('a chain that is not hosted is named, once in the log, and beside what the 
   expect(hosted.requests.filter(({ path }) => path.endsWith('/logs'))).toEqual([]);
   expect(gateway.logLines.join()).not.toContain(KEY);
   expect(hosted.requests.every(({ target }) => !target.includes(KEY))).toBe(true);
+});
+
+test('a chain says which explorer it is of, and where its pages are, but no URL that may be a secret', async () => {
+  await using gateway = await startGateway(
+    {
+      BLOCKSCOUT: '1,5,100=http://127.0.0.1:9/,137=http://127.0.0.1:9/secret',
+      BLOCKSCOUT_API_KEY: KEY,
+      BLOCKSCOUT_URL: 'http://127.0.0.1:9',
+    },
+    { readsChains: true },
+  );
+  const explorers = async () => {
+    const { chains } = await gateway.data<{ chains: { chainId: number; explorer: object | null }[] }>(
+      '{ chains { chainId explorer { name url } } }',
+    );
+    return chains.map(({ chainId, explorer }) => [chainId, explorer]);
+  };
+  const named = (url: string | null) => ({ name: 'Blockscout', url });
+  await expect.poll(explorers).toEqual([
+    [1, named('https://eth.blockscout.com')],
+    [5, named(null)],
+    [100, named('http://127.0.0.1:9')],
+    [137, named(null)],
+  ]);
+});
+
+test('a chain that is not hosted takes none of the others with it, however often it is asked for', async () => {
+  await using opened = await open();
+  const { gateway } = opened;
+  const transactions = `query ($address: Address!, $chains: [ChainId!]) {
+    wallet(address: $address) { transactions(first: 5, chainIds: $chains) { nodes { hash } } }
+  }`;
+  // More than open a circuit breaker.
+  for (let count = 0; count < 12; count += 1) {
+    const address = `0x${count.toString(16).padStart(40, '0')}`;
+    const { errors } = await gateway.query(transactions, { address, chains: [5] });
+    expect(errors).toMatchObject([
+      {
+        message: expect.stringContaining('is not part of the hosted API'),
+        extensions: { code: 'UPSTREAM_REJECTED', status: 400 },
+      },
+    ]);
+  }
+  const found = await gateway.data<Lists>(transactions, { address: WALLET, chains: [1] });
+  expect(found.wallet.transactions.nodes).not.toEqual([]);
 });

@@ -270,6 +270,23 @@ describe('what a node does not say yet is read once it does', () => {
     await expect.poll(() => compare(service, wrapped, { coin: true }).then(() => true, String)).toBe(true);
   });
 
+  test('where a reorg took back the last deposit, the one before says what they mean', async () => {
+    await using node = await startFaultyNode(anvil.url);
+    await using service = await open(node);
+    const wrapped = await deploy(anvil.url, 'WrappedNative');
+    await wrapped.mine('transfer', [bob, 0n]);
+    await service.indexed(await anvil.head());
+    silence(node);
+    await wrapped.mine('deposit', [], { value: 5n });
+    await wrapped.mine('deposit', [], { from: bob, value: 3n });
+    await expect.poll(async () => (await service.progress())[0]?.indexedTo).toBe(await anvil.head());
+    await anvil.rpc('anvil_reorg', 1, []);
+    await anvil.mine();
+    await service.indexed(await anvil.head());
+    node.faults.call = (_, ask) => ask();
+    await expect.poll(() => compare(service, wrapped, { coin: true }).then(() => true, String)).toBe(true);
+  });
+
   test('deposits, ranges and odd coins are, with their deliveries, and a reorg takes back what was read', async () => {
     await using node = await startFaultyNode(anvil.url);
     await using receiver = await startReceiver();

@@ -23,6 +23,9 @@ const index = observed(
 /** A chain's own currency, which no document has either. */
 const native = observed(record({}, { symbol: text, name: text, decimals: integer, logo: text }));
 
+/** The block explorer that the chain's data comes from: only this project's own service has such chains. */
+const explorer = observed(record({ name: text }, { url: text }));
+
 const support = record({ supported: flag });
 const chain = record(
   {
@@ -30,7 +33,7 @@ const chain = record(
     chain_id: is('a whole number', (value) => Number.isSafeInteger(value)),
     tags: listOf(openSet('default', 'mainnet', 'testnet', 'devnet', 'omni')),
   },
-  { ...Object.fromEntries(SUPPORTS.map((lookup) => [lookup, support])), native, index },
+  { ...Object.fromEntries(SUPPORTS.map((lookup) => [lookup, support])), native, explorer, index },
 );
 
 export const chains: Lookup = {

@@ -103,6 +103,10 @@ test.each(Object.entries(FAILURES))('%s is a failure', async (_what, beside) => 
 
 test.each([
   ['a warning of chains that are not supported', LASTING],
+  [
+    'a warning of chains that can not be served',
+    { warnings: [{ code: 'CHAIN_NOT_SERVED', chain_ids: [5] }] },
+  ],
   ['no error', { errors: {}, warnings: [] }],
   ['null', { errors: null, warnings: null }],
 ])('%s is none: the page is kept as any other', async (_what, beside) => {

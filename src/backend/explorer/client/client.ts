@@ -60,6 +60,8 @@ export type ExplorerClientOptions = {
   readonly timeoutMs?: number;
   /** Default: that of the system. */
   readonly clock?: Clock;
+  /** Hears of each success, as it came. */
+  readonly onAnswer?: (chainId: number, operation: string, body: unknown) => void;
   /** Makes the limits of one host. Default: those of this process. */
   readonly limitsOf?: (chain: ExplorerChain) => Limits;
 };
@@ -87,7 +89,7 @@ type Request = {
 };
 
 export const createExplorerClient = (options: ExplorerClientOptions): ExplorerClient => {
-  const { userAgent, timeoutMs = TIMEOUT_MS, clock = systemClock } = options;
+  const { userAgent, timeoutMs = TIMEOUT_MS, clock = systemClock, onAnswer = () => {} } = options;
   const { limitsOf = ({ isHosted }) => createLimits(isHosted, clock) } = options;
   const http = createHttp(userAgent);
   const flights = createFlights<unknown>(clock);
@@ -125,7 +127,9 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
       throw new ExplorerError(chain.id, answer.fault);
     }
     const sent = sentOf(chain, operation.style, query, clock.now());
-    return bodyOf(chain, answer, sent, limits, operation.credits);
+    const body = bodyOf(chain, answer, sent, limits, operation.credits);
+    onAnswer(chain.id, operation.name, body);
+    return body;
   };
 
   const attempts = async (request: Request, url: URL, client: string, flight: Flight): Promise<unknown> => {

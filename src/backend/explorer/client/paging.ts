@@ -137,4 +137,5 @@ const readRows = <Parameters, Row>(
 
 const pending = z.object({ block_number: z.null(), timestamp: z.null() });
 
-const isPending = (item: unknown): boolean => pending.safeParse(item).success;
+/** Whether a row is of a transaction that is in no block yet. */
+export const isPending = (item: unknown): boolean => pending.safeParse(item).success;

@@ -18,7 +18,7 @@ import {
   readingsAfter,
   saidIn,
 } from './outcome.ts';
-import { formsIn, NO_SAMPLE, sampleOf } from './seen.ts';
+import { formsIn, NO_SAMPLE, type Sample, sampleOf } from './seen.ts';
 import { judge, openQuestions } from './verdict.ts';
 
 /** The balances at the ends of blocks, by their hashes. */
@@ -34,6 +34,8 @@ type MetadataOptions = {
   readonly report?: (chainId: number, problem: unknown) => void;
   /** Asks for what must be known before the logs of a contract are read in another way. */
   readonly prepare?: (chainId: number, contract: Hex, after: Readings) => Promise<BalancesAt>;
+  /** What a contract is asked about, in place of what it was first seen with if that is gone. */
+  readonly sample?: (chainId: number, contract: Hex, known: Sample) => Sample;
   /** Called when the logs of a contract are read in another way than before, or that is settled, in the transaction that stores it. */
   readonly revise?: (chainId: number, contract: Hex, revision: Revision, known: BalancesAt) => void;
   /** Goes on with what `revise` has left, for a turn. Returns the contracts of which something is left: they are not asked. */
@@ -75,7 +77,7 @@ export class Metadata {
   constructor(options: MetadataOptions) {
     this.#options = {
       ...{ patienceMs: 500, now: Date.now, report: () => {}, revise: () => {}, onAnswer: () => {} },
-      ...{ prepare: async () => NOTHING, goOn: () => [] },
+      ...{ prepare: async () => NOTHING, goOn: () => [], sample: (_chainId, _contract, known) => known },
       ...options,
     };
   }
@@ -191,13 +193,14 @@ export class Metadata {
 
   /** Rejects when the node fails, with what it said of some contracts kept. */
   async #ask(chainId: number, addresses: readonly Hex[]): Promise<void> {
-    const { contracts, prepare } = this.#options;
+    const { contracts, prepare, sample } = this.#options;
     const node = this.#options.nodes.get(chainId);
     if (node === undefined) return;
     const block = this.#newest.get(chainId);
     const asked = addresses.flatMap((address) => {
-      const row = contracts.row(chainId, address);
-      if (row === null) return [];
+      const found = contracts.row(chainId, address);
+      if (found === null) return [];
+      const row = { ...found, sample: sample(chainId, address, found.sample) };
       const open = row.forms & ~row.settled;
       return {
         address,

@@ -9,6 +9,7 @@ import {
   transactionOf,
 } from '../blocks/parse.ts';
 import type { Readings } from '../blocks/readings.ts';
+import { type Sample, sampleOf } from '../contracts/seen.ts';
 import type { Approvals } from './approvals.ts';
 import { blockId, blockOf, transactionId } from './database.ts';
 import { type Ledger, STANDARDS } from './ledger.ts';
@@ -134,6 +135,23 @@ export class Rereading {
         logs: transaction.logs.filter(({ address }) => address === contract),
       })),
     }));
+  }
+
+  /**
+   * What a contract is asked about: where the block of `known` was replaced, the newest one with logs of it that are not settled. A
+   * block that is not indexed yet may be still to come.
+   */
+  sample(chainId: number, contract: Hex, known: Sample): Sample {
+    const { chainOf, unsettled, blocks } = this.#options;
+    const { slot } = chainOf(chainId);
+    const isToCome = known.block > (blocks.range(slot)?.head.number ?? -1);
+    const isThere = () => blocks.hashOf(blockId(slot, known.block)) === known.hash;
+    if (known.hash === undefined || isToCome || isThere()) return known;
+    const [newest] = unsettled.below(slot, contract, NEWEST);
+    if (newest === undefined) return known;
+    const block = blockOf(newest.id);
+    const transactions = blocks.transactions(block).map(({ transaction }) => transaction);
+    return sampleOf({ ...blocks.reference(block), transactions }, contract);
   }
 
   /** The next transactions of a revision, the newest first, and whole blocks: a block is announced at once. */

@@ -1,0 +1,60 @@
+import { nextMidnight } from './client/answers.ts';
+import type { ExplorerClient } from './client/client.ts';
+import type { Fault } from './client/errors.ts';
+import type { ExplorerConfig } from './config.ts';
+
+/** What an explorer's client says of itself to its operator. Counts are those since it was started. */
+export type ExplorerFigures = {
+  /** `hosted`, or the first chain that it answers for: its URL may be private. */
+  readonly explorer: string;
+  readonly requests: { readonly waiting: number; readonly underWay: number };
+  /** The most requests in a second, nearly. */
+  readonly perSecond: number;
+  /** Null for an explorer without credits. */
+  readonly credits: {
+    /** Null while the explorer has not said it. */
+    readonly left: number | null;
+    /** When they are counted anew, in milliseconds since 1970. */
+    readonly resetAt: number;
+  } | null;
+  /** Why nothing is sent now, and until when; null while requests are. */
+  readonly pause: { readonly reason: Fault['kind']; readonly until: number } | null;
+  /** Of each operation that was asked. */
+  readonly operations: readonly {
+    readonly operation: string;
+    readonly requests: number;
+    /** By the table of the documentation. */
+    readonly credits: number;
+  }[];
+};
+
+/** The figures of each explorer that was asked so far. */
+export const figuresOf = (
+  { chains }: ExplorerConfig,
+  client: ExplorerClient,
+  now = Date.now(),
+): readonly ExplorerFigures[] =>
+  client.state().map(({ host, waiting, running, perSecond, creditsLeft, pause, spent }) => {
+    // The route in the style of Etherscan has a limit of its own, which its name has behind the host.
+    const [name, style] = host.split(' ');
+    const first = chains.find(({ baseUrl }) => new URL(baseUrl).host === name);
+    const isHosted = first?.isHosted ?? false;
+    return {
+      explorer: [isHosted ? 'hosted' : String(first?.id ?? 'unknown'), style].filter(Boolean).join(' '),
+      requests: { waiting, underWay: running },
+      perSecond,
+      credits: isHosted ? { left: creditsLeft, resetAt: nextMidnight(now) } : null,
+      pause: pause?.fault ? { reason: pause.fault.kind, until: pause.until } : null,
+      operations: [...spent].map(([operation, each]) => ({ operation, ...each })),
+    };
+  });
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** The figures of an explorer as `/health` says them. */
+export const healthOfExplorer = ({ credits, pause, operations, ...figures }: ExplorerFigures): object => ({
+  ...figures,
+  ...(credits !== null && { credits: { left: credits.left, resetAt: isoTime(credits.resetAt) } }),
+  ...(pause !== null && { pause: { reason: pause.reason, until: isoTime(pause.until) } }),
+  operations: credits === null ? operations.map(({ credits: _, ...each }) => each) : operations,
+});
