@@ -5,7 +5,8 @@ import type { AssetBalance, FailedChain, Part, Wanted } from '../source.ts';
 import type { Hex } from '../types.ts';
 import type { Lookup } from './client/chain.ts';
 import { OPERATIONS } from './client/operations.ts';
-import type { Cursor, Page } from './client/paging.ts';
+import type { Cursor } from './client/order.ts';
+import type { Page } from './client/paging.ts';
 import type { Explorer } from './explorer.ts';
 
 /** Explorers order tokens by their worth, which moves: pages in another order need all of them. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Collection, FailedChain, Holding, NftMetadata, Part, Place, Wanted } from '../source.ts';
 import type { Hex } from '../types.ts';
 import { OPERATIONS } from './client/operations.ts';
-import type { Cursor } from './client/paging.ts';
+import type { Cursor } from './client/order.ts';
 import type { Explorer } from './explorer.ts';
 
 type NftRow = z.output<typeof OPERATIONS.addressNft.row>;

@@ -4,7 +4,8 @@ import type { ExplorerChain, Lookup } from './client/chain.ts';
 import type { ExplorerClient } from './client/client.ts';
 import { ExplorerError, type Fault } from './client/errors.ts';
 import type { ItemOperation, ListOperation } from './client/operations.ts';
-import type { Cursor, Page } from './client/paging.ts';
+import type { Cursor } from './client/order.ts';
+import type { Page } from './client/paging.ts';
 import { Known } from './known.ts';
 
 /** Seconds until an explorer is asked again that failed: what it is told to wait for, it keeps itself. */

@@ -3,7 +3,7 @@ import type { FoundTokens, Holder, Holders, Wanted } from '../source.ts';
 import type { Hex } from '../types.ts';
 import type { Lookup } from './client/chain.ts';
 import { OPERATIONS } from './client/operations.ts';
-import type { Cursor } from './client/paging.ts';
+import type { Cursor } from './client/order.ts';
 import type { Explorer } from './explorer.ts';
 
 /** The supply of an ERC-20; null for any other token. Afterwards its price and its names are those of now. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../../src/backend/explorer/client/operations.ts';
-import type { Cursor } from '../../../src/backend/explorer/client/paging.ts';
+import type { Cursor } from '../../../src/backend/explorer/client/order.ts';
 import { madeUp, WALLET } from '../../support/blockscout/made-up.ts';
 import { startBlockscout } from '../../support/blockscout/server.ts';
 import { runs } from '../../support/runs.ts';

@@ -79,6 +79,11 @@ const sendKnown = async (anvil: Anvil, contracts: Deployed, users: readonly Hex[
     void (await contract.send(method, args, { from: alice, gas: GAS, ...options }));
   for (const each of [coin, other])
     for (const to of [alice, bob, pool.address]) await send(each, 'mint', [to, 1_000n]);
+  // Explorers know a token once it has moved.
+  await send(contracts.staked, 'mint', [alice, 1n]);
+  // Equal holders, who never give away anything.
+  for (const { address } of [contracts.multisig, contracts.creator])
+    await send(other, 'mint', [address, 77n]);
   await send(items, 'mintBatch', [alice, [1n, 1n, 2n], [5n, 6n, 7n]]);
   await send(items, 'safeBatchTransferFrom', [alice, bob, [1n, 2n], [3n, 4n], '0x']);
   await send(art, 'mint', [alice, 100n, '']);

@@ -5,16 +5,8 @@ import { createFlights, type Flight } from './flights.ts';
 import { createHttp } from './http.ts';
 import { createLimits, type Limits, type LimitsState } from './limits.ts';
 import { type ItemOperation, type ListOperation, OPERATIONS, type Query } from './operations.ts';
-import {
-  type Cursor,
-  type Dialect,
-  dialectOf,
-  MalformedError,
-  type Page,
-  parseAt,
-  queryOf,
-  readPage,
-} from './paging.ts';
+import type { Cursor } from './order.ts';
+import { type Dialect, dialectOf, MalformedError, type Page, parseAt, queryOf, readPage } from './paging.ts';
 import { createQueue, type Queue } from './queue.ts';
 
 /** What is known of one limit of requests: the hosted API's, or that of an instance. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Hex } from '../../types.ts';
-import { byAmount, byBlock, type Order } from './order.ts';
-import type { Cursor } from './paging.ts';
+import { byAmount, byBlock, type Cursor, type Order } from './order.ts';
 import {
   addressInfo,
   addressToken,

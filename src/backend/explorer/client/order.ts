@@ -1,4 +1,8 @@
-import type { Cursor } from './paging.ts';
+/**
+ * Where a page of a list begins: behind what its members name. The explorer makes them; `block_number` and `index` of any row do
+ * as well. What is null is not sent, and means the same to the explorer.
+ */
+export type Cursor = Readonly<Record<string, string | number | boolean | null>>;
 
 /** A place in a list: what comes later in the list has none that is greater. */
 type Key = readonly [bigint, bigint];

@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import type { Fault } from './errors.ts';
 import type { ListOperation, Query } from './operations.ts';
-import { isInOrder } from './order.ts';
-
-/**
- * Where a page of a list begins: behind what its members name. The explorer makes them; `block_number` and `index` of any row do
- * as well. What is null is not sent, and means the same to the explorer.
- */
-export type Cursor = Readonly<Record<string, string | number | boolean | null>>;
+import { type Cursor, isInOrder } from './order.ts';
 
 export type Page<Row> = {
   /** In the explorer's order, without rows that are repeated or in no block yet. A page without items need not be the last. */

@@ -6,7 +6,7 @@ import {
 } from '../../../../src/backend/explorer/client/client.ts';
 import { ExplorerError } from '../../../../src/backend/explorer/client/errors.ts';
 import { type ListOperation, OPERATIONS } from '../../../../src/backend/explorer/client/operations.ts';
-import type { Cursor } from '../../../../src/backend/explorer/client/paging.ts';
+import type { Cursor } from '../../../../src/backend/explorer/client/order.ts';
 import type { Hex } from '../../../../src/backend/types.ts';
 import { createStandingClock } from '../../../support/blockscout/clock.ts';
 import type { Contents } from '../../../support/blockscout/contents.ts';
