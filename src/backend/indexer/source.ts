@@ -14,6 +14,7 @@ import { Differing } from './contracts/differing.ts';
 import { KnownContracts } from './contracts/known-contracts.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
+import { sampleOf } from './contracts/seen.ts';
 import { Index } from './database/store.ts';
 import type { LateListener } from './database/traced.ts';
 import { type ChainFigures, NodeCounts } from './figures.ts';
@@ -75,7 +76,12 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       );
       return new Map((await Promise.all(known)).flatMap(([hash, each]) => (each ? [[hash, each]] : [])));
     },
-    sample: (chainId, contract, known) => index.rereading.sample(chainId, contract, known),
+    sample(chainId, contract, known) {
+      const { block: number, hash } = known;
+      const block =
+        hash === undefined ? null : index.rereading.inPlaceOf(chainId, contract, { number, hash });
+      return block === null ? known : sampleOf(block, contract);
+    },
     revise: (chainId, contract, revision, known) =>
       index.rereading.revise(chainId, contract, revision, late(contract), known),
     goOn(chainId) {

@@ -9,7 +9,7 @@ import {
   transactionOf,
 } from '../blocks/parse.ts';
 import type { Readings } from '../blocks/readings.ts';
-import { type Sample, sampleOf } from '../contracts/seen.ts';
+import type { BlockRef } from '../node/answers.ts';
 import type { Approvals } from './approvals.ts';
 import { blockId, blockOf, transactionId } from './database.ts';
 import { type Ledger, STANDARDS } from './ledger.ts';
@@ -138,20 +138,23 @@ export class Rereading {
   }
 
   /**
-   * What a contract is asked about: where the block of `known` was replaced, the newest one with logs of it that are not settled. A
-   * block that is not indexed yet may be still to come.
+   * The newest block with logs of a contract that are not settled, where the block that the contract was seen in was replaced. Null
+   * where it was not: one that is not indexed yet may be still to come.
    */
-  sample(chainId: number, contract: Hex, known: Sample): Sample {
+  inPlaceOf(
+    chainId: number,
+    contract: Hex,
+    seen: Pick<BlockRef, 'number' | 'hash'>,
+  ): (BlockRef & Pick<ParsedBlock, 'transactions'>) | null {
     const { chainOf, unsettled, blocks } = this.#options;
     const { slot } = chainOf(chainId);
-    const isToCome = known.block > (blocks.range(slot)?.head.number ?? -1);
-    const isThere = () => blocks.hashOf(blockId(slot, known.block)) === known.hash;
-    if (known.hash === undefined || isToCome || isThere()) return known;
+    const isToCome = seen.number > (blocks.range(slot)?.head.number ?? -1);
+    if (isToCome || blocks.hashOf(blockId(slot, seen.number)) === seen.hash) return null;
     const [newest] = unsettled.below(slot, contract, NEWEST);
-    if (newest === undefined) return known;
+    if (newest === undefined) return null;
     const block = blockOf(newest.id);
     const transactions = blocks.transactions(block).map(({ transaction }) => transaction);
-    return sampleOf({ ...blocks.reference(block), transactions }, contract);
+    return { ...blocks.reference(block), transactions };
   }
 
   /** The next transactions of a revision, the newest first, and whole blocks: a block is announced at once. */
