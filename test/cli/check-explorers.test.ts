@@ -75,7 +75,7 @@ test('what differs is named by chain, operation and place, and hides nothing of 
     ofChain(8453, '/nft'),
   );
   hosted.plant(
-    rows(({ token }) => ({ token: { ...(token as object), decimals: 18, holders_count: undefined } })),
+    rows(({ token }) => ({ token: { ...(token as object), exchange_rate: 18, holders_count: undefined } })),
     ofChain(8453, '/tokens'),
   );
   hosted.plant({ status: 500, json: { error: 'x', source: 'upstream' } }, ofChain(8453, '/stats'));
@@ -86,7 +86,7 @@ test('what differs is named by chain, operation and place, and hides nothing of 
     /^ {2}addressNft +answered, 3 rows$/m,
     /^ {2}addressNft +The explorer of chain 8453 answered something unexpected at items\.0\.id\.$\n^ +items\.id: .*expected string, received number \(3 times\)$/m,
     /^ {2}stats +The explorer of chain 8453 failed \(500, on its side of the hosted API\)\.$/m,
-    /^ +items\.token\.decimals is a number that can't be read \(3 times\)$/m,
+    /^ +items\.token\.exchange_rate is a number that can't be read \(3 times\)$/m,
     /^ +items\.token\.holders_count is in no row$/m,
     /^ {2}BLOCKSCOUT: expected the explorer of chain 8453 to answer stats, addressNft as it is read$/m,
     /^ {2}BLOCKSCOUT: expected answers of the explorer of chain 5, got: The explorer of chain 5 is not part of the hosted API \(404\)\.$/m,

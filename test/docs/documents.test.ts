@@ -54,7 +54,11 @@ test("the queries of README.md and docs/ run over a chain of one's own", async (
 
   const queries = documents.filter((text) => getOperationAST(parse(text))?.operation === 'query');
   expect(queries.length).toBeGreaterThan(15);
-  for (const query of queries) expect((await gateway.query(query, variables)).errors, query).toBeUndefined();
+  // A token is asked what it is soon after its block is there.
+  for (const query of queries)
+    await expect
+      .poll(async () => (await gateway.query(query, variables)).errors, { message: query })
+      .toBeUndefined();
 
   // What is not indexed does not look like an empty list that is whole.
   const defi = `{ wallet(address: "${wallet}") { defiPositions { nodes { id } partialErrors } } }`;
