@@ -45,13 +45,16 @@ export const orNull = <Field extends z.ZodType>(field: Field) =>
 export const text = lenient(z.string());
 export const flag = lenient(z.boolean());
 
+/** More dollars than there are: a mistake. */
+const MAX_DOLLARS = 1e18;
+
 /** Dollars, or a ratio. */
 export const decimal = lenient(
   z
     .string()
     .regex(/^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i)
     .transform(Number)
-    .refine(Number.isFinite),
+    .refine((value) => value < MAX_DOLLARS),
 );
 
 const MAX_DECIMALS = 255n;
