@@ -59,6 +59,8 @@ export type FailedChain = {
   readonly reason: string | null;
   /** Whether it fails until its operator changes something, as with a wrong key. Default: false. */
   readonly lasts?: boolean;
+  /** Whether all else of it was read, so that a list without items is an answer. Default: false. */
+  readonly isPart?: boolean;
 };
 
 /** Items of a list, in its order. They may be more than was asked for. */

@@ -246,6 +246,17 @@ test('a page that would be larger than clients take is shorter, and the walk goe
   expect(found.transactions.nodes.map(({ hash }) => hash)).toEqual(all.map((each) => each.transaction.hash));
 });
 
+test('an empty list of which only a part could not be read is an answer that says so', async () => {
+  const failed = [{ chainId: MAINNET.id, reason: 'a contract was not asked', isPart: true }];
+  await using service = await open({ holdings: () => later({ items: [], next: null, failed }) });
+  const { status, json } = await service.ask(`/v1/evm/collectibles/${ALICE}?chain_ids=${MAINNET.id}`);
+  expect(status).toBe(200);
+  expect(json).toMatchObject({
+    entries: [],
+    warnings: [{ code: 'CHAIN_UNAVAILABLE', message: expect.stringContaining('a contract was not asked') }],
+  });
+});
+
 test('transactions and activities are walked by places that only the source understands', async () => {
   const places = [3, 2, 1].map((at) => [`t${at}`, 'x', at]);
   const all = places.map((place, at) => ({

@@ -264,6 +264,7 @@ export const unreadable = (
 ): readonly Warning[] => {
   const all = unread(subject, chains, failed);
   if (page.length > 0 || all.length === 0 || all.length < chains.length) return all;
+  if (failed.some(({ isPart }) => isPart)) return all;
   const message = all.map((each) => each.message).join('. ');
   throw failed.every(({ lasts }) => lasts)
     ? new Refused(400, message)

@@ -54,7 +54,8 @@ export class IndexedHoldings {
     const items: Holding[] = [];
     const failed = new Map<number, FailedChain>();
     for (const { id: chainId } of chains)
-      if (this.#contracts.hasUnasked(chainId)) failed.set(chainId, { chainId, reason: UNASKED });
+      if (this.#contracts.hasUnasked(chainId))
+        failed.set(chainId, { chainId, reason: UNASKED, isPart: true });
     for (const [at, holding] of logged.entries()) {
       const answer = answers[at];
       if (answer?.status !== 'fulfilled') {

@@ -296,6 +296,7 @@ describe('an index that begins late', () => {
     expect(await failures()).toContainEqual({
       chainId: CHAIN.id,
       reason: 'contracts were not asked yet whether what they log is an NFT',
+      isPart: true,
     });
     pending.clear();
     expect(await failures()).toEqual([]);
