@@ -286,7 +286,7 @@ const MOVED = { kind: 'transfer', balances: null } as const;
 const transferIn = ({ token, token_type, from, to, total }: ExplorerTransfer): readonly Transfer[] => {
   const { value = null, token_id: tokenId = null } = total ?? {};
   const sides = { from: from.hash, to: to.hash };
-  // The creation of an id that nobody has.
+  // From the zero address to itself: an id was created without an owner.
   if (sides.from === ZERO_ADDRESS && sides.to === ZERO_ADDRESS) return [];
   const base = { ...MOVED, token: token.address_hash, ...sides };
   const type = token.type ?? token_type;

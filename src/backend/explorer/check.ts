@@ -23,7 +23,7 @@ export type CheckedChain = {
 /** One operation that was tried. */
 export type Tried = {
   readonly operation: string;
-  /** The rows of its list; null where it is none, or there is no answer. */
+  /** The rows of the answer; null if it is not a list, or none came. */
   readonly rows: number | null;
   /** Why there is no usable answer, in a sentence; null where there is one. */
   readonly problem: string | null;

@@ -13,7 +13,7 @@ export type ExplorerChain = {
 export type Lookup = {
   /** Clients take turns in the queue of an explorer. */
   readonly client: string;
-  /** Aborts when nobody waits for the answer any more; null for work that is always needed. */
+  /** Aborts the lookup; null for one that can't be cancelled. */
   readonly signal: AbortSignal | null;
   /** When its time is over, in milliseconds since 1970. Retries and queues count. */
   readonly endsAt: number;

@@ -2,7 +2,7 @@ import type { Clock, Lookup } from './chain.ts';
 
 /** A request that is under way, for all lookups that want the same. */
 export type Flight = {
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts once the last waiting lookup has given up. */
   readonly signal: AbortSignal;
   /** When the last lookup stops waiting for it, in milliseconds since 1970. */
   readonly endsAt: () => number;

@@ -17,7 +17,7 @@ const CONNECT_MS = 5_000;
 const CONNECTIONS = 128;
 
 export type Http = {
-  /** Resolves with any answer, or with why there is none. Follows no redirect. Rejects with the reason of the signal only. */
+  /** Resolves with the answer, whatever its status, or with the fault. Redirects are not followed. Rejects only if the signal aborts. */
   get(
     url: URL,
     headers: Readonly<Record<string, string>>,

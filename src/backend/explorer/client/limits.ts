@@ -26,7 +26,7 @@ export type LimitsState = {
  * each request, and told of each answer.
  */
 export type Limits = {
-  /** Takes a start, and its credits: null, or why there is none. Does not reject. */
+  /** Reserves one request and its credits. Null if it may start now, else why not. Does not reject. */
   take(credits: number): Awaitable<Refusal | null>;
   /** Tells of a request that was taken, and of its answer. */
   succeeded(credits: number, answer: Answer): void;

@@ -13,9 +13,9 @@ type Turn = {
   /** What is slow by itself: one chain of the hosted API leaves the others room. */
   readonly chainId: number;
   readonly credits: number;
-  /** When nobody waits for it any more, in milliseconds since 1970. It may become later. */
+  /** Its deadline, in milliseconds since 1970. Another lookup that joins may extend it. */
   readonly endsAt: () => number;
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts once the last waiting lookup has given up. */
   readonly signal: AbortSignal;
 };
 
