@@ -58,9 +58,13 @@ const named = (id: number, extra: readonly Chain[]): Described =>
 
 const explorersOf = (read: Read): ExplorerConfig | null => {
   const { BLOCKSCOUT, BLOCKSCOUT_API_KEY, BLOCKSCOUT_URL, EXTRA_CHAINS } = read;
+  const { BLOCKSCOUT_LIVE, BLOCKSCOUT_LIVE_CREDITS, BLOCKSCOUT_LIVE_CONFIRMATIONS } = read;
   return (
     BLOCKSCOUT && {
       apiKey: BLOCKSCOUT_API_KEY,
+      live: BLOCKSCOUT_LIVE
+        ? { confirmations: BLOCKSCOUT_LIVE_CONFIRMATIONS, creditsPerDay: BLOCKSCOUT_LIVE_CREDITS }
+        : null,
       chains: BLOCKSCOUT.map(({ id, url }) => ({
         id,
         baseUrl: `${url ?? `${BLOCKSCOUT_URL}/${id}`}/api/v2`,

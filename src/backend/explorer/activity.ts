@@ -25,6 +25,9 @@ type Known = {
   readonly transfers: readonly ExplorerTransfer[];
 };
 
+/** What a transaction did, and its own row where the explorer lists it for the wallet. */
+type ListedEffects = Listed<EffectiveTransaction> & Pick<Known, 'row'>;
+
 /** How far a list has been read. */
 type Reading<Row> = {
   readonly rows: Row[];
@@ -43,8 +46,8 @@ export const effectsOf = async (
   wallet: Hex,
   start: PageStart | null,
   filter: ActivityFilter,
-): Promise<Part<Listed<EffectiveTransaction>>> => {
-  const lookup = explorer.lookup(wallet);
+  lookup = explorer.lookup(wallet),
+): Promise<Part<ListedEffects>> => {
   const cursor = cursorOf(start);
   const nfts = nftMoves(filter);
   const transactions = readingOf<ExplorerTransaction>(
@@ -159,7 +162,7 @@ const listed = (
   explorer: Explorer,
   wallet: Hex,
   [rows, transfers]: readonly [readonly ExplorerTransaction[], readonly ExplorerTransfer[]],
-): readonly Listed<EffectiveTransaction>[] => {
+): readonly ListedEffects[] => {
   const byHash = new Map<
     Hex,
     { row: ExplorerTransaction | null; transfers: ExplorerTransfer[]; block: number }
@@ -185,7 +188,7 @@ const listed = (
   return blocks.flatMap(([block, known]) =>
     inOrder(known).map((each, at, { length }) => {
       const transaction = effective(explorer, wallet, each);
-      return { transaction, place: [block, length - 1 - at] };
+      return { transaction, place: [block, length - 1 - at], row: each.row };
     }),
   );
 };

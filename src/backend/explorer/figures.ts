@@ -2,6 +2,8 @@ import { nextMidnight } from './client/answers.ts';
 import type { ExplorerClient } from './client/client.ts';
 import type { Fault } from './client/errors.ts';
 import type { ExplorerConfig } from './config.ts';
+import { HOSTED } from './explorer.ts';
+import type { Live, LiveFigures } from './live/live.ts';
 
 /** What an explorer's client says of itself to its operator. Counts are those since it was started. */
 export type ExplorerFigures = {
@@ -26,12 +28,15 @@ export type ExplorerFigures = {
     /** By the table of the documentation. */
     readonly credits: number;
   }[];
+  /** Of the addresses that are watched on its chains; null where none can be. */
+  readonly live: LiveFigures | null;
 };
 
 /** The figures of each explorer that was asked so far. */
 export const figuresOf = (
   { chains }: ExplorerConfig,
   client: ExplorerClient,
+  live: Live | null,
   now = Date.now(),
 ): readonly ExplorerFigures[] =>
   client.state().map(({ host, waiting, running, perSecond, creditsLeft, pause, spent }) => {
@@ -39,8 +44,10 @@ export const figuresOf = (
     const [name, style] = host.split(' ');
     const first = chains.find(({ baseUrl }) => new URL(baseUrl).host === name);
     const isHosted = first?.isHosted ?? false;
+    const explorer = [isHosted ? HOSTED : String(first?.id ?? 'unknown'), style].filter(Boolean).join(' ');
     return {
-      explorer: [isHosted ? 'hosted' : String(first?.id ?? 'unknown'), style].filter(Boolean).join(' '),
+      explorer,
+      live: live?.figuresOf(explorer) ?? null,
       requests: { waiting, underWay: running },
       perSecond,
       credits: isHosted ? { left: creditsLeft, resetAt: nextMidnight(now) } : null,
@@ -51,10 +58,21 @@ export const figuresOf = (
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
+const creditsShown = ({ left, resetAt }: NonNullable<ExplorerFigures['credits']>) => ({
+  ...{ left, resetAt: isoTime(resetAt) },
+});
+
 /** The figures of an explorer as `/health` says them. */
-export const healthOfExplorer = ({ credits, pause, operations, ...figures }: ExplorerFigures): object => ({
+export const healthOfExplorer = ({
+  credits,
+  pause,
+  operations,
+  live,
+  ...figures
+}: ExplorerFigures): object => ({
   ...figures,
-  ...(credits !== null && { credits: { left: credits.left, resetAt: isoTime(credits.resetAt) } }),
+  ...(live !== null && { live: { ...live, ...(live.credits && { credits: creditsShown(live.credits) }) } }),
+  ...(credits !== null && { credits: creditsShown(credits) }),
   ...(pause !== null && { pause: { reason: pause.reason, until: isoTime(pause.until) } }),
   operations: credits === null ? operations.map(({ credits: _, ...each }) => each) : operations,
 });

@@ -25,13 +25,19 @@ const TIMEOUT_MS = 7_500;
 export const openClient = (options: Partial<ExplorerClientOptions> = {}): ExplorerClient =>
   createExplorerClient({ userAgent: 'evm-graphql-gateway', timeoutMs: TIMEOUT_MS, ...options });
 
-/** One source for each chain, so that none waits for another one's explorer. They have no blocks, and so no webhooks. */
-export const createExplorerSources = (
-  { chains, apiKey }: ExplorerConfig,
+/** That of each chain. */
+export const createExplorers = (
+  { chains, apiKey, live = null }: ExplorerConfig,
   client: ExplorerClient,
-  log: Log,
-): readonly Source[] =>
-  chains.map((chain) => sourceOf(new Explorer(client, askedAs(chain, apiKey), explorerChain(chain)), log));
+): readonly Explorer[] =>
+  chains.map(
+    (chain) =>
+      new Explorer(client, askedAs(chain, apiKey), { ...explorerChain(chain), webhooks: live !== null }),
+  );
+
+/** One source for each chain, so that none waits for another one's explorer. They have no blocks: see `createLive`. */
+export const createExplorerSources = (explorers: readonly Explorer[], log: Log): readonly Source[] =>
+  explorers.map((explorer) => sourceOf(explorer, log));
 
 /** A chain as the client asks its explorer. The key goes to the hosted API alone. */
 export const askedAs = (
@@ -42,10 +48,9 @@ export const askedAs = (
   headers: isHosted && apiKey !== null ? { authorization: `Bearer ${apiKey}` } : {},
 });
 
-const explorerChain = (chain: ExplorerChainConfig): Chain => ({
+const explorerChain = (chain: ExplorerChainConfig): Omit<Chain, 'webhooks'> => ({
   ...describedChain(chain),
   explorer: { name: 'Blockscout', url: pagesOf(chain) },
-  webhooks: false,
   unsupported: ['approvals', 'defi_positions'],
 });
 

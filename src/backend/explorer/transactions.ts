@@ -83,8 +83,18 @@ export class ExplorerTransactions {
     const lookup = this.#explorer.lookup(hash);
     const row = await this.#explorer.one(OPERATIONS.transaction, { hash }, lookup);
     if (row === null) return null;
-    const [found = null] = await this.#detailed([this.#transaction(row)], details, lookup);
-    return found;
+    return this.ofRow(row, details, lookup);
+  }
+
+  /** The transaction of a row of the list. */
+  async ofRow(
+    row: ExplorerTransaction,
+    details: ReadonlySet<Detail>,
+    lookup: Lookup,
+  ): Promise<ListedTransaction> {
+    const transaction = this.#transaction(row);
+    const [detailed = transaction] = await this.#detailed([transaction], details, lookup);
+    return detailed;
   }
 
   /** @throws Refused for a transaction that is not known to have failed. */

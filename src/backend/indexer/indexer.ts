@@ -2,17 +2,19 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { createMemoryStore } from '../dispatch/memory-store.ts';
+import type { Store } from '../dispatch/store.ts';
 import { delivers } from '../dispatch/webhook.ts';
 import type { ExplorerConfig } from '../explorer/config.ts';
-import { type ExplorerFigures, figuresOf, healthOfExplorer } from '../explorer/figures.ts';
-import { createExplorerSources, openClient } from '../explorer/source.ts';
+import { figuresOf, healthOfExplorer } from '../explorer/figures.ts';
+import { createLive } from '../explorer/live/live.ts';
+import { createExplorerSources, createExplorers, openClient } from '../explorer/source.ts';
 import { type Operation, text } from '../http/http.ts';
 import { healthOf, startService } from '../server.ts';
-import type { Source } from '../source.ts';
 import { joinSources } from '../sources.ts';
 import type { Hex } from '../types.ts';
 import type { ServiceConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
+import { createLiveProgress } from './database/live-progress.ts';
 import { createWebhookStore } from './database/webhook-store.ts';
 import type { IndexFigures } from './figures.ts';
 import type { Log } from './follower/problems.ts';
@@ -46,16 +48,18 @@ type Expose = (figures: IndexFigures) => Promise<{ readonly type: string; readon
 export const startIndexed = async ({ log, expose, ...config }: Options): Promise<IndexedService> => {
   const opened = new AsyncDisposableStack();
   try {
-    const index = config.chains.length === 0 ? null : await openIndex(config, log, opened);
-    const store = index?.store ?? createMemoryStore(Date.now);
-    const explorers = config.explorers ? openExplorers(config.explorers, log, opened) : null;
-    const source = joinSources([...(index === null ? [] : [index.source]), ...(explorers?.sources ?? [])], {
-      log,
-    });
+    const isStored = config.chains.length > 0 || Boolean(config.explorers?.live);
+    const database = isStored ? openAlone(config.directory) : null;
+    opened.defer(() => database?.close());
+    const store = database === null ? createMemoryStore(Date.now) : createWebhookStore(database, Date.now);
+    const index =
+      database === null || config.chains.length === 0 ? null : await openIndex(config, database, store, log);
+    const explorers = config.explorers ? openExplorers(config.explorers, database, store, log, opened) : null;
+    const source = joinSources([...(index === null ? [] : [index]), ...(explorers?.sources ?? [])], { log });
     const ended = { accepted: 0, retried: 0, abandoned: 0, dropped: 0 };
     const healthOfExplorers = explorers && (() => explorers.figures().map(healthOfExplorer));
     const figures = (): IndexFigures => {
-      const chains = index?.source.chainFigures() ?? [];
+      const chains = index?.chainFigures() ?? [];
       const deliveries = { ...store.deliveries.pending(), ended };
       return {
         health: healthOf(chains, healthOfExplorers?.()),
@@ -75,6 +79,7 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
         isPaused: true,
         signatureSecret: config.signatureSecret ?? undefined,
         explorers: healthOfExplorers ?? undefined,
+        pollingOf: explorers?.live?.pollingOf,
         onDeliveryEnd(end) {
           ended[end] += 1;
         },
@@ -86,11 +91,13 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
     opened.defer(() => service.stop());
     // Stop following blocks first, then answering and delivering.
     opened.defer(() => source.stop());
+    opened.defer(() => explorers?.live?.stop());
     return {
       url: service.url,
       follow() {
         service.webhooks.start();
         void source.start();
+        explorers?.live?.start(service.webhooks.handleFinding);
       },
       figures,
       stop: () => opened.disposeAsync(),
@@ -101,26 +108,31 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
   }
 };
 
-/** Opens the index of chains, with the webhooks that are stored beside it. */
-const openIndex = async (config: ServiceConfig, log: Log, opened: AsyncDisposableStack) => {
-  const database = openAlone(config.directory);
-  opened.defer(() => database.close());
-  const store = createWebhookStore(database, Date.now);
+/** Opens the index of chains, beside which webhooks are stored. */
+const openIndex = (config: ServiceConfig, database: DatabaseSync, store: Store, log: Log) => {
   const watches = (account: Hex): boolean =>
     [...store.subscribers(account)].some((webhook) => webhook.type === 'balances' && delivers(webhook));
-  return { store, source: await createIndexedSource({ ...config, database, watches, log }) };
+  return createIndexedSource({ ...config, database, watches, log });
 };
 
 const openExplorers = (
   config: ExplorerConfig,
+  database: DatabaseSync | null,
+  store: Store,
   log: Log,
   opened: AsyncDisposableStack,
-): { readonly sources: readonly Source[]; readonly figures: () => readonly ExplorerFigures[] } => {
+) => {
   const client = openClient();
   opened.defer(() => client.close());
+  const explorers = createExplorers(config, client);
+  const live =
+    !config.live || database === null
+      ? null
+      : createLive({ explorers, config: config.live, store, progress: createLiveProgress(database), log });
   return {
-    sources: createExplorerSources(config, client, log),
-    figures: () => figuresOf(config, client),
+    live,
+    sources: createExplorerSources(explorers, log),
+    figures: () => figuresOf(config, client, live),
   };
 };
 

@@ -1,6 +1,6 @@
 import { createMemoryStore } from '../../../../src/backend/dispatch/memory-store.ts';
 import { createExplorerClient } from '../../../../src/backend/explorer/client/client.ts';
-import { createExplorerSources } from '../../../../src/backend/explorer/source.ts';
+import { createExplorerSources, createExplorers } from '../../../../src/backend/explorer/source.ts';
 import { startService } from '../../../../src/backend/server.ts';
 import { joinSources } from '../../../../src/backend/sources.ts';
 import { createStandingClock } from '../../../support/blockscout/clock.ts';
@@ -30,7 +30,7 @@ export const openExplored = async (chains: Options['chains']) => {
   };
   const lines: object[] = [];
   const log = (message: string, details: object) => void lines.push({ message, ...details });
-  const source = joinSources(createExplorerSources(config, client, log), { log });
+  const source = joinSources(createExplorerSources(createExplorers(config, client), log), { log });
   const service = await startService(source, { apiKey: 'key', store: createMemoryStore(Date.now), log });
   made.defer(() => service.stop());
   const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);

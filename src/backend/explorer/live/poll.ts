@@ -1,0 +1,172 @@
+import type { Log } from '../../dispatch/log.ts';
+import { Refused } from '../../http/query.ts';
+import type { Detail } from '../../source.ts';
+import type { BalanceChange, Effect, Finding, FoundTransaction, Hex } from '../../types.ts';
+import { effectsOf } from '../activity.ts';
+import type { Lookup } from '../client/chain.ts';
+import { OPERATIONS } from '../client/operations.ts';
+import type { Explorer } from '../explorer.ts';
+import type { ExplorerTransactions } from '../transactions.ts';
+import type { Progress } from './progress.ts';
+
+/** The pages that a poll reads back to what was told. Explorers have 50 or 100 rows on each. */
+const MAX_PAGES = 40;
+/** The polls after which a transaction is told of which the explorer does not say whether it succeeded. */
+const MAX_UNCLEAR = 10;
+/** What an address has is known as of now alone, and not as of a block. */
+const UNKNOWN: BalanceChange = { before: null, after: null };
+const DETAILS: ReadonlySet<Detail> = new Set(['logs', 'block_hash']);
+const NO_DETAILS: ReadonlySet<Detail> = new Set();
+const ANYTHING = { types: null, assetTypes: null, tokens: null };
+
+type Page = Awaited<ReturnType<typeof effectsOf>>;
+type Item = Page['items'][number];
+
+type Parts = {
+  readonly explorer: Explorer;
+  readonly transactions: ExplorerTransactions;
+  readonly address: Hex;
+  /** The blocks on top of a block before it is told of. */
+  readonly confirmations: number;
+  readonly progress: Progress;
+  /** A lookup of the poll's own. Throws where none may begin. */
+  readonly lookup: () => Lookup;
+  /** The newest block of the chain, which may be of a moment ago. */
+  readonly head: () => Promise<number>;
+  readonly tell: (finding: Finding) => void;
+  readonly isWatched: () => boolean;
+  /** Events of some blocks can't be told. */
+  readonly onGap: () => void;
+  readonly log: Log;
+};
+
+/**
+ * Asks for what is new of one address, and tells of each block once it has enough confirmations. Blocks are told in their order, and
+ * each is noted as it is told: a poll that fails goes on behind the last one.
+ */
+export class AddressPoll {
+  readonly #parts: Parts;
+  /** Whether something is known that has too few confirmations. */
+  #isWaiting = false;
+  #unclear = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Rejects with Refused where the explorer can't be asked now. `withTransactions` also reads what transactions have beside their effects. */
+  async run(withTransactions: boolean): Promise<void> {
+    const { explorer, address, progress, confirmations } = this.#parts;
+    const told = progress.toldUpTo(explorer.chain.id, address);
+    // What has its confirmations before the first poll is not told.
+    if (told === null) return this.#tell(Math.max(-1, (await this.#parts.head()) - confirmations));
+    const first = this.#isWaiting ? null : await this.#page(null);
+    if (first !== null && !first.items.some((item) => blockOf(item) > told)) return;
+    // The lists are read once more: what they were read for before may have come between the two.
+    const upTo = (await this.#parts.head()) - confirmations;
+    this.#isWaiting = true;
+    if (upTo <= told || (first !== null && isAllAbove(first, told, upTo))) return;
+    const { items, floor } = await this.#walk(told);
+    if (floor > told) this.#missed(told + 1, floor);
+    const confirmed = items.filter((item) => blockOf(item) <= upTo);
+    for (const [number, each] of Map.groupBy(confirmed.toReversed(), blockOf))
+      await this.#tellBlock(number, each, withTransactions);
+    this.#tell(upTo);
+    this.#isWaiting = confirmed.length < items.length;
+  }
+
+  #page(after: Page['next']): Promise<Page> {
+    const { explorer, address, lookup } = this.#parts;
+    const start = after && { place: after, including: false };
+    return effectsOf(explorer, address, start, ANYTHING, lookup());
+  }
+
+  /** What is above a block, the newest first; and the block above which that is all. */
+  async #walk(told: number): Promise<{ readonly items: readonly Item[]; readonly floor: number }> {
+    const items: Item[] = [];
+    let page = await this.#page(null);
+    for (let pages = 1; ; pages += 1) {
+      items.push(...page.items.filter((item) => blockOf(item) > told));
+      const floor = floorOf(page);
+      if (floor <= told) return { items, floor: told };
+      if (pages === MAX_PAGES) return { items, floor };
+      page = await this.#page(page.next);
+    }
+  }
+
+  async #tellBlock(number: number, items: readonly Item[], withTransactions: boolean): Promise<void> {
+    const { explorer, address } = this.#parts;
+    const unclear = items.find(({ transaction }) => transaction.success === null);
+    if (unclear !== undefined) this.#wonder(unclear.transaction.hash);
+    const transactions: FoundTransaction[] = [];
+    for (const item of items) transactions.push(await this.#found(item, withTransactions));
+    this.#unclear = 0;
+    this.#tell(number, { chain: explorer.chain, address, number, transactions });
+  }
+
+  async #found({ transaction, row }: Item, withTransactions: boolean): Promise<FoundTransaction> {
+    const { address, transactions, lookup } = this.#parts;
+    const listed =
+      row === null || !withTransactions
+        ? null
+        : await transactions.ofRow(row, transaction.success === null ? NO_DETAILS : DETAILS, lookup());
+    return { ...transaction, effects: transaction.effects.map((each) => withChange(each, address)), listed };
+  }
+
+  /** Throws while the explorer may still say how a transaction ended. */
+  #wonder(hash: Hex): void {
+    const { explorer, address, log } = this.#parts;
+    const { id } = explorer.chain;
+    this.#unclear += 1;
+    if (this.#unclear < MAX_UNCLEAR)
+      throw new Refused(503, `The explorer of chain ${id} does not say whether ${hash} succeeded`);
+    const problem = 'the explorer does not say whether it succeeded';
+    log('a transaction is told of without its activities', { chain: id, address, hash, problem });
+  }
+
+  #missed(from: number, to: number): void {
+    const { explorer, address, onGap, log } = this.#parts;
+    onGap();
+    const problem = 'there is more than is read at once';
+    log('events of blocks are not told', { chain: explorer.chain.id, address, from, to, problem });
+  }
+
+  #tell(block: number, finding: Finding | null = null): void {
+    const { explorer, address, progress, tell, isWatched } = this.#parts;
+    // Who begins to watch again begins anew.
+    if (!isWatched()) return;
+    progress.tell(explorer.chain.id, address, block, () => {
+      if (finding !== null) tell(finding);
+    });
+  }
+}
+
+/** The number of the newest block that an explorer lists. */
+export const readHead = async (explorer: Explorer, lookup: Lookup): Promise<number> => {
+  const { items } = await explorer.page(OPERATIONS.blocks, {}, null, lookup, 1);
+  const [newest] = items;
+  if (newest === undefined)
+    throw new Refused(503, `The explorer of chain ${explorer.chain.id} lists no block`);
+  return newest.height;
+};
+
+const blockOf = ({ transaction }: Item): number => transaction.blockNumber;
+
+/** The block down to which a page does not go. */
+const floorOf = ({ next }: Page): number => (next === null ? -1 : Number(next[0]) - 1);
+
+/** Whether everything above `told` is on the page, and above `upTo`. */
+const isAllAbove = (page: Page, told: number, upTo: number): boolean =>
+  floorOf(page) <= told && page.items.every((item) => blockOf(item) <= told || blockOf(item) > upTo);
+
+/** What moves to or from the address changes its balance. */
+const withChange = (effect: Effect, address: Hex): Effect =>
+  effect.kind === 'transfer'
+    ? {
+        ...effect,
+        balances: {
+          from: effect.from === address ? UNKNOWN : null,
+          to: effect.to === address ? UNKNOWN : null,
+        },
+      }
+    : effect;
