@@ -3,7 +3,8 @@ import type { ExplorerClient } from './client/client.ts';
 import type { Fault } from './client/errors.ts';
 import type { ExplorerConfig } from './config.ts';
 import { HOSTED } from './explorer.ts';
-import type { Live, LiveFigures } from './live/live.ts';
+import type { LiveFigures } from './live/account.ts';
+import type { Live } from './live/live.ts';
 
 /** What an explorer's client says of itself to its operator. Counts are those since it was started. */
 export type ExplorerFigures = {

@@ -4,9 +4,7 @@ import type { Detail } from '../../source.ts';
 import type { BalanceChange, Effect, Finding, FoundTransaction, Hex } from '../../types.ts';
 import { effectsOf } from '../activity.ts';
 import type { Lookup } from '../client/chain.ts';
-import { OPERATIONS } from '../client/operations.ts';
-import type { Explorer } from '../explorer.ts';
-import type { ExplorerTransactions } from '../transactions.ts';
+import type { WatchedChain } from './account.ts';
 import type { Progress } from './progress.ts';
 
 /** The pages that a poll reads back to what was told. Explorers have 50 or 100 rows on each. */
@@ -16,27 +14,20 @@ const MAX_UNCLEAR = 10;
 /** What an address has is known as of now alone, and not as of a block. */
 const UNKNOWN: BalanceChange = { before: null, after: null };
 const DETAILS: ReadonlySet<Detail> = new Set(['logs', 'block_hash']);
-const NO_DETAILS: ReadonlySet<Detail> = new Set();
 const ANYTHING = { types: null, assetTypes: null, tokens: null };
 
 type Page = Awaited<ReturnType<typeof effectsOf>>;
 type Item = Page['items'][number];
 
 type Parts = {
-  readonly explorer: Explorer;
-  readonly transactions: ExplorerTransactions;
+  readonly chain: WatchedChain;
   readonly address: Hex;
   /** The blocks on top of a block before it is told of. */
   readonly confirmations: number;
   readonly progress: Progress;
-  /** A lookup of the poll's own. Throws where none may begin. */
-  readonly lookup: () => Lookup;
-  /** The newest block of the chain, which may be of a moment ago. */
-  readonly head: () => Promise<number>;
   readonly tell: (finding: Finding) => void;
+  /** Whether it still is: what was begun before it was not is not told. */
   readonly isWatched: () => boolean;
-  /** Events of some blocks can't be told. */
-  readonly onGap: () => void;
   readonly log: Log;
 };
 
@@ -56,14 +47,14 @@ export class AddressPoll {
 
   /** Rejects with Refused where the explorer can't be asked now. `withTransactions` also reads what transactions have beside their effects. */
   async run(withTransactions: boolean): Promise<void> {
-    const { explorer, address, progress, confirmations } = this.#parts;
-    const told = progress.toldUpTo(explorer.chain.id, address);
+    const { chain, address, progress, confirmations } = this.#parts;
+    const told = progress.toldUpTo(chain.explorer.chain.id, address);
     // What has its confirmations before the first poll is not told.
-    if (told === null) return this.#tell(Math.max(-1, (await this.#parts.head()) - confirmations));
+    if (told === null) return this.#tell(Math.max(-1, (await chain.head()) - confirmations));
     const first = this.#isWaiting ? null : await this.#page(null);
     if (first !== null && !first.items.some((item) => blockOf(item) > told)) return;
     // The lists are read once more: what they were read for before may have come between the two.
-    const upTo = (await this.#parts.head()) - confirmations;
+    const upTo = (await chain.head()) - confirmations;
     this.#isWaiting = true;
     if (upTo <= told || (first !== null && isAllAbove(first, told, upTo))) return;
     const { items, floor } = await this.#walk(told);
@@ -75,10 +66,18 @@ export class AddressPoll {
     this.#isWaiting = confirmed.length < items.length;
   }
 
-  #page(after: Page['next']): Promise<Page> {
-    const { explorer, address, lookup } = this.#parts;
+  async #page(after: Page['next']): Promise<Page> {
+    const { address, chain } = this.#parts;
+    const { explorer, ofWallets } = chain;
     const start = after && { place: after, including: false };
-    return effectsOf(explorer, address, start, ANYTHING, lookup());
+    const page = await effectsOf(explorer, ofWallets, address, start, ANYTHING, this.#lookup());
+    if (page.lacksTransfers) throw new Refused(503, "The wallet's token transfers could not be read");
+    return page;
+  }
+
+  #lookup(): Lookup {
+    const { address, chain } = this.#parts;
+    return chain.account.lookup(chain.explorer, address);
   }
 
   /** What is above a block, the newest first; and the block above which that is all. */
@@ -95,28 +94,26 @@ export class AddressPoll {
   }
 
   async #tellBlock(number: number, items: readonly Item[], withTransactions: boolean): Promise<void> {
-    const { explorer, address } = this.#parts;
+    const { address, chain } = this.#parts;
     const unclear = items.find(({ transaction }) => transaction.success === null);
     if (unclear !== undefined) this.#wonder(unclear.transaction.hash);
     const transactions: FoundTransaction[] = [];
     for (const item of items) transactions.push(await this.#found(item, withTransactions));
     this.#unclear = 0;
-    this.#tell(number, { chain: explorer.chain, address, number, transactions });
+    this.#tell(number, { chain: chain.explorer.chain, address, number, transactions });
   }
 
   async #found({ transaction, row }: Item, withTransactions: boolean): Promise<FoundTransaction> {
-    const { address, transactions, lookup } = this.#parts;
+    const { address, chain } = this.#parts;
     const listed =
-      row === null || !withTransactions
-        ? null
-        : await transactions.ofRow(row, transaction.success === null ? NO_DETAILS : DETAILS, lookup());
+      row === null || !withTransactions ? null : await chain.transactions.ofRow(row, DETAILS, this.#lookup());
     return { ...transaction, effects: transaction.effects.map((each) => withChange(each, address)), listed };
   }
 
   /** Throws while the explorer may still say how a transaction ended. */
   #wonder(hash: Hex): void {
-    const { explorer, address, log } = this.#parts;
-    const { id } = explorer.chain;
+    const { address, chain, log } = this.#parts;
+    const { id } = chain.explorer.chain;
     this.#unclear += 1;
     if (this.#unclear < MAX_UNCLEAR)
       throw new Refused(503, `The explorer of chain ${id} does not say whether ${hash} succeeded`);
@@ -125,30 +122,21 @@ export class AddressPoll {
   }
 
   #missed(from: number, to: number): void {
-    const { explorer, address, onGap, log } = this.#parts;
-    onGap();
+    const { address, chain, log } = this.#parts;
+    chain.account.gaps += 1;
     const problem = 'there is more than is read at once';
-    log('events of blocks are not told', { chain: explorer.chain.id, address, from, to, problem });
+    log('events of blocks are not told', { chain: chain.explorer.chain.id, address, from, to, problem });
   }
 
   #tell(block: number, finding: Finding | null = null): void {
-    const { explorer, address, progress, tell, isWatched } = this.#parts;
+    const { address, chain, progress, tell, isWatched } = this.#parts;
     // Who begins to watch again begins anew.
     if (!isWatched()) return;
-    progress.tell(explorer.chain.id, address, block, () => {
+    progress.tell(chain.explorer.chain.id, address, block, () => {
       if (finding !== null) tell(finding);
     });
   }
 }
-
-/** The number of the newest block that an explorer lists. */
-export const readHead = async (explorer: Explorer, lookup: Lookup): Promise<number> => {
-  const { items } = await explorer.page(OPERATIONS.blocks, {}, null, lookup, 1);
-  const [newest] = items;
-  if (newest === undefined)
-    throw new Refused(503, `The explorer of chain ${explorer.chain.id} lists no block`);
-  return newest.height;
-};
 
 const blockOf = ({ transaction }: Item): number => transaction.blockNumber;
 
