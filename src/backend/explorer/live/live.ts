@@ -14,7 +14,7 @@ const TICK_MS = 500;
 const MAX_ADDRESSES = 1_000_000;
 
 /** How a webhook learns of the events of explorers' chains, as its resource says it. */
-export type Polling = {
+type Polling = {
   readonly chain_ids: readonly number[];
   readonly every_seconds: number;
   /** Of each of its addresses, while nothing happens; null where no explorer counts credits. */
