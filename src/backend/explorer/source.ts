@@ -14,6 +14,7 @@ import { Explorer } from './explorer.ts';
 import { pagesOf } from './pages.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
 import { ExplorerTransactions } from './transactions.ts';
+import { WalletTransactions } from './wallet-transactions.ts';
 
 const messageOf = (problem: unknown): string =>
   problem instanceof Error ? problem.message : String(problem);
@@ -51,7 +52,8 @@ const explorerChain = (chain: ExplorerChainConfig): Chain => ({
 
 const sourceOf = (explorer: Explorer, log: Log): Source => {
   const { chain, known } = explorer;
-  const transactions = new ExplorerTransactions(explorer);
+  const ofWallets = new WalletTransactions(explorer);
+  const transactions = new ExplorerTransactions(explorer, ofWallets);
   const balances = new ExplorerBalances(explorer);
   /** Nothing of other chains: a request may name none that there is. */
   const listed = <Item>(
@@ -75,7 +77,7 @@ const sourceOf = (explorer: Explorer, log: Log): Source => {
     transactions: (wallet, chainIds, limit, start, details) =>
       listed(chainIds, () => transactions.list(wallet, limit, start, details)),
     effects: (wallet, chainIds, _limit, start, filter) =>
-      listed(chainIds, () => effectsOf(explorer, wallet, start, filter)),
+      listed(chainIds, () => effectsOf(explorer, ofWallets, wallet, start, filter)),
     transaction: (_chainId, hash, details) => transactions.find(hash, details),
     revert: (transaction) => transactions.revert(transaction),
     holdings: (wallet, chainIds, wanted) => listed(chainIds, () => holdingsOf(explorer, wallet, wanted)),
