@@ -15,6 +15,7 @@ import { Explorer } from './explorer.ts';
 import { pagesOf } from './pages.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
 import { ExplorerTransactions } from './transactions.ts';
+import { WalletTransactions } from './wallet-transactions.ts';
 
 const messageOf = (problem: unknown): string =>
   problem instanceof Error ? problem.message : String(problem);
@@ -69,7 +70,8 @@ const explorerChain = (chain: ExplorerChainConfig): Chain => ({
 
 const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): Source => {
   const { chain, known } = explorer;
-  const transactions = new ExplorerTransactions(explorer);
+  const ofWallets = new WalletTransactions(explorer);
+  const transactions = new ExplorerTransactions(explorer, ofWallets);
   const balances = new ExplorerBalances(explorer);
   return {
     chains: [chain],
@@ -87,7 +89,8 @@ const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): So
     decodeLog: (_chainId, { decoded = null }) => decoded,
     transactions: (wallet, _chainIds, limit, start, details) =>
       transactions.list(wallet, limit, start, details),
-    effects: (wallet, _chainIds, _limit, start, filter) => effectsOf(explorer, wallet, start, filter),
+    effects: (wallet, _chainIds, _limit, start, filter) =>
+      effectsOf(explorer, ofWallets, wallet, start, filter),
     transaction: (_chainId, hash, details) => transactions.find(hash, details),
     revert: (transaction) => transactions.revert(transaction),
     holdings: (wallet, _chainIds, wanted) => holdingsOf(explorer, wallet, wanted),
