@@ -7,9 +7,10 @@ import { effectsOf } from './activity.ts';
 import { ExplorerBalances } from './balances.ts';
 import type { ExplorerChain } from './client/chain.ts';
 import { createExplorerClient, type ExplorerClient, type ExplorerClientOptions } from './client/client.ts';
+import { ExplorerError, type Fault, OF_KEY } from './client/errors.ts';
 import { OPERATIONS } from './client/operations.ts';
 import { collectionOf, holdingsOf } from './collectibles.ts';
-import type { ExplorerChainConfig, ExplorerConfig } from './config.ts';
+import { type ExplorerChainConfig, type ExplorerConfig, missingKey } from './config.ts';
 import { Explorer } from './explorer.ts';
 import { pagesOf } from './pages.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
@@ -31,8 +32,25 @@ export const createExplorerSources = (
   { chains, apiKey }: ExplorerConfig,
   client: ExplorerClient,
   log: Log,
-): readonly Source[] =>
-  chains.map((chain) => sourceOf(new Explorer(client, askedAs(chain, apiKey), explorerChain(chain)), log));
+): readonly Source[] => {
+  const missing = missingKey({ chains, apiKey });
+  /** What all chains of the hosted API share is said once. */
+  const said = new Set<Fault['kind']>();
+  if (missing !== null) {
+    said.add('noKey');
+    log('the hosted API has no key', { problem: missing });
+  }
+  return chains.map((chain) => {
+    const explorer = new Explorer(client, askedAs(chain, apiKey), explorerChain(chain));
+    return sourceOf(explorer, (problem) => {
+      const fault = problem instanceof ExplorerError ? problem.fault.kind : null;
+      const isShared = fault !== null && chain.isHosted && OF_KEY.has(fault);
+      if (isShared && said.has(fault)) return;
+      if (isShared) said.add(fault);
+      log('an explorer does not answer', { chain: chain.id, problem: messageOf(problem) });
+    });
+  });
+};
 
 /** A chain as the client asks its explorer. The key goes to the hosted API alone. */
 export const askedAs = (
@@ -50,7 +68,7 @@ const explorerChain = (chain: ExplorerChainConfig): Chain => ({
   unsupported: ['approvals', 'defi_positions'],
 });
 
-const sourceOf = (explorer: Explorer, log: Log): Source => {
+const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): Source => {
   const { chain, known } = explorer;
   const ofWallets = new WalletTransactions(explorer);
   const transactions = new ExplorerTransactions(explorer, ofWallets);
@@ -99,9 +117,7 @@ const sourceOf = (explorer: Explorer, log: Log): Source => {
     onBlock() {},
     async start() {
       // What is wrong with it is said at once, and by each lookup that needs it.
-      void explorer.check().catch((problem: unknown) => {
-        log('an explorer does not answer', { chain: chain.id, problem: messageOf(problem) });
-      });
+      void explorer.check().catch(onProblem);
     },
     stop: () => Promise.resolve(),
   };
