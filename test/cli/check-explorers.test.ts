@@ -111,6 +111,21 @@ test('the service that runs alone checks its explorers too', async () => {
   expect(wrong.stderr).toMatch(/^ {2}API_KEY: expected /m);
 });
 
+test('a key that is missing is named once, for all chains of the hosted API, and the others are tried', async () => {
+  await using hosted = await startHosted([
+    { id: 1, version: '12.0.2' },
+    { id: 10, version: '12.0.2' },
+  ]);
+  await using instance = await startBlockscout({ chains: [{ id: 100, contents: madeUp({}, 100) }] });
+  const env = { BLOCKSCOUT: `1,10,100=${instance.url}`, BLOCKSCOUT_URL: hosted.url };
+  const { code, stderr } = await run(['--check'], env);
+  const named = 'BLOCKSCOUT_API_KEY: expected the key of the hosted API for the chains 1, 10, got none';
+  expect(code).toBe(1);
+  expect(stderr.startsWith(`${named}\n`)).toBe(true);
+  expect(stderr.match(/^ {2}BLOCKSCOUT.*$/gm)).toEqual([`  ${named}`]);
+  expect(instance.requests).toHaveLength(TRIED.length);
+});
+
 describe('nothing more is asked of an explorer', () => {
   const ask = async (explorer: Explorer, apiKey: string | null) => {
     const { id, baseUrl, isHosted } = explorer.chain();

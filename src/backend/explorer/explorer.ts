@@ -39,11 +39,9 @@ export class Explorer {
     this.known = new Known(chain);
   }
 
-  /** Finds out whether the explorer answers. Rejects with Refused. */
+  /** Finds out whether the explorer answers. Rejects with ExplorerError. */
   async check(): Promise<void> {
-    await this.#client.version(this.#asked, this.lookup('start')).catch((problem: unknown) => {
-      throw refusalOf(problem);
-    });
+    await this.#client.version(this.#asked, this.lookup('start'));
   }
 
   /** One lookup, whose requests share its time. Explorers are asked for one subject after another in turns. */

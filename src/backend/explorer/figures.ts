@@ -1,7 +1,7 @@
 import { nextMidnight } from './client/answers.ts';
 import type { ExplorerClient } from './client/client.ts';
-import type { Fault } from './client/errors.ts';
-import type { ExplorerConfig } from './config.ts';
+import { type Fault, faultOf } from './client/errors.ts';
+import { type ExplorerConfig, missingKey } from './config.ts';
 import { HOSTED } from './explorer.ts';
 import type { LiveFigures } from './live/account.ts';
 import type { Live } from './live/live.ts';
@@ -22,6 +22,8 @@ export type ExplorerFigures = {
   } | null;
   /** Why nothing is sent now, and until when; null while requests are. */
   readonly pause: { readonly reason: Fault['kind']; readonly until: number } | null;
+  /** Why it can't be read now, or could not with the last request, in sentences; null where it can. */
+  readonly problem: string | null;
   /** Of each operation that was asked. */
   readonly operations: readonly {
     readonly operation: string;
@@ -35,17 +37,19 @@ export type ExplorerFigures = {
 
 /** The figures of each explorer that was asked so far. */
 export const figuresOf = (
-  { chains }: ExplorerConfig,
+  config: ExplorerConfig,
   client: ExplorerClient,
   live: Live | null,
   now = Date.now(),
 ): readonly ExplorerFigures[] =>
-  client.state().map(({ host, waiting, running, perSecond, creditsLeft, pause, spent }) => {
+  client.state().map(({ host, waiting, running, perSecond, creditsLeft, pause, spent, ...state }) => {
     // The route in the style of Etherscan has a limit of its own, which its name has behind the host.
     const [name, style] = host.split(' ');
-    const first = chains.find(({ baseUrl }) => new URL(baseUrl).host === name);
+    const first = config.chains.find(({ baseUrl }) => new URL(baseUrl).host === name);
     const isHosted = first?.isHosted ?? false;
     const explorer = [isHosted ? HOSTED : String(first?.id ?? 'unknown'), style].filter(Boolean).join(' ');
+    const subject = isHosted ? 'The hosted API' : `The explorer of chain ${first?.id ?? 'unknown'}`;
+    const missing = isHosted && !state.hasAnswered ? missingKey(config) : null;
     return {
       explorer,
       live: live?.figuresOf(explorer) ?? null,
@@ -53,6 +57,7 @@ export const figuresOf = (
       perSecond,
       credits: isHosted ? { left: creditsLeft, resetAt: nextMidnight(now) } : null,
       pause: pause?.fault ? { reason: pause.fault.kind, until: pause.until } : null,
+      problem: missing ?? (state.problem && faultOf(subject, state.problem)),
       operations: [...spent].map(([operation, each]) => ({ operation, ...each })),
     };
   });
@@ -64,16 +69,17 @@ const creditsShown = ({ left, resetAt }: NonNullable<ExplorerFigures['credits']>
 });
 
 /** The figures of an explorer as `/health` says them. */
-export const healthOfExplorer = ({
-  credits,
-  pause,
-  operations,
-  live,
-  ...figures
-}: ExplorerFigures): object => ({
-  ...figures,
-  ...(live !== null && { live: { ...live, ...(live.credits && { credits: creditsShown(live.credits) }) } }),
-  ...(credits !== null && { credits: creditsShown(credits) }),
-  ...(pause !== null && { pause: { reason: pause.reason, until: isoTime(pause.until) } }),
-  operations: credits === null ? operations.map(({ credits: _, ...each }) => each) : operations,
-});
+export type ExplorerHealth = object & { readonly problem?: string | undefined };
+
+export const healthOfExplorer = (figures: ExplorerFigures): ExplorerHealth => {
+  const { credits, pause, problem, operations, live, ...rest } = figures;
+  const health = {
+    ...rest,
+    ...(live !== null && { live: { ...live, ...(live.credits && { credits: creditsShown(live.credits) }) } }),
+    ...(credits !== null && { credits: creditsShown(credits) }),
+    ...(pause !== null && { pause: { reason: pause.reason, until: isoTime(pause.until) } }),
+    ...(problem !== null && { problem }),
+    operations: credits === null ? operations.map(({ credits: _, ...each }) => each) : operations,
+  };
+  return health;
+};

@@ -131,7 +131,7 @@ const openExplorers = (
       : createLive({ explorers, config: config.live, store, progress: createLiveProgress(database), log });
   return {
     live,
-    sources: createExplorerSources(explorers, log),
+    sources: createExplorerSources(config, explorers, log),
     figures: () => figuresOf(config, client, live),
   };
 };

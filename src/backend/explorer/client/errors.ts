@@ -39,11 +39,17 @@ export class ExplorerError extends Error {
   readonly chainId: number;
 
   constructor(chainId: number, fault: Fault) {
-    super(`The explorer of chain ${chainId} ${sentenceOf(fault)}`);
+    super(faultOf(`The explorer of chain ${chainId}`, fault));
     this.chainId = chainId;
     this.fault = fault;
   }
 }
+
+/** Faults of the key, which all chains of the hosted API share. */
+export const OF_KEY: ReadonlySet<Fault['kind']> = new Set(['noKey', 'badKey', 'outOfCredits']);
+
+/** A fault as sentences, of which the subject begins the first. */
+export const faultOf = (subject: string, fault: Fault): string => `${subject} ${sentenceOf(fault)}`;
 
 /** What an explorer did, as the rest of a sentence. */
 const sentenceOf = (fault: Fault): string => {

@@ -30,15 +30,17 @@ export const openExplored = async (chains: Options['chains']) => {
   };
   const lines: object[] = [];
   const log = (message: string, details: object) => void lines.push({ message, ...details });
-  const source = joinSources(createExplorerSources(createExplorers(config, client), log), { log });
+  const source = joinSources(createExplorerSources(config, createExplorers(config, client), log), { log });
   const service = await startService(source, { apiKey: 'key', store: createMemoryStore(Date.now), log });
   made.defer(() => service.stop());
   const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
   const isBusy = () =>
     sumOf(client.state().map(({ running }) => running)) > sumOf(explorers.map((each) => each.silences()));
+  /** Lets the client's clock go on while something else asks the service. */
+  const until = <Result>(work: Promise<Result>): Promise<Result> => clock.until(work, isBusy);
   const ask = async (path: string) => {
     const asking = fetch(`${service.url}/v1/evm/${path}`, { headers: { 'x-service-api-key': 'key' } });
-    const response = await clock.until(asking, isBusy);
+    const response = await until(asking);
     const text = await response.text();
     return {
       status: response.status,
@@ -48,7 +50,7 @@ export const openExplored = async (chains: Options['chains']) => {
   };
   const stack = made.move();
   return {
-    ...{ explorers, source, lines, ask, url: service.url },
+    ...{ explorers, source, lines, ask, until, url: service.url },
     /** The requests of lists and lookups, without what is asked once of each explorer. */
     seen: () =>
       explorers
