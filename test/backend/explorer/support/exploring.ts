@@ -40,9 +40,11 @@ export const openExplored = async (chains: readonly Chain[]) => {
   const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
   const isBusy = () =>
     sumOf(client.state().map(({ running }) => running)) > sumOf(explorers.map((each) => each.silences()));
+  /** Lets the client's clock go on while something else asks the service. */
+  const until = <Result>(work: Promise<Result>): Promise<Result> => clock.until(work, isBusy);
   const ask = async (path: string) => {
     const asking = fetch(`${service.url}/v1/evm/${path}`, { headers: { 'x-service-api-key': 'key' } });
-    const response = await clock.until(asking, isBusy);
+    const response = await until(asking);
     const text = await response.text();
     return {
       status: response.status,
@@ -52,7 +54,7 @@ export const openExplored = async (chains: readonly Chain[]) => {
   };
   const stack = made.move();
   return {
-    ...{ explorers, source, lines, ask, url: service.url },
+    ...{ explorers, source, lines, ask, until, url: service.url },
     /** The requests of lists and lookups, without what is asked once of each explorer. */
     seen: () =>
       explorers
