@@ -27,7 +27,7 @@ export type RpcTransaction = {
   readonly type: Hex;
 };
 
-export type RpcLog = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex };
+type RpcLog = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex };
 
 export type RpcReceipt = {
   readonly transactionHash: Hex;
