@@ -13,6 +13,7 @@ import { collectionOf, holdingsOf } from './collectibles.ts';
 import { type ExplorerChainConfig, type ExplorerConfig, missingKey } from './config.ts';
 import { Explorer, HOSTED } from './explorer.ts';
 import { pagesOf } from './pages.ts';
+import { openReceipts, type Receipts } from './receipts.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
 import { ExplorerTransactions } from './transactions.ts';
 import { WalletTransactions } from './wallet-transactions.ts';
@@ -27,20 +28,33 @@ const TIMEOUT_MS = 7_500;
 export const openClient = (options: Partial<ExplorerClientOptions> = {}): ExplorerClient =>
   createExplorerClient({ userAgent: 'evm-graphql-gateway', timeoutMs: TIMEOUT_MS, ...options });
 
+/** The explorer of a chain, and how its transactions are read: lookups and watched addresses share it. */
+export type OpenExplorer = {
+  readonly explorer: Explorer;
+  readonly ofWallets: WalletTransactions;
+  readonly transactions: ExplorerTransactions;
+  readonly receipts: Receipts | null;
+};
+
 /** That of each chain. */
-export const createExplorers = (
+export const openExplorers = (
   { chains, apiKey, live = null }: ExplorerConfig,
   client: ExplorerClient,
-): readonly Explorer[] =>
-  chains.map(
-    (chain) =>
-      new Explorer(client, askedAs(chain, apiKey), { ...explorerChain(chain), webhooks: live !== null }),
-  );
+  log: Log,
+): readonly OpenExplorer[] =>
+  chains.map((chain) => {
+    const described = { ...explorerChain(chain), webhooks: live !== null };
+    const explorer = new Explorer(client, askedAs(chain, apiKey), described);
+    const receipts = chain.receipts === undefined ? null : openReceipts(chain.id, chain.receipts, log);
+    const ofWallets = new WalletTransactions(explorer);
+    const transactions = new ExplorerTransactions(explorer, ofWallets, receipts);
+    return { explorer, ofWallets, transactions, receipts };
+  });
 
 /** One source for each chain, so that none waits for another one's explorer. They have no blocks: see `createLive`. */
 export const createExplorerSources = (
   config: ExplorerConfig,
-  explorers: readonly Explorer[],
+  opened: readonly OpenExplorer[],
   log: Log,
 ): readonly Source[] => {
   const missing = missingKey(config);
@@ -50,13 +64,13 @@ export const createExplorerSources = (
     said.add('noKey');
     log('the hosted API has no key', { problem: missing });
   }
-  return explorers.map((explorer) =>
-    sourceOf(explorer, (problem) => {
+  return opened.map((each) =>
+    sourceOf(each, (problem) => {
       const fault = problem instanceof ExplorerError ? problem.fault.kind : null;
-      const isShared = fault !== null && explorer.account === HOSTED && OF_KEY.has(fault);
+      const isShared = fault !== null && each.explorer.account === HOSTED && OF_KEY.has(fault);
       if (isShared && said.has(fault)) return;
       if (isShared) said.add(fault);
-      log('an explorer does not answer', { chain: explorer.chain.id, problem: messageOf(problem) });
+      log('an explorer does not answer', { chain: each.explorer.chain.id, problem: messageOf(problem) });
     }),
   );
 };
@@ -76,10 +90,11 @@ const explorerChain = (chain: ExplorerChainConfig): Omit<Chain, 'webhooks'> => (
   unsupported: ['approvals', 'defi_positions'],
 });
 
-const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): Source => {
+const sourceOf = (
+  { explorer, ofWallets, transactions, receipts }: OpenExplorer,
+  onProblem: (problem: unknown) => void,
+): Source => {
   const { chain, known } = explorer;
-  const ofWallets = new WalletTransactions(explorer);
-  const transactions = new ExplorerTransactions(explorer, ofWallets);
   const balances = new ExplorerBalances(explorer);
   /** Nothing of other chains: a request may name none that there is. */
   const listed = <Item>(
@@ -127,7 +142,7 @@ const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): So
       // What is wrong with it is said at once, and by each lookup that needs it.
       void explorer.check().catch(onProblem);
     },
-    stop: () => Promise.resolve(),
+    stop: async () => receipts?.close(),
   };
 };
 

@@ -7,7 +7,7 @@ import { delivers } from '../dispatch/webhook.ts';
 import type { ExplorerConfig } from '../explorer/config.ts';
 import { figuresOf, healthOfExplorer } from '../explorer/figures.ts';
 import { createLive } from '../explorer/live/live.ts';
-import { createExplorerSources, createExplorers, openClient } from '../explorer/source.ts';
+import { createExplorerSources, openClient, openExplorers } from '../explorer/source.ts';
 import { type Operation, text } from '../http/http.ts';
 import { healthOf, startService } from '../server.ts';
 import { joinSources } from '../sources.ts';
@@ -54,7 +54,9 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
     const store = database === null ? createMemoryStore(Date.now) : createWebhookStore(database, Date.now);
     const index =
       database === null || config.chains.length === 0 ? null : await openIndex(config, database, store, log);
-    const explorers = config.explorers ? openExplorers(config.explorers, database, store, log, opened) : null;
+    const explorers = config.explorers
+      ? startExplorers(config.explorers, database, store, log, opened)
+      : null;
     const source = joinSources([...(index === null ? [] : [index]), ...(explorers?.sources ?? [])], { log });
     const ended = { accepted: 0, retried: 0, abandoned: 0, dropped: 0 };
     const healthOfExplorers = explorers && (() => explorers.figures().map(healthOfExplorer));
@@ -115,7 +117,7 @@ const openIndex = (config: ServiceConfig, database: DatabaseSync, store: Store, 
   return createIndexedSource({ ...config, database, watches, log });
 };
 
-const openExplorers = (
+const startExplorers = (
   config: ExplorerConfig,
   database: DatabaseSync | null,
   store: Store,
@@ -124,7 +126,7 @@ const openExplorers = (
 ) => {
   const client = openClient();
   opened.defer(() => client.close());
-  const explorers = createExplorers(config, client);
+  const explorers = openExplorers(config, client, log);
   const live =
     !config.live || database === null
       ? null

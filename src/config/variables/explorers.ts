@@ -1,4 +1,4 @@
-import { explorerChains, explorerUrl } from '../chains.ts';
+import { explorerChains, explorerUrl, nodesOfChains } from '../chains.ts';
 import { apiKey, integer, onOff } from '../kinds.ts';
 import { onlyWith, variable } from '../variable.ts';
 
@@ -42,5 +42,11 @@ export const EXPLORERS = {
     12,
     'Blocks on top of a block before BLOCKSCOUT_LIVE delivers what happened in it. A reorg that is deeper is not told of.',
     { unused: unusedLive },
+  ),
+  RECEIPTS: variable(
+    nodesOfChains,
+    null,
+    'Nodes of chains in BLOCKSCOUT that say the [logs and block hashes](public-chains.md#logs-without-credits) of transactions in place of their explorers: `1=https://node.example.com`, comma-separated, by `http`, `https`, `ws` or `wss`.',
+    { isSecret: true, unused },
   ),
 };

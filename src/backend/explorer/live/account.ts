@@ -5,8 +5,7 @@ import type { Lookup } from '../client/chain.ts';
 import { OPERATIONS } from '../client/operations.ts';
 import type { LiveConfig } from '../config.ts';
 import { type Explorer, HOSTED } from '../explorer.ts';
-import { ExplorerTransactions } from '../transactions.ts';
-import { WalletTransactions } from '../wallet-transactions.ts';
+import type { OpenExplorer } from '../source.ts';
 import { Budget, instanceIntervalMs } from './pace.ts';
 import type { Progress } from './progress.ts';
 
@@ -153,17 +152,15 @@ export class Account {
 /** A chain of an explorer, as the polls of its addresses share it. */
 export class WatchedChain {
   readonly explorer: Explorer;
+  readonly lists: Pick<OpenExplorer, 'ofWallets' | 'transactions'>;
   readonly account: Account;
-  readonly ofWallets: WalletTransactions;
-  readonly transactions: ExplorerTransactions;
   readonly #now: () => number;
   #head: { readonly at: number; readonly number: Promise<number> } | null = null;
 
-  constructor(explorer: Explorer, account: Account, now: () => number) {
+  constructor({ explorer, ...lists }: OpenExplorer, account: Account, now: () => number) {
     this.explorer = explorer;
+    this.lists = lists;
     this.account = account;
-    this.ofWallets = new WalletTransactions(explorer);
-    this.transactions = new ExplorerTransactions(explorer, this.ofWallets);
     this.#now = now;
   }
 

@@ -3,7 +3,7 @@ import type { Store } from '../../dispatch/store.ts';
 import { delivers, type Webhook } from '../../dispatch/webhook.ts';
 import type { Finding, Hex } from '../../types.ts';
 import type { LiveConfig } from '../config.ts';
-import type { Explorer } from '../explorer.ts';
+import type { OpenExplorer } from '../source.ts';
 import { Account, type LiveFigures, WatchedChain } from './account.ts';
 import { creditsPerDay } from './pace.ts';
 import { AddressPoll } from './poll.ts';
@@ -35,7 +35,7 @@ export type Live = {
 };
 
 type Options = {
-  readonly explorers: readonly Explorer[];
+  readonly explorers: readonly OpenExplorer[];
   readonly config: LiveConfig;
   readonly store: Pick<Store, 'page' | 'addresses'>;
   readonly progress: Progress;
@@ -50,11 +50,12 @@ type Wanted = { readonly chain: WatchedChain; readonly address: Hex; withTransac
 export const createLive = ({ explorers, config, store, progress, log, now = Date.now }: Options): Live => {
   const stopping = new AbortController();
   const accounts = new Map<string, Account>();
-  const chains = explorers.map((explorer) => {
+  const chains = explorers.map((opened) => {
+    const { explorer } = opened;
     const known = accounts.get(explorer.account);
     const account = known ?? new Account(explorer, { config, progress, log, now, signal: stopping.signal });
     accounts.set(explorer.account, account);
-    return new WatchedChain(explorer, account, now);
+    return new WatchedChain(opened, account, now);
   });
   const running = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;

@@ -68,9 +68,9 @@ export class AddressPoll {
 
   async #page(after: Page['next']): Promise<Page> {
     const { address, chain } = this.#parts;
-    const { explorer, ofWallets } = chain;
+    const { explorer, lists } = chain;
     const start = after && { place: after, including: false };
-    const page = await effectsOf(explorer, ofWallets, address, start, ANYTHING, this.#lookup());
+    const page = await effectsOf(explorer, lists.ofWallets, address, start, ANYTHING, this.#lookup());
     if (page.lacksTransfers) throw new Refused(503, "The wallet's token transfers could not be read");
     return page;
   }
@@ -106,7 +106,9 @@ export class AddressPoll {
   async #found({ transaction, row }: Item, withTransactions: boolean): Promise<FoundTransaction> {
     const { address, chain } = this.#parts;
     const listed =
-      row === null || !withTransactions ? null : await chain.transactions.ofRow(row, DETAILS, this.#lookup());
+      row === null || !withTransactions
+        ? null
+        : await chain.lists.transactions.ofRow(row, DETAILS, this.#lookup());
     return { ...transaction, effects: transaction.effects.map((each) => withChange(each, address)), listed };
   }
 

@@ -1,16 +1,19 @@
 import { createMemoryStore } from '../../../../src/backend/dispatch/memory-store.ts';
 import { createExplorerClient } from '../../../../src/backend/explorer/client/client.ts';
-import { createExplorerSources, createExplorers } from '../../../../src/backend/explorer/source.ts';
+import { createExplorerSources, openExplorers } from '../../../../src/backend/explorer/source.ts';
 import { startService } from '../../../../src/backend/server.ts';
 import { joinSources } from '../../../../src/backend/sources.ts';
 import { createStandingClock } from '../../../support/blockscout/clock.ts';
 import { startBlockscout } from '../../../support/blockscout/server.ts';
 import type { Json } from '../../support/sandbox.ts';
 
-type Options = Parameters<typeof startBlockscout>[0];
+type Chain = Parameters<typeof startBlockscout>[0]['chains'][number] & {
+  /** The URL of a node for receipts. */
+  readonly receipts?: string;
+};
 
 /** The service over simulated explorers. Its client's clock stands still, except while it waits for its turn. */
-export const openExplored = async (chains: Options['chains']) => {
+export const openExplored = async (chains: readonly Chain[]) => {
   await using made = new AsyncDisposableStack();
   const explorers: Awaited<ReturnType<typeof startBlockscout>>[] = [];
   for (const chain of chains) {
@@ -23,14 +26,15 @@ export const openExplored = async (chains: Options['chains']) => {
   made.defer(() => client.close());
   const config = {
     apiKey: null,
-    chains: chains.map(({ id }, at) => ({
+    chains: chains.map(({ id, receipts }, at) => ({
       ...{ id, isHosted: false },
+      ...(receipts !== undefined && { receipts }),
       baseUrl: explorers[at]?.chain(id).baseUrl ?? '',
     })),
   };
   const lines: object[] = [];
   const log = (message: string, details: object) => void lines.push({ message, ...details });
-  const source = joinSources(createExplorerSources(config, createExplorers(config, client), log), { log });
+  const source = joinSources(createExplorerSources(config, openExplorers(config, client, log), log), { log });
   const service = await startService(source, { apiKey: 'key', store: createMemoryStore(Date.now), log });
   made.defer(() => service.stop());
   const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
