@@ -1,8 +1,8 @@
 import { describedChain } from '../described-chain.ts';
 import type { Log } from '../dispatch/log.ts';
 import { isNormalised } from '../evm/ens.ts';
-import type { Source } from '../source.ts';
-import type { Chain, Hex } from '../types.ts';
+import type { Part, Source } from '../source.ts';
+import type { Awaitable, Chain, Hex } from '../types.ts';
 import { effectsOf } from './activity.ts';
 import { ExplorerBalances } from './balances.ts';
 import type { ExplorerChain } from './client/chain.ts';
@@ -13,6 +13,7 @@ import { collectionOf, holdingsOf } from './collectibles.ts';
 import { type ExplorerChainConfig, type ExplorerConfig, missingKey } from './config.ts';
 import { Explorer } from './explorer.ts';
 import { pagesOf } from './pages.ts';
+import { openReceipts, type Receipts } from './receipts.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
 import { ExplorerTransactions } from './transactions.ts';
 import { WalletTransactions } from './wallet-transactions.ts';
@@ -42,7 +43,8 @@ export const createExplorerSources = (
   }
   return chains.map((chain) => {
     const explorer = new Explorer(client, askedAs(chain, apiKey), explorerChain(chain));
-    return sourceOf(explorer, (problem) => {
+    const receipts = chain.receipts === undefined ? null : openReceipts(chain.id, chain.receipts, log);
+    return sourceOf(explorer, receipts, (problem) => {
       const fault = problem instanceof ExplorerError ? problem.fault.kind : null;
       const isShared = fault !== null && chain.isHosted && OF_KEY.has(fault);
       if (isShared && said.has(fault)) return;
@@ -68,11 +70,20 @@ const explorerChain = (chain: ExplorerChainConfig): Chain => ({
   unsupported: ['approvals', 'defi_positions'],
 });
 
-const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): Source => {
+const sourceOf = (
+  explorer: Explorer,
+  receipts: Receipts | null,
+  onProblem: (problem: unknown) => void,
+): Source => {
   const { chain, known } = explorer;
   const ofWallets = new WalletTransactions(explorer);
-  const transactions = new ExplorerTransactions(explorer, ofWallets);
+  const transactions = new ExplorerTransactions(explorer, ofWallets, receipts);
   const balances = new ExplorerBalances(explorer);
+  /** Nothing of other chains: a request may name none that there is. */
+  const listed = <Item>(
+    chainIds: ReadonlySet<number>,
+    list: () => Promise<Part<Item>>,
+  ): Awaitable<Part<Item>> => (chainIds.has(chain.id) ? list() : { items: [], next: null });
   return {
     chains: [chain],
     // The value of a transaction is known, whatever it calls.
@@ -87,16 +98,16 @@ const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): So
     contractName: (_chainId, address) => known.nameOf(address),
     decodeCall: ({ decoded = null }) => decoded,
     decodeLog: (_chainId, { decoded = null }) => decoded,
-    transactions: (wallet, _chainIds, limit, start, details) =>
-      transactions.list(wallet, limit, start, details),
-    effects: (wallet, _chainIds, _limit, start, filter) =>
-      effectsOf(explorer, ofWallets, wallet, start, filter),
+    transactions: (wallet, chainIds, limit, start, details) =>
+      listed(chainIds, () => transactions.list(wallet, limit, start, details)),
+    effects: (wallet, chainIds, _limit, start, filter) =>
+      listed(chainIds, () => effectsOf(explorer, ofWallets, wallet, start, filter)),
     transaction: (_chainId, hash, details) => transactions.find(hash, details),
     revert: (transaction) => transactions.revert(transaction),
-    holdings: (wallet, _chainIds, wanted) => holdingsOf(explorer, wallet, wanted),
+    holdings: (wallet, chainIds, wanted) => listed(chainIds, () => holdingsOf(explorer, wallet, wanted)),
     metadata: ({ metadata = null }) => metadata,
     collection: (_chainId, address) => collectionOf(explorer, address),
-    balances: (account, _chainIds, wanted) => balances.list(account, wanted),
+    balances: (account, chainIds, wanted) => listed(chainIds, () => balances.list(account, wanted)),
     // It decodes what it lists.
     learnAbis: () => [],
     name: (account) => nameOf(explorer, account),
@@ -104,7 +115,8 @@ const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): So
     holders: (_chainId, token, wanted) => holdersOf(explorer, token, wanted),
     pool: () => null,
     supply: (_chainId, token) => supplyOf(explorer, token),
-    search: (text, _chainIds, limit) => searchTokens(explorer, text, limit),
+    search: (text, chainIds, limit) =>
+      chainIds.has(chain.id) ? searchTokens(explorer, text, limit) : { tokens: [] },
     defiPositions: () => [],
     status: () => [],
     beginning: () => null,
@@ -113,7 +125,7 @@ const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): So
       // What is wrong with it is said at once, and by each lookup that needs it.
       void explorer.check().catch(onProblem);
     },
-    stop: () => Promise.resolve(),
+    stop: async () => receipts?.close(),
   };
 };
 

@@ -7,10 +7,13 @@ import { createStandingClock } from '../../../support/blockscout/clock.ts';
 import { startBlockscout } from '../../../support/blockscout/server.ts';
 import type { Json } from '../../support/sandbox.ts';
 
-type Options = Parameters<typeof startBlockscout>[0];
+type Chain = Parameters<typeof startBlockscout>[0]['chains'][number] & {
+  /** The URL of a node for receipts. */
+  readonly receipts?: string;
+};
 
 /** The service over simulated explorers. Its client's clock stands still, except while it waits for its turn. */
-export const openExplored = async (chains: Options['chains']) => {
+export const openExplored = async (chains: readonly Chain[]) => {
   await using made = new AsyncDisposableStack();
   const explorers: Awaited<ReturnType<typeof startBlockscout>>[] = [];
   for (const chain of chains) {
@@ -23,8 +26,9 @@ export const openExplored = async (chains: Options['chains']) => {
   made.defer(() => client.close());
   const config = {
     apiKey: null,
-    chains: chains.map(({ id }, at) => ({
+    chains: chains.map(({ id, receipts }, at) => ({
       ...{ id, isHosted: false },
+      ...(receipts !== undefined && { receipts }),
       baseUrl: explorers[at]?.chain(id).baseUrl ?? '',
     })),
   };
@@ -36,9 +40,11 @@ export const openExplored = async (chains: Options['chains']) => {
   const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
   const isBusy = () =>
     sumOf(client.state().map(({ running }) => running)) > sumOf(explorers.map((each) => each.silences()));
+  /** Lets the client's clock go on while something else asks the service. */
+  const until = <Result>(work: Promise<Result>): Promise<Result> => clock.until(work, isBusy);
   const ask = async (path: string) => {
     const asking = fetch(`${service.url}/v1/evm/${path}`, { headers: { 'x-service-api-key': 'key' } });
-    const response = await clock.until(asking, isBusy);
+    const response = await until(asking);
     const text = await response.text();
     return {
       status: response.status,
@@ -48,7 +54,7 @@ export const openExplored = async (chains: Options['chains']) => {
   };
   const stack = made.move();
   return {
-    ...{ explorers, source, lines, ask, url: service.url },
+    ...{ explorers, source, lines, ask, until, url: service.url },
     /** The requests of lists and lookups, without what is asked once of each explorer. */
     seen: () =>
       explorers
