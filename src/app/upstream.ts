@@ -51,7 +51,7 @@ export const startUpstream = async (
   const { perSecond } = config.upstream;
   const redis = await loadRedis(config);
   const shareLimits = async (upstreamUrl: string) =>
-    redis && redis.startSharedLimits(startup, redis.settings, { secret, upstreamUrl });
+    redis === null ? null : redis.startSharedLimits(startup, redis.settings, { secret, upstreamUrl });
   const { url, gatewayKey, sharedAs, sharedLimits, ...embedded } = await findService(
     startup,
     secret,
