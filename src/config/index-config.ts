@@ -66,9 +66,9 @@ const explorersOf = (read: Read): ExplorerConfig | null => {
   return (
     BLOCKSCOUT && {
       apiKey: BLOCKSCOUT_API_KEY,
-      live: BLOCKSCOUT_LIVE
-        ? { confirmations: BLOCKSCOUT_LIVE_CONFIRMATIONS, creditsPerDay: BLOCKSCOUT_LIVE_CREDITS }
-        : null,
+      ...(BLOCKSCOUT_LIVE && {
+        live: { confirmations: BLOCKSCOUT_LIVE_CONFIRMATIONS, creditsPerDay: BLOCKSCOUT_LIVE_CREDITS },
+      }),
       chains: BLOCKSCOUT.map(({ id, url }) => ({
         id,
         baseUrl: `${url ?? `${BLOCKSCOUT_URL}/${id}`}/api/v2`,

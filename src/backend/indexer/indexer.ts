@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { createMemoryStore } from '../dispatch/memory-store.ts';
 import type { Store } from '../dispatch/store.ts';
 import { delivers } from '../dispatch/webhook.ts';
+import type { RecordStore } from '../explorer/client/shared-limits.ts';
 import type { ExplorerConfig } from '../explorer/config.ts';
 import { figuresOf, healthOfExplorer } from '../explorer/figures.ts';
 import { createLive } from '../explorer/live/live.ts';
@@ -34,6 +35,8 @@ export type IndexedService = {
 
 type Options = ServiceConfig & {
   readonly log: Log;
+  /** Where the services of several gateways keep the limits of explorers together. Default: each has its own. */
+  readonly records?: RecordStore | undefined;
   /** Writes figures as what `/metrics` answers. Default: there is no such operation. */
   readonly expose?: Expose | undefined;
 };
@@ -45,7 +48,7 @@ type Expose = (figures: IndexFigures) => Promise<{ readonly type: string; readon
  * Rejects when the folder can't be written or another process uses it, when a file of the configuration can't be used, or the
  * port is taken.
  */
-export const startIndexed = async ({ log, expose, ...config }: Options): Promise<IndexedService> => {
+export const startIndexed = async ({ log, expose, records, ...config }: Options): Promise<IndexedService> => {
   const opened = new AsyncDisposableStack();
   try {
     const isStored = config.chains.length > 0 || Boolean(config.explorers?.live);
@@ -55,7 +58,7 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
     const index =
       database === null || config.chains.length === 0 ? null : await openIndex(config, database, store, log);
     const explorers = config.explorers
-      ? startExplorers(config.explorers, database, store, log, opened)
+      ? startExplorers(config.explorers, { database, store, log, opened, records })
       : null;
     const source = joinSources([...(index === null ? [] : [index]), ...(explorers?.sources ?? [])], { log });
     const ended = { accepted: 0, retried: 0, abandoned: 0, dropped: 0 };
@@ -82,6 +85,7 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
         signatureSecret: config.signatureSecret ?? undefined,
         explorers: healthOfExplorers ?? undefined,
         pollingOf: explorers?.live?.pollingOf,
+        noWebhooks: config.isOneOfSeveral === true ? NO_WEBHOOKS : null,
         onDeliveryEnd(end) {
           ended[end] += 1;
         },
@@ -110,6 +114,9 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
   }
 };
 
+const NO_WEBHOOKS =
+  'Webhooks need one service for all gateways: with REDIS_URL beside BLOCKSCOUT each gateway has its own. Start one with `npm run service`, and set UPSTREAM_URL.';
+
 /** Opens the index of chains, beside which webhooks are stored. */
 const openIndex = (config: ServiceConfig, database: DatabaseSync, store: Store, log: Log) => {
   const watches = (account: Hex): boolean =>
@@ -117,14 +124,17 @@ const openIndex = (config: ServiceConfig, database: DatabaseSync, store: Store, 
   return createIndexedSource({ ...config, database, watches, log });
 };
 
-const startExplorers = (
-  config: ExplorerConfig,
-  database: DatabaseSync | null,
-  store: Store,
-  log: Log,
-  opened: AsyncDisposableStack,
-) => {
-  const client = openClient();
+type ExplorerParts = {
+  /** Null where nothing is stored. */
+  readonly database: DatabaseSync | null;
+  readonly store: Store;
+  readonly log: Log;
+  readonly opened: AsyncDisposableStack;
+  readonly records: RecordStore | undefined;
+};
+
+const startExplorers = (config: ExplorerConfig, { database, store, log, opened, records }: ExplorerParts) => {
+  const client = openClient(records && { records });
   opened.defer(() => client.close());
   const explorers = openExplorers(config, client, log);
   const live =
