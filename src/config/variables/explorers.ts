@@ -1,4 +1,4 @@
-import { explorerChains, explorerUrl } from '../chains.ts';
+import { explorerChains, explorerUrl, nodesOfChains } from '../chains.ts';
 import { apiKey } from '../kinds.ts';
 import { onlyWith, variable } from '../variable.ts';
 
@@ -22,5 +22,11 @@ export const EXPLORERS = {
     'https://api.blockscout.com',
     'Base URL of the hosted API. Chain 1 is below it at `/1/api/v2`.',
     { unused },
+  ),
+  RECEIPTS: variable(
+    nodesOfChains,
+    null,
+    'Nodes of chains in BLOCKSCOUT that say the [logs and block hashes](public-chains.md#logs-without-credits) of transactions in place of their explorers: `1=https://node.example.com`, comma-separated, by `http`, `https`, `ws` or `wss`.',
+    { isSecret: true, unused },
   ),
 };
