@@ -88,7 +88,7 @@ const sourceOf = (
     chains: [chain],
     // The value of a transaction is known, whatever it calls.
     seesCallValues: true,
-    costly: DETAILS.map((detail) => ({ detail, page: MAX_DETAILED })),
+    costly: DETAILS.map((detail) => ({ detail, page: receipts === null ? MAX_DETAILED : null })),
     operations: [],
     protocols: [],
     changes: null,
