@@ -84,9 +84,9 @@ test.each<[what: string, env: Record<string, string>, problem: RegExp]>([
   ['a node that is none', { BLOCKSCOUT: '1', RECEIPTS: '1=HIDDEN' }, /^RECEIPTS: expected an http, https/],
   ['the sandbox as well', { BLOCKSCOUT: '1', SANDBOX: 'on' }, /^SANDBOX: expected no BLOCKSCOUT/],
   [
-    'explorers for each of many gateways',
-    { BLOCKSCOUT: '1', REDIS_URL: 'redis://HIDDEN' },
-    /^REDIS_URL: .*npm run service/,
+    'an index for each of many gateways',
+    { BLOCKSCOUT: '1', CHAINS: '5=http://127.0.0.1:8545', REDIS_URL: 'redis://HIDDEN' },
+    /^REDIS_URL: .*npm run service.* got CHAINS/,
   ],
   [
     'keys of clients, when none can know the key',

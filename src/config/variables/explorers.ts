@@ -9,7 +9,7 @@ export const EXPLORERS = {
   BLOCKSCOUT: variable(
     explorerChains,
     null,
-    'Chains to read from Blockscout explorers, comma-separated: `1` and `8453` from the hosted API, with BLOCKSCOUT_API_KEY, and `100=https://gnosis.example` from an explorer of its own, without the key. See [Public chains](public-chains.md). Beside CHAINS, each chain has one of both. Not with UPSTREAM_URL, nor with REDIS_URL: many gateways share one service.',
+    'Chains to read from Blockscout explorers, comma-separated: `1` and `8453` from the hosted API, with BLOCKSCOUT_API_KEY, and `100=https://gnosis.example` from an explorer of its own, without the key. See [Public chains](public-chains.md). Beside CHAINS, each chain has one of both. Not with UPSTREAM_URL. With REDIS_URL all gateways [stay below one limit](public-chains.md#many-gateways).',
     { isSecret: true, example: '#1,8453' },
   ),
   BLOCKSCOUT_API_KEY: variable(apiKey, null, 'The key of the hosted API, sent to it alone.', {
