@@ -29,7 +29,7 @@ export type OlderTransaction = {
   readonly receipt: RpcReceipt;
 };
 
-export type OlderPage = {
+type OlderPage = {
   /** The newest first, with all that the wallet has in each of their blocks. */
   readonly items: readonly OlderTransaction[];
   /** Whether there are none in older blocks. */
