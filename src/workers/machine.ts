@@ -1,4 +1,4 @@
-import type { HealthReport, Reason } from '../server/http/health.ts';
+import type { ExplorerReport, HealthReport, Reason } from '../server/http/health.ts';
 import type { Launched } from './launch.ts';
 import type { Exposition, MetricSnapshot } from './questions.ts';
 
@@ -37,8 +37,41 @@ export const healthOf = async (workers: readonly Launched[], count: number): Pro
   return {
     failed: withoutRepeats(reports.flatMap(({ failed }) => failed)),
     degraded: withoutRepeats([...reports.flatMap(({ degraded }) => degraded), ...missed]),
+    ...explorersOf(reports),
   };
 };
+
+/** Each explorer once, of which every worker reads: nothing where none does. */
+const explorersOf = (reports: readonly HealthReport[]): Pick<HealthReport, 'explorers'> => {
+  const all = reports.flatMap(({ explorers = [] }) => explorers);
+  if (all.length === 0) return {};
+  return { explorers: [...Map.groupBy(all, ({ explorer }) => explorer).values()].map(together) };
+};
+
+/** Requests add up. Credits and pauses are of all workers, and one that has asked for nothing of late knows them later. */
+const together = (each: readonly ExplorerReport[]): ExplorerReport =>
+  each.reduce((one, other) => {
+    const { pause, problem, credits } = [other, one].find((report) => report.pause !== undefined) ?? one;
+    const lefts = [one, other].flatMap((report) => report.credits?.left ?? []);
+    const byName = Map.groupBy([...one.operations, ...other.operations], ({ operation }) => operation);
+    return {
+      ...one,
+      requests: {
+        waiting: one.requests.waiting + other.requests.waiting,
+        underWay: one.requests.underWay + other.requests.underWay,
+      },
+      ...(credits && { credits: { ...credits, left: lefts.length === 0 ? null : Math.min(...lefts) } }),
+      ...(pause && { pause }),
+      ...((problem ?? other.problem) && { problem: problem ?? other.problem }),
+      operations: [...byName].map(([operation, counts]) => ({
+        operation,
+        requests: sumOf(counts.map(({ requests }) => requests)),
+        ...(credits && { credits: sumOf(counts.map((count) => count.credits ?? 0)) }),
+      })),
+    };
+  });
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 
 const silenceOf = (number: number): HealthReport => ({
   failed: [{ part: 'workers', message: `worker ${number} does not answer` }],
