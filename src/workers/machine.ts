@@ -45,31 +45,35 @@ export const healthOf = async (workers: readonly Launched[], count: number): Pro
 const explorersOf = (reports: readonly HealthReport[]): Pick<HealthReport, 'explorers'> => {
   const all = reports.flatMap(({ explorers = [] }) => explorers);
   if (all.length === 0) return {};
-  return { explorers: [...Map.groupBy(all, ({ explorer }) => explorer).values()].map(together) };
+  return { explorers: [...Map.groupBy(all, ({ explorer }) => explorer).values()].flatMap(together) };
 };
 
 /** Requests add up. Credits and pauses are of all workers, and one that has asked for nothing of late knows them later. */
-const together = (each: readonly ExplorerReport[]): ExplorerReport =>
-  each.reduce((one, other) => {
-    const { pause, problem, credits } = [other, one].find((report) => report.pause !== undefined) ?? one;
-    const lefts = [one, other].flatMap((report) => report.credits?.left ?? []);
-    const byName = Map.groupBy([...one.operations, ...other.operations], ({ operation }) => operation);
-    return {
-      ...one,
-      requests: {
-        waiting: one.requests.waiting + other.requests.waiting,
-        underWay: one.requests.underWay + other.requests.underWay,
-      },
-      ...(credits && { credits: { ...credits, left: lefts.length === 0 ? null : Math.min(...lefts) } }),
-      ...(pause && { pause }),
-      ...((problem ?? other.problem) && { problem: problem ?? other.problem }),
-      operations: [...byName].map(([operation, counts]) => ({
-        operation,
-        requests: sumOf(counts.map(({ requests }) => requests)),
-        ...(credits && { credits: sumOf(counts.map((count) => count.credits ?? 0)) }),
-      })),
-    };
-  });
+const together = (reports: readonly ExplorerReport[]): ExplorerReport[] => {
+  const latest = reports.find(({ pause }) => pause !== undefined) ?? reports[0];
+  if (latest === undefined) return [];
+  const { credits, problem = reports.find((report) => report.problem !== undefined)?.problem } = latest;
+  const lefts = reports.flatMap((report) => report.credits?.left ?? []);
+  const byName = Map.groupBy(
+    reports.flatMap(({ operations }) => operations),
+    ({ operation }) => operation,
+  );
+  const report = {
+    ...latest,
+    requests: {
+      waiting: sumOf(reports.map(({ requests }) => requests.waiting)),
+      underWay: sumOf(reports.map(({ requests }) => requests.underWay)),
+    },
+    ...(credits && { credits: { ...credits, left: lefts.length === 0 ? null : Math.min(...lefts) } }),
+    ...(problem !== undefined && { problem }),
+    operations: [...byName].map(([operation, counts]) => ({
+      operation,
+      requests: sumOf(counts.map(({ requests }) => requests)),
+      ...(credits && { credits: sumOf(counts.map((count) => count.credits ?? 0)) }),
+    })),
+  };
+  return [report];
+};
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 
