@@ -69,11 +69,11 @@ const creditsShown = ({ left, resetAt }: NonNullable<ExplorerFigures['credits']>
 });
 
 /** The figures of an explorer as `/health` says them. */
-export type ExplorerHealth = object & { readonly problem?: string | undefined };
+export type ExplorerHealth = ReturnType<typeof healthOfExplorer>;
 
-export const healthOfExplorer = (figures: ExplorerFigures): ExplorerHealth => {
+export const healthOfExplorer = (figures: ExplorerFigures) => {
   const { credits, pause, problem, operations, live, ...rest } = figures;
-  const health = {
+  return {
     ...rest,
     ...(live !== null && { live: { ...live, ...(live.credits && { credits: creditsShown(live.credits) }) } }),
     ...(credits !== null && { credits: creditsShown(credits) }),
@@ -81,5 +81,4 @@ export const healthOfExplorer = (figures: ExplorerFigures): ExplorerHealth => {
     ...(problem !== null && { problem }),
     operations: credits === null ? operations.map(({ credits: _, ...each }) => each) : operations,
   };
-  return health;
 };
