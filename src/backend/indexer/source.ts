@@ -14,7 +14,7 @@ import { Differing } from './contracts/differing.ts';
 import { KnownContracts } from './contracts/known-contracts.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
-import { sampleOf } from './contracts/seen.ts';
+import { idsAsked, isEnough, type Sample, sampleOf } from './contracts/seen.ts';
 import { Index } from './database/store.ts';
 import type { LateListener } from './database/traced.ts';
 import { type ChainFigures, NodeCounts } from './figures.ts';
@@ -76,11 +76,10 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       );
       return new Map((await Promise.all(known)).flatMap(([hash, each]) => (each ? [[hash, each]] : [])));
     },
-    sample(chainId, contract, known) {
-      const { block: number, hash } = known;
-      const block =
-        hash === undefined ? null : index.rereading.inPlaceOf(chainId, contract, { number, hash });
-      return block === null ? known : sampleOf(block, contract);
+    sample(chainId, contract, row) {
+      if (isEnough(row) && isStored(chainId, row.sample)) return row.sample;
+      const [newest, ...others] = index.rereading.unread(chainId, contract);
+      return newest ? sampleOf([newest, ...others], contract, idsAsked(row.failures)) : row.sample;
     },
     revise: (chainId, contract, revision, known) =>
       index.rereading.revise(chainId, contract, revision, late(contract), known),
@@ -92,6 +91,11 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       return index.rereading.underway(chainId);
     },
   });
+  /** Whether a block is in the index, or is still to come, and was not replaced. */
+  const isStored = (chainId: number, { block, hash }: Sample) =>
+    hash === undefined ||
+    block > (index.range(chainId)?.head.number ?? -1) ||
+    index.hashAt(chainId, block) === hash;
   const index: Index = new Index({
     database,
     chains,

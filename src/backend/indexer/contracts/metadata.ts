@@ -8,6 +8,7 @@ import { askNear, CONTROL } from '../node/calls.ts';
 import type { EvmNode } from '../node/node.ts';
 import { backoffMs } from '../node/rpc.ts';
 import { questionsTo } from './answers.ts';
+import type { Row } from './contract-table.ts';
 import type { KnownContracts, Seen } from './known-contracts.ts';
 import {
   type Asked,
@@ -34,8 +35,8 @@ type MetadataOptions = {
   readonly report?: (chainId: number, problem: unknown) => void;
   /** Asks for what must be known before the logs of a contract are read in another way. */
   readonly prepare?: (chainId: number, contract: Hex, after: Readings) => Promise<BalancesAt>;
-  /** What a contract is asked about, in place of what it was first seen with if that is gone. */
-  readonly sample?: (chainId: number, contract: Hex, known: Sample) => Sample;
+  /** What a contract is asked about, where what it was seen with last does not decide how its logs are read. */
+  readonly sample?: (chainId: number, contract: Hex, row: Row) => Sample;
   /** Called when the logs of a contract are read in another way than before, or that is settled, in the transaction that stores it. */
   readonly revise?: (chainId: number, contract: Hex, revision: Revision, known: BalancesAt) => void;
   /** Goes on with what `revise` has left, for a turn. Returns the contracts of which something is left: they are not asked. */
@@ -77,7 +78,7 @@ export class Metadata {
   constructor(options: MetadataOptions) {
     this.#options = {
       ...{ patienceMs: 500, now: Date.now, report: () => {}, revise: () => {}, onAnswer: () => {} },
-      ...{ prepare: async () => NOTHING, goOn: () => [], sample: (_chainId, _contract, known) => known },
+      ...{ prepare: async () => NOTHING, goOn: () => [], sample: (_chainId, _contract, { sample }) => sample },
       ...options,
     };
   }
@@ -106,7 +107,7 @@ export class Metadata {
       return known === null || known.block > number || (forms & ~(known.forms & known.settled)) !== 0;
     });
     if (unknown.length === 0) return;
-    const seen = unknown.map(([address, forms]) => ({ address, forms, sample: sampleOf(block, address) }));
+    const seen = unknown.map(([address, forms]) => ({ address, forms, sample: sampleOf([block], address) }));
     this.#add(chainId, seen, number);
     if (isNew)
       await this.#untilAsked(
@@ -200,7 +201,7 @@ export class Metadata {
     const asked = addresses.flatMap((address) => {
       const found = contracts.row(chainId, address);
       if (found === null) return [];
-      const row = { ...found, sample: sample(chainId, address, found.sample) };
+      const row = { ...found, sample: sample(chainId, address, found) };
       const open = row.forms & ~row.settled;
       return {
         address,

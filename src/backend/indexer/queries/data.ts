@@ -36,7 +36,7 @@ export type IndexedDataOptions = {
   readonly nodes: ReadonlyMap<number, StateReader>;
   readonly contracts: Pick<
     KnownContracts,
-    'contract' | 'token' | 'tokens' | 'readings' | 'isOpen' | 'hasUnasked'
+    'contract' | 'token' | 'tokens' | 'readings' | 'isOpen' | 'mayHaveOtherNfts'
   >;
   readonly metadata: Pick<Metadata, 'meet'>;
   /** The tokens whose events do not say what accounts have. */
