@@ -186,14 +186,12 @@ export const prepareContracts = (database: DatabaseSync) => ({
   doubt: database.prepare(
     "UPDATE contracts SET due = ?, failures = 0 WHERE chain = ? AND (forms & ~settled) <> 0 AND sample ->> '$.block' >= ?",
   ),
-  doubtful: database.prepare(
-    `SELECT 1 FROM contracts WHERE chain = ? AND ${MAY_HAVE_NFTS} LIMIT 1`,
-  ),
+  doubtful: database.prepare(`SELECT 1 FROM contracts WHERE chain = ? AND ${MAY_HAVE_NFTS} LIMIT 1`),
   coins: database.prepare('SELECT * FROM contracts WHERE chain = ? AND coin <> 0 AND decimals IS NOT NULL'),
 });
 
 export const prepareDiffering = (database: DatabaseSync) => ({
-  has: database.prepare('SELECT 1 FROM contracts WHERE chain = ? AND address = ? AND differs > 0'),
+  find: database.prepare('SELECT differs FROM contracts WHERE chain = ? AND address = ?'),
   some: database.prepare(
     'SELECT address FROM contracts WHERE chain = ? AND differs = 1 ORDER BY address LIMIT ?',
   ),
