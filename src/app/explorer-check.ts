@@ -6,7 +6,7 @@ import {
   type Tried,
 } from '../backend/explorer/check.ts';
 import type { Difference } from '../backend/explorer/client/differences.ts';
-import type { ExplorerConfig } from '../backend/explorer/config.ts';
+import { type ExplorerConfig, missingKey } from '../backend/explorer/config.ts';
 
 /** Hears a line before work begins. */
 export type Say = (line: string) => void;
@@ -16,11 +16,20 @@ export const describeExplorers = async (
   config: ExplorerConfig,
   say: Say,
 ): Promise<{ readonly found: readonly string[]; readonly problems: readonly string[] }> => {
+  const missing = missingKey(config);
+  if (missing !== null) say(missing);
   say(costOf(config));
   const { chains, creditsLeft } = await checkExplorers(config);
+  // Of the key that is missing, each chain of the hosted API says the same.
+  const problems = chains.flatMap((chain) =>
+    missing !== null && chain.isHosted && chain.end !== null ? [] : problemsOf(chain),
+  );
   const left =
     creditsLeft === null ? [] : [`The hosted API has ${count(creditsLeft)} credits left for the key.`];
-  return { found: [...chains.flatMap(describe), ...left], problems: chains.flatMap(problemsOf) };
+  return {
+    found: [...chains.flatMap(describe), ...left],
+    problems: [...(missing === null ? [] : [missing]), ...problems],
+  };
 };
 
 const count = (value: number): string => Math.floor(value).toLocaleString('en');

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { IndexedConfig } from '../backend/indexer/config.ts';
 import { startIndexed } from '../backend/indexer/indexer.ts';
-import { type NodeAbilities, probeNode } from '../backend/indexer/node/node.ts';
+import { type NodeAbilities, probeNode } from '../backend/node/node.ts';
 import { ConfigError } from '../config/config.ts';
 import { readServiceConfig } from '../config/index-config.ts';
 import { readVersion } from '../config/version.ts';

@@ -135,10 +135,17 @@ const writePlace = (positions: readonly Position[], last: number): Place => [
   ...positions.map((position) => (typeof position === 'number' ? position : JSON.stringify(position))),
 ];
 
-/** Rejects with Refused when something takes too long. */
-export const inTime = async <Result>(patienceMs: number, work: Awaitable<Result>): Promise<Result> => {
+/** Rejects with Refused when something takes too long. `subject` begins its sentence where nothing else does. */
+export const inTime = async <Result>(
+  patienceMs: number,
+  work: Awaitable<Result>,
+  subject = '',
+): Promise<Result> => {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Refused(503, `no answer in ${patienceMs} ms`)), patienceMs);
+  const timer = setTimeout(
+    () => reject(new Refused(503, `${subject}no answer in ${patienceMs} ms`)),
+    patienceMs,
+  );
   try {
     return await Promise.race([work, promise]);
   } finally {

@@ -5,6 +5,7 @@ import { changesOperation } from './changes.ts';
 import type { Log } from './dispatch/log.ts';
 import { createWebhooks, type Webhooks, type WebhooksOptions, webhookPath } from './dispatch/webhooks.ts';
 import { createOperations, indexOf } from './endpoints/registry.ts';
+import type { ExplorerHealth } from './explorer/figures.ts';
 import {
   createFinder,
   type FaultRule,
@@ -38,7 +39,7 @@ type ServiceOptions = Omit<WebhooksOptions, 'data' | 'now'> & {
   readonly now?: (() => number) | undefined;
   readonly extras?: Extras | undefined;
   /** What `/health` says of the explorers that chains are read from. */
-  readonly explorers?: (() => readonly object[]) | undefined;
+  readonly explorers?: (() => readonly ExplorerHealth[]) | undefined;
 };
 
 /** What a service adds to the contract: the sandbox counts requests, and injects faults. */
@@ -115,12 +116,12 @@ export type ServiceHealth = {
   readonly problems: readonly string[];
   readonly chains: readonly object[];
   /** What is known of the explorers that chains are read from; undefined for a service without any. */
-  readonly explorers?: readonly object[] | undefined;
+  readonly explorers?: readonly ExplorerHealth[] | undefined;
 };
 
 export const healthOf = (
   chains: readonly ChainStatus[],
-  explorers?: readonly object[] | undefined,
+  explorers?: readonly ExplorerHealth[] | undefined,
 ): ServiceHealth => ({
   problems: chains.flatMap(({ chainId, index, problem }) => {
     const reason = problem ?? (index === null ? 'no block is known yet' : null);

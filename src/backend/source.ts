@@ -141,6 +141,8 @@ export type Collection = {
   /** Milliseconds since 1970. */
   readonly launchedAt: number | null;
   readonly reputation: Reputation;
+  /** Whether its source says that it is spam, which then decides alone; null where it does not say. Absent: signals decide. */
+  readonly verdict?: boolean | null;
   /** The URI of a token's metadata; it may be a template with `{id}` for the token id. */
   readonly uri: string | null;
 };

@@ -41,7 +41,7 @@ export const joinSources = (sources: readonly Source[], { patienceMs = 8_000, lo
     otherwise: Value,
   ): Promise<Value> => {
     const source = sourceOf(chainId);
-    return source === null ? otherwise : inTime(patienceMs, ask(source));
+    return source === null ? otherwise : inTime(patienceMs, ask(source), `Chain ${chainId}: `);
   };
 
   const merge = <Item extends { readonly place: Place }>(

@@ -88,7 +88,11 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
       return internalError();
     case 'unavailable':
     case 'aborted':
-      return clientError('UPSTREAM_UNAVAILABLE', error.message, status === undefined ? {} : { status });
+      return clientError(
+        'UPSTREAM_UNAVAILABLE',
+        error.ofChain ? sentenceOf(error, error.message) : error.message,
+        status === undefined ? {} : { status },
+      );
   }
 };
 

@@ -41,7 +41,7 @@ test('each operation is tried once, after its credits were said, and what is lef
   const { code, stdout, stderr } = await run(['--check'], hostedEnv(hosted, `1,100=${instance.url}`));
   expect([code, stderr]).toEqual([
     0,
-    `Trying the explorers of BLOCKSCOUT: 26 requests, which take about ${CHECK_CREDITS} credits of the hosted API.\n`,
+    `Trying the explorers of BLOCKSCOUT: ${2 * TRIED.length} requests, which take about ${CHECK_CREDITS} credits of the hosted API.\n`,
   ]);
   expect(stdout).toMatch(
     /^The explorer of chain 1, of the hosted API, is of version 12\.0\.2, with pages of up to 100 rows\.$/m,
@@ -85,11 +85,11 @@ test('what differs is named by chain, operation and place, and hides nothing of 
     /^The explorer of chain 1, of the hosted API, is of version 12\.0\.2/m,
     /^ {2}addressNft +answered, 3 rows$/m,
     /^ {2}addressNft +The explorer of chain 8453 answered something unexpected at items\.0\.id\.$\n^ +items\.id: .*expected string, received number \(3 times\)$/m,
-    /^ {2}stats +The explorer of chain 8453 failed \(500, on its side of the hosted API\)\.$/m,
+    /^ {2}stats +The explorer of chain 8453 failed \(500, on its side of the hosted API\)\. Try again later\.$/m,
     /^ +items\.token\.exchange_rate is a number that can't be read \(3 times\)$/m,
     /^ +items\.token\.holders_count is in no row$/m,
     /^ {2}BLOCKSCOUT: expected the explorer of chain 8453 to answer stats, addressNft as it is read$/m,
-    /^ {2}BLOCKSCOUT: expected answers of the explorer of chain 5, got: The explorer of chain 5 is not part of the hosted API \(404\)\.$/m,
+    /^ {2}BLOCKSCOUT: expected answers of the explorer of chain 5, got: The explorer of chain 5 is not part of the hosted API \(404\): set the URL of an instance in BLOCKSCOUT\.$/m,
   ])
     expect(stderr).toMatch(line);
   expect(stderr).not.toContain(KEY);
@@ -99,13 +99,31 @@ test('the service that runs alone checks its explorers too', async () => {
   await using instance = await startBlockscout({ chains: [{ id: 1, contents: madeUp() }] });
   const env = { API_KEY: 'a-secret', BLOCKSCOUT: `1=${instance.url}` };
   const { code, stdout, stderr } = await run(['service', '--check'], env);
-  expect([code, stderr]).toEqual([0, expect.stringContaining('13 requests, which take no credits')]);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining(`${TRIED.length} requests, which take no credits`),
+  ]);
   expect(stdout).toMatch(/^API_KEY +set +environment$/m);
   expect(stdout).toMatch(/^The explorer of chain 1, an instance, is of version 12/m);
   expect(stdout).not.toContain('a-secret');
   const wrong = await run(['service', '--check'], { BLOCKSCOUT: '1' });
   expect([wrong.code, wrong.stdout]).toEqual([1, '']);
   expect(wrong.stderr).toMatch(/^ {2}API_KEY: expected /m);
+});
+
+test('a key that is missing is named once, for all chains of the hosted API, and the others are tried', async () => {
+  await using hosted = await startHosted([
+    { id: 1, version: '12.0.2' },
+    { id: 10, version: '12.0.2' },
+  ]);
+  await using instance = await startBlockscout({ chains: [{ id: 100, contents: madeUp({}, 100) }] });
+  const env = { BLOCKSCOUT: `1,10,100=${instance.url}`, BLOCKSCOUT_URL: hosted.url };
+  const { code, stderr } = await run(['--check'], env);
+  const named = 'BLOCKSCOUT_API_KEY: expected the key of the hosted API for the chains 1, 10, got none';
+  expect(code).toBe(1);
+  expect(stderr.startsWith(`${named}\n`)).toBe(true);
+  expect(stderr.match(/^ {2}BLOCKSCOUT.*$/gm)).toEqual([`  ${named}`]);
+  expect(instance.requests).toHaveLength(TRIED.length);
 });
 
 describe('nothing more is asked of an explorer', () => {

@@ -51,7 +51,13 @@ test('every name of a variable on any page is one that is read', async () => {
     'GATEWAY_2',
   ];
   // What warnings of the service begin with.
-  const warnings = ['UNVERIFIED_HOLDERS', 'INDEXING', 'ABIS_UNKNOWN', 'CHAIN_NOT_SERVED'];
+  const warnings = [
+    'UNVERIFIED_HOLDERS',
+    'INDEXING',
+    'ABIS_UNKNOWN',
+    'CHAIN_NOT_SERVED',
+    'CHAIN_UNAVAILABLE',
+  ];
   const placeholders = ['YOUR_KEY', 'YOUR_WEBHOOKS_SECRET', 'AT_LEAST_16_CHARACTERS', 'THE_LAST_ID'];
   const known: readonly string[] = [...NAMES, ...ofOthers, ...warnings, ...placeholders];
   const named = (await readPages()).flatMap(({ path, text }) =>

@@ -67,6 +67,17 @@ test('what is left, what was asked for and why nothing is asked now are in metri
   await expect
     .poll(async () => (await healthAt(`${gateway.url}/health/ready`)).explorers[1])
     .toMatchObject({ explorer: '100', pause: { reason: 'rateLimited', until: expect.any(String) } });
+  expect(await healthAt(`${gateway.url}/health/ready`)).toMatchObject({
+    status: 'degraded',
+    reasons: [
+      {
+        part: 'explorers',
+        message: expect.stringMatching(
+          /^The explorer of chain 100 had too many requests\. It is asked again at 20/,
+        ),
+      },
+    ],
+  });
   const paused = await scrape(gateway.url);
   expect(paused.sum('gateway_explorer_pause_seconds', { explorer: '100' })).toBeGreaterThan(0);
   for (const shown of [JSON.stringify(health), [...paused.series.keys()].join()]) {

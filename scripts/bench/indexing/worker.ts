@@ -9,8 +9,8 @@ import { openDatabase } from '../../../src/backend/indexer/database/database.ts'
 import { Index } from '../../../src/backend/indexer/database/store.ts';
 import { BATCH_TRANSACTIONS } from '../../../src/backend/indexer/follower/follower.ts';
 import { Prefetch } from '../../../src/backend/indexer/follower/prefetch.ts';
-import { createNode } from '../../../src/backend/indexer/node/node.ts';
 import { IndexedData } from '../../../src/backend/indexer/queries/data.ts';
+import { createNode } from '../../../src/backend/node/node.ts';
 import type { Chain, Hex } from '../../../src/backend/types.ts';
 import { Times, type TimesSummary } from '../../harness/figures.ts';
 import { answerParent } from '../../harness/processes.ts';

@@ -69,8 +69,8 @@ const collectibleItem = (
   ...(symbol !== null && { symbol }),
   ...(metadata !== null && described(metadata)),
   ...(soldFor !== null && { last_sale_price: inWholeUnits(soldFor, chain.native.decimals) }),
-  is_spam: isSpam,
-  ...(explain && { spam_score: score, explanations }),
+  ...(isSpam !== null && { is_spam: isSpam }),
+  ...(explain && score !== null && { spam_score: score, explanations }),
   balance: balance.toString(),
   ...(acquiredAt !== null && { last_acquired: isoTime(acquiredAt) }),
 });

@@ -103,10 +103,15 @@ export const operationOf = (lookup: Lookup, service: Service): Operation => {
   };
 };
 
-const refusal = (response: ServiceResponse, { retryAfter }: Refused): ServiceResponse =>
-  retryAfter === null
-    ? response
-    : { ...response, headers: { ...response.headers, 'retry-after': String(retryAfter) } };
+/** A 503 that says it is about a chain: the service itself works, and its sentence is for clients. */
+const refusal = (response: ServiceResponse, { status, retryAfter }: Refused): ServiceResponse => ({
+  ...response,
+  headers: {
+    ...response.headers,
+    ...(status === 503 && { 'x-failure-of': 'chain' }),
+    ...(retryAfter !== null && { 'retry-after': String(retryAfter) }),
+  },
+});
 
 /**
  * The size of a page's JSON from which on it is made again with fewer items. The gateway takes 32 MB and 1,000,000 values, and more

@@ -9,9 +9,10 @@ type Explanation = {
 };
 
 export type Classification = {
-  /** The weighted average of the explanations, 0 to 100. */
-  readonly score: number;
-  readonly isSpam: boolean;
+  /** The weighted average of the explanations, 0 to 100; null where there is a verdict in their place. */
+  readonly score: number | null;
+  /** Null where its source does not say. */
+  readonly isSpam: boolean | null;
   readonly explanations: readonly Explanation[];
 };
 
@@ -84,9 +85,10 @@ const round = (value: number) => Math.round(value * 100) / 100;
 
 /**
  * Classifies a collection at the time `now`, in milliseconds since 1970. Signals that it lacks are omitted, also from
- * the average. Without any signal the score is 0.
+ * the average. Without any signal the score is 0. A source's own verdict takes the place of signals.
  */
 const classify = (collection: Collection, now: number): Classification => {
+  if (collection.verdict !== undefined) return { score: null, isSpam: collection.verdict, explanations: [] };
   const explanations = FEATURES.flatMap(({ feature, weight, value, score }): Explanation[] => {
     const signal = value(collection, now);
     if (signal === null) return [];

@@ -2,7 +2,7 @@ import { decodeCall } from '../evm/abi.ts';
 import { parseAddress, ZERO_ADDRESS } from '../evm/address.ts';
 import { erc20 } from '../evm/standards.ts';
 import { swapOf } from '../evm/swap.ts';
-import type { ActivityFilter, Listed, PageStart, Part } from '../source.ts';
+import type { ActivityFilter, FailedChain, Listed, PageStart, Part, Place } from '../source.ts';
 import type { Approval, AssetType, Effect, EffectiveTransaction, Hex, Transfer } from '../types.ts';
 import type { Lookup } from './client/chain.ts';
 import { OPERATIONS, type TokenType } from './client/operations.ts';
@@ -10,11 +10,16 @@ import type { Cursor } from './client/order.ts';
 import type { Page } from './client/paging.ts';
 import type { ExplorerTransaction, ExplorerTransfer } from './client/rows.ts';
 import { decodedIn } from './decoded.ts';
-import { type Explorer, unexpected } from './explorer.ts';
+import { type Explorer, Unanswered, unexpected } from './explorer.ts';
 import { hasSucceeded } from './transactions.ts';
+import { routeIn, type WalletTransactions, wordsOf } from './wallet-transactions.ts';
 
 /** The pages of each list that are read until a block is whole. */
 const MAX_PAGES = 5;
+/** Rows of transfers where a whole page takes the explorer too long. */
+const FEW_ROWS = 20;
+/** Says in a place that the walk does without transfers. */
+const ALONE = 'alone';
 
 /** What is known of one transaction: its row, its transfers of the wallet, or both. */
 type Known = {
@@ -36,10 +41,12 @@ type Reading<Row> = {
 
 /**
  * What a wallet's transactions and token transfers tell of its activities. Blocks are whole: a page has those above the last block of
- * either list that goes on. A place is the number of a block, and how many of its transactions come behind.
+ * either list that goes on. A place is the number of a block, how many of its transactions come behind, and words on how its walk
+ * reads them. Where the explorer takes too long for the transfers of a busy wallet, a walk does without: they are named as missing.
  */
 export const effectsOf = async (
   explorer: Explorer,
+  ofWallets: WalletTransactions,
   wallet: Hex,
   start: PageStart | null,
   filter: ActivityFilter,
@@ -47,13 +54,31 @@ export const effectsOf = async (
   const lookup = explorer.lookup(wallet);
   const cursor = cursorOf(start);
   const nfts = nftMoves(filter);
+  let route = routeIn(start);
   const transactions = readingOf<ExplorerTransaction>(
     nfts === null
-      ? (at) => explorer.page(OPERATIONS.addressTransactions, { address: wallet }, at, lookup)
+      ? async (at) => {
+          const page = await ofWallets.page(wallet, at, lookup, { route });
+          ({ route } = page);
+          return page;
+        }
       : null,
   );
-  const transfers = readingOf<ExplorerTransfer>((at) => pageOfTransfers(explorer, wallet, nfts, at, lookup));
-  await Promise.all([readOn(transactions, cursor), readOn(transfers, cursor)]);
+  const isAlone = nfts === null && start?.place.includes(ALONE) === true;
+  const transfers = readingOf<ExplorerTransfer>(
+    isAlone ? null : (at) => pageOfTransfers(explorer, wallet, nfts, at, lookup),
+  );
+  const [, missing] = await Promise.all([
+    readOn(transactions, cursor),
+    readOn(transfers, cursor).then(
+      () => (isAlone ? 'an earlier page could not be read' : null),
+      (problem: unknown) => {
+        // A page in the middle of a block goes on with what the page before knew of it.
+        if (nfts !== null || isWithinBlock(start) || !(problem instanceof Unanswered)) throw problem;
+        return problem.message;
+      },
+    ),
+  ]);
   let floor = floorOf(transactions, transfers);
   const isWhole = ({ block_number: block }: { readonly block_number: number }): boolean => block > floor;
   for (let pages = 1; floor >= 0 && !hasAny(transactions, transfers, isWhole); pages += 1) {
@@ -65,20 +90,42 @@ export const effectsOf = async (
     floor = floorOf(transactions, transfers);
   }
   const rows = [transactions.rows.filter(isWhole), transfers.rows.filter(isWhole)] as const;
-  const items = listed(explorer, wallet, rows).filter(({ place }) => isBehind(place, start));
+  const words = [...(route === null ? [] : wordsOf(route)), ...(missing === null ? [] : [ALONE])];
+  const items = listed(explorer, wallet, rows)
+    .filter(({ place }) => isBehind(place, start))
+    .map((each) => ({ ...each, place: isAt(each.place, start) ? start.place : [...each.place, ...words] }));
   return {
     items,
-    next: floor < 0 ? null : [floor + 1, 0],
+    next: floor < 0 ? null : [floor + 1, 0, ...words],
     isEnough: true,
-    failed: items.some(({ transaction }) => transaction.success === null)
-      ? [
-          {
-            chainId: explorer.chain.id,
-            reason: 'the explorer does not say of all transactions what they did',
-          },
-        ]
-      : [],
+    failed: missingOf(explorer, items, missing, start === null),
   };
+};
+
+/** Whether there may be more of the block at which a page begins. */
+const isWithinBlock = (start: PageStart | null): boolean =>
+  start !== null && (start.including || Number(start.place[1]) > 0);
+
+/** Whether a place is that of the start, which is written with the words of the page before. */
+const isAt = ([block, behind]: Place, start: PageStart | null): start is PageStart =>
+  start !== null && start.place[0] === block && start.place[1] === behind;
+
+/** What a page lacks. A first one with nothing at all has failed. */
+const missingOf = (
+  { chain }: Explorer,
+  items: readonly Listed<EffectiveTransaction>[],
+  transfers: string | null,
+  isFirst: boolean,
+): readonly FailedChain[] => {
+  const reasons = [
+    ...(transfers === null ? [] : [`token transfers are missing: ${transfers}`]),
+    ...(items.some(({ transaction }) => transaction.success === null)
+      ? ['the explorer does not say of all transactions what they did']
+      : []),
+  ];
+  if (reasons.length === 0) return [];
+  const isPart = transfers !== null && (!isFirst || items.length > 0);
+  return [{ chainId: chain.id, reason: reasons.join('; '), isPart }];
 };
 
 /** Behind a whole block, or in the middle of one, which is read again. */
@@ -88,10 +135,7 @@ const cursorOf = (start: PageStart | null): Cursor | null => {
   return { block_number: behind === 0 && !start.including ? block : block + 1, index: 0 };
 };
 
-const isBehind = (
-  [block = 0, behind = 0]: readonly (string | number)[],
-  start: PageStart | null,
-): boolean => {
+const isBehind = ([block = 0, behind = 0]: Place, start: PageStart | null): boolean => {
   if (start === null) return true;
   const [placed = 0, last = 0] = start.place.map(Number);
   return Number(block) < placed || (block === placed && Number(behind) < last + (start.including ? 1 : 0));
@@ -118,14 +162,23 @@ const nftMoves = ({
   return { types: nftTypes.flat(), ...(token !== undefined && others.length === 0 && { token }) };
 };
 
-const pageOfTransfers = (
+/** A page of transfers, or a small one where the explorer takes too long for it. */
+const pageOfTransfers = async (
   explorer: Explorer,
   address: Hex,
   filter: ReturnType<typeof nftMoves>,
   cursor: Cursor | null,
   lookup: Lookup,
-): Promise<Page<ExplorerTransfer>> =>
-  explorer.page(OPERATIONS.addressTokenTransfers, { address, ...filter }, cursor, lookup);
+): Promise<Page<ExplorerTransfer>> => {
+  const ask = (inTime: Lookup, limit?: number) =>
+    explorer.page(OPERATIONS.addressTokenTransfers, { address, ...filter }, cursor, inTime, limit);
+  try {
+    return await ask(explorer.half(lookup));
+  } catch (problem) {
+    if (!(problem instanceof Unanswered)) throw problem;
+    return ask(lookup, FEW_ROWS);
+  }
+};
 
 const readingOf = <Row>(read: Reading<Row>['read']): Reading<Row> => ({
   ...{ rows: [], next: null, read },

@@ -72,7 +72,7 @@ const ofList = <Parameters, Row>(
   note: (rows: readonly Row[], subject: Subject) => void = () => {},
 ): Probe => ({
   operation,
-  schema: z.object({ items: z.array(operation.row) }),
+  schema: z.object({ [operation.style === 'etherscan' ? 'result' : 'items']: z.array(operation.row) }),
   partOf: operation.hasPending ? withoutPending : (body) => body,
   ask({ client, chain, lookup }, subject) {
     const parameters = parametersOf(subject);
@@ -140,6 +140,8 @@ const PROBES: readonly Probe[] = [
   ofItem(OPERATIONS.transaction, ({ transaction }) => transaction && { hash: transaction.hash }),
   ofList(OPERATIONS.transactionLogs, ({ transaction }) => transaction && { hash: transaction.hash }),
   ofItem(OPERATIONS.block, ({ transaction }) => transaction && { block: transaction.block }),
+  // The last one: instances limit this route most.
+  ofList(OPERATIONS.txlist, ({ wallet }) => ({ address: wallet, pageSize: 100 })),
 ];
 
 /** It comes first, as lists are asked in the way of a version. */

@@ -43,7 +43,7 @@ export const holdingsOf = async (
 export const collectionOf = ({ known }: Explorer, address: Hex): Collection => {
   const { name = null, symbol = null, isFlagged = null } = known.find(address) ?? {};
   const reputation = { trades: null, buyers: null, sellers: null, flagged: isFlagged };
-  return { name, symbol, launchedAt: null, reputation, uri: null };
+  return { name, symbol, launchedAt: null, reputation, verdict: isFlagged, uri: null };
 };
 
 const cursorAt = (place: Place | null): Cursor | null => {

@@ -15,3 +15,10 @@ export type ExplorerChainConfig = NamedChain & {
   /** Whether it is one of the hosted API's, which takes the key. */
   readonly isHosted: boolean;
 };
+
+/** What is wrong where chains of the hosted API have no key, as a problem of the configuration; null where nothing is. */
+export const missingKey = ({ chains, apiKey }: ExplorerConfig): string | null => {
+  const hosted = chains.filter(({ isHosted }) => isHosted).map(({ id }) => id);
+  if (apiKey !== null || hosted.length === 0) return null;
+  return `BLOCKSCOUT_API_KEY: expected the key of the hosted API for ${hosted.length === 1 ? 'chain' : 'the chains'} ${hosted.join(', ')}, got none`;
+};

@@ -11,6 +11,11 @@ import { Known } from './known.ts';
 /** Seconds until an explorer is asked again that failed: what it is told to wait for, it keeps itself. */
 const RETRY_AFTER = 10;
 
+/** A refusal because no answer came in time, or none that can be used: a smaller request, or another route, may be answered. */
+export class Unanswered extends Refused {}
+
+const UNANSWERED: ReadonlySet<Fault['kind']> = new Set(['timeout', 'failed', 'unreachable', 'tooLarge']);
+
 /** The explorer of one chain, as the lists ask it. What fails rejects with Refused, in the words of the fault. */
 export class Explorer {
   readonly chain: Chain;
@@ -26,16 +31,19 @@ export class Explorer {
     this.known = new Known(chain);
   }
 
-  /** Finds out whether the explorer answers. Rejects with Refused. */
+  /** Finds out whether the explorer answers. Rejects with ExplorerError. */
   async check(): Promise<void> {
-    await this.#client.version(this.#asked, this.lookup('start')).catch((problem: unknown) => {
-      throw refusalOf(problem);
-    });
+    await this.#client.version(this.#asked, this.lookup('start'));
   }
 
   /** One lookup, whose requests share its time. Explorers are asked for one subject after another in turns. */
   lookup(subject: string): Lookup {
     return this.#client.lookup(subject);
+  }
+
+  /** A lookup for a request that another one may take the place of: it has half of the time. */
+  half(lookup: Lookup): Lookup {
+    return this.#client.half(lookup);
   }
 
   /** Resolves with null where the explorer does not know the subject of the list. */
@@ -85,7 +93,9 @@ const LASTING: ReadonlySet<Fault['kind']> = new Set(['noKey', 'badKey', 'notHost
 const refusalOf = (problem: unknown): unknown => {
   if (!(problem instanceof ExplorerError)) return problem;
   const message = withoutStop(problem.message);
-  return LASTING.has(problem.fault.kind) ? new Refused(400, message) : new Refused(503, message, RETRY_AFTER);
+  const { kind } = problem.fault;
+  if (LASTING.has(kind)) return new Refused(400, message);
+  return new (UNANSWERED.has(kind) ? Unanswered : Refused)(503, message, RETRY_AFTER);
 };
 
 const withoutStop = (sentence: string): string => sentence.replace(/\.$/, '');

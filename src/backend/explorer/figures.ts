@@ -1,7 +1,7 @@
 import { nextMidnight } from './client/answers.ts';
 import type { ExplorerClient } from './client/client.ts';
-import type { Fault } from './client/errors.ts';
-import type { ExplorerConfig } from './config.ts';
+import { type Fault, faultOf } from './client/errors.ts';
+import { type ExplorerConfig, missingKey } from './config.ts';
 
 /** What an explorer's client says of itself to its operator. Counts are those since it was started. */
 export type ExplorerFigures = {
@@ -19,6 +19,8 @@ export type ExplorerFigures = {
   } | null;
   /** Why nothing is sent now, and until when; null while requests are. */
   readonly pause: { readonly reason: Fault['kind']; readonly until: number } | null;
+  /** Why it can't be read now, or could not with the last request, in sentences; null where it can. */
+  readonly problem: string | null;
   /** Of each operation that was asked. */
   readonly operations: readonly {
     readonly operation: string;
@@ -30,21 +32,24 @@ export type ExplorerFigures = {
 
 /** The figures of each explorer that was asked so far. */
 export const figuresOf = (
-  { chains }: ExplorerConfig,
+  config: ExplorerConfig,
   client: ExplorerClient,
   now = Date.now(),
 ): readonly ExplorerFigures[] =>
-  client.state().map(({ host, waiting, running, perSecond, creditsLeft, pause, spent }) => {
+  client.state().map(({ host, waiting, running, perSecond, creditsLeft, pause, spent, ...state }) => {
     // The route in the style of Etherscan has a limit of its own, which its name has behind the host.
     const [name, style] = host.split(' ');
-    const first = chains.find(({ baseUrl }) => new URL(baseUrl).host === name);
+    const first = config.chains.find(({ baseUrl }) => new URL(baseUrl).host === name);
     const isHosted = first?.isHosted ?? false;
+    const subject = isHosted ? 'The hosted API' : `The explorer of chain ${first?.id ?? 'unknown'}`;
+    const missing = isHosted && !state.hasAnswered ? missingKey(config) : null;
     return {
       explorer: [isHosted ? 'hosted' : String(first?.id ?? 'unknown'), style].filter(Boolean).join(' '),
       requests: { waiting, underWay: running },
       perSecond,
       credits: isHosted ? { left: creditsLeft, resetAt: nextMidnight(now) } : null,
       pause: pause?.fault ? { reason: pause.fault.kind, until: pause.until } : null,
+      problem: missing ?? (state.problem && faultOf(subject, state.problem)),
       operations: [...spent].map(([operation, each]) => ({ operation, ...each })),
     };
   });
@@ -52,9 +57,16 @@ export const figuresOf = (
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** The figures of an explorer as `/health` says them. */
-export const healthOfExplorer = ({ credits, pause, operations, ...figures }: ExplorerFigures): object => ({
-  ...figures,
-  ...(credits !== null && { credits: { left: credits.left, resetAt: isoTime(credits.resetAt) } }),
-  ...(pause !== null && { pause: { reason: pause.reason, until: isoTime(pause.until) } }),
-  operations: credits === null ? operations.map(({ credits: _, ...each }) => each) : operations,
-});
+export type ExplorerHealth = object & { readonly problem?: string | undefined };
+
+export const healthOfExplorer = (figures: ExplorerFigures): ExplorerHealth => {
+  const { credits, pause, problem, operations, ...rest } = figures;
+  const health = {
+    ...rest,
+    ...(credits !== null && { credits: { left: credits.left, resetAt: isoTime(credits.resetAt) } }),
+    ...(pause !== null && { pause: { reason: pause.reason, until: isoTime(pause.until) } }),
+    ...(problem !== null && { problem }),
+    operations: credits === null ? operations.map(({ credits: _, ...each }) => each) : operations,
+  };
+  return health;
+};

@@ -56,9 +56,9 @@ export class Known {
     if (name !== null) this.#names.set(hash, name);
   }
 
-  /** Notes the price of the chain's own currency, in dollars. */
+  /** Notes the price of the chain's own currency, in dollars; null where an answer does not say it. */
   native(usd: number | null): void {
-    this.#native = usd === null ? null : { usd, at: this.#now() };
+    if (usd !== null) this.#native = { usd, at: this.#now() };
   }
 
   find(address: Hex): Kept | null {

@@ -1,19 +1,21 @@
 import { describedChain } from '../described-chain.ts';
 import type { Log } from '../dispatch/log.ts';
 import { isNormalised } from '../evm/ens.ts';
-import type { Source } from '../source.ts';
-import type { Chain, Hex } from '../types.ts';
+import type { Part, Source } from '../source.ts';
+import type { Awaitable, Chain, Hex } from '../types.ts';
 import { effectsOf } from './activity.ts';
 import { ExplorerBalances } from './balances.ts';
 import type { ExplorerChain } from './client/chain.ts';
 import { createExplorerClient, type ExplorerClient, type ExplorerClientOptions } from './client/client.ts';
+import { ExplorerError, type Fault, OF_KEY } from './client/errors.ts';
 import { OPERATIONS } from './client/operations.ts';
 import { collectionOf, holdingsOf } from './collectibles.ts';
-import type { ExplorerChainConfig, ExplorerConfig } from './config.ts';
+import { type ExplorerChainConfig, type ExplorerConfig, missingKey } from './config.ts';
 import { Explorer } from './explorer.ts';
 import { pagesOf } from './pages.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
 import { ExplorerTransactions } from './transactions.ts';
+import { WalletTransactions } from './wallet-transactions.ts';
 
 const messageOf = (problem: unknown): string =>
   problem instanceof Error ? problem.message : String(problem);
@@ -30,8 +32,25 @@ export const createExplorerSources = (
   { chains, apiKey }: ExplorerConfig,
   client: ExplorerClient,
   log: Log,
-): readonly Source[] =>
-  chains.map((chain) => sourceOf(new Explorer(client, askedAs(chain, apiKey), explorerChain(chain)), log));
+): readonly Source[] => {
+  const missing = missingKey({ chains, apiKey });
+  /** What all chains of the hosted API share is said once. */
+  const said = new Set<Fault['kind']>();
+  if (missing !== null) {
+    said.add('noKey');
+    log('the hosted API has no key', { problem: missing });
+  }
+  return chains.map((chain) => {
+    const explorer = new Explorer(client, askedAs(chain, apiKey), explorerChain(chain));
+    return sourceOf(explorer, (problem) => {
+      const fault = problem instanceof ExplorerError ? problem.fault.kind : null;
+      const isShared = fault !== null && chain.isHosted && OF_KEY.has(fault);
+      if (isShared && said.has(fault)) return;
+      if (isShared) said.add(fault);
+      log('an explorer does not answer', { chain: chain.id, problem: messageOf(problem) });
+    });
+  });
+};
 
 /** A chain as the client asks its explorer. The key goes to the hosted API alone. */
 export const askedAs = (
@@ -49,10 +68,16 @@ const explorerChain = (chain: ExplorerChainConfig): Chain => ({
   unsupported: ['approvals', 'defi_positions'],
 });
 
-const sourceOf = (explorer: Explorer, log: Log): Source => {
+const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): Source => {
   const { chain, known } = explorer;
-  const transactions = new ExplorerTransactions(explorer);
+  const ofWallets = new WalletTransactions(explorer);
+  const transactions = new ExplorerTransactions(explorer, ofWallets);
   const balances = new ExplorerBalances(explorer);
+  /** Nothing of other chains: a request may name none that there is. */
+  const listed = <Item>(
+    chainIds: ReadonlySet<number>,
+    list: () => Promise<Part<Item>>,
+  ): Awaitable<Part<Item>> => (chainIds.has(chain.id) ? list() : { items: [], next: null });
   return {
     chains: [chain],
     // The value of a transaction is known, whatever it calls.
@@ -67,15 +92,16 @@ const sourceOf = (explorer: Explorer, log: Log): Source => {
     contractName: (_chainId, address) => known.nameOf(address),
     decodeCall: ({ decoded = null }) => decoded,
     decodeLog: (_chainId, { decoded = null }) => decoded,
-    transactions: (wallet, _chainIds, limit, start, details) =>
-      transactions.list(wallet, limit, start, details),
-    effects: (wallet, _chainIds, _limit, start, filter) => effectsOf(explorer, wallet, start, filter),
+    transactions: (wallet, chainIds, limit, start, details) =>
+      listed(chainIds, () => transactions.list(wallet, limit, start, details)),
+    effects: (wallet, chainIds, _limit, start, filter) =>
+      listed(chainIds, () => effectsOf(explorer, ofWallets, wallet, start, filter)),
     transaction: (_chainId, hash, details) => transactions.find(hash, details),
     revert: (transaction) => transactions.revert(transaction),
-    holdings: (wallet, _chainIds, wanted) => holdingsOf(explorer, wallet, wanted),
+    holdings: (wallet, chainIds, wanted) => listed(chainIds, () => holdingsOf(explorer, wallet, wanted)),
     metadata: ({ metadata = null }) => metadata,
     collection: (_chainId, address) => collectionOf(explorer, address),
-    balances: (account, _chainIds, wanted) => balances.list(account, wanted),
+    balances: (account, chainIds, wanted) => listed(chainIds, () => balances.list(account, wanted)),
     // It decodes what it lists.
     learnAbis: () => [],
     name: (account) => nameOf(explorer, account),
@@ -83,16 +109,15 @@ const sourceOf = (explorer: Explorer, log: Log): Source => {
     holders: (_chainId, token, wanted) => holdersOf(explorer, token, wanted),
     pool: () => null,
     supply: (_chainId, token) => supplyOf(explorer, token),
-    search: (text, _chainIds, limit) => searchTokens(explorer, text, limit),
+    search: (text, chainIds, limit) =>
+      chainIds.has(chain.id) ? searchTokens(explorer, text, limit) : { tokens: [] },
     defiPositions: () => [],
     status: () => [],
     beginning: () => null,
     onBlock() {},
     async start() {
       // What is wrong with it is said at once, and by each lookup that needs it.
-      void explorer.check().catch((problem: unknown) => {
-        log('an explorer does not answer', { chain: chain.id, problem: messageOf(problem) });
-      });
+      void explorer.check().catch(onProblem);
     },
     stop: () => Promise.resolve(),
   };

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Revert } from '../evm/revert.ts';
 import { Refused } from '../http/query.ts';
-import type { Detail, Listed, PageStart, Part, Place } from '../source.ts';
+import type { Detail, Listed, PageStart, Part } from '../source.ts';
 import type { Hex, ListedTransaction, LogEntry } from '../types.ts';
 import type { Lookup } from './client/chain.ts';
 import { OPERATIONS } from './client/operations.ts';
@@ -10,6 +10,15 @@ import type { Page } from './client/paging.ts';
 import type { ExplorerTransaction } from './client/rows.ts';
 import { decodedIn, revertIn } from './decoded.ts';
 import { type Explorer, unexpected } from './explorer.ts';
+import {
+  cursorBehind,
+  isBehind,
+  type Route,
+  routeIn,
+  type WalletTransaction,
+  type WalletTransactions,
+  wordsOf,
+} from './wallet-transactions.ts';
 
 type LogRow = z.output<typeof OPERATIONS.transactionLogs.row>;
 
@@ -20,22 +29,6 @@ const MAX_LOG_PAGES = 20;
 /** The pages that are read for one that has anything. */
 const MAX_EMPTY_PAGES = 3;
 
-/** The cursor of what comes behind a place in a list of rows with a block and an index: explorers take it from any row. */
-const cursorBehind = (start: PageStart | null): Cursor | null => {
-  if (start === null) return null;
-  const [block = 0, index = 0] = start.place.map(Number);
-  return { block_number: block, index: start.including ? index + 1 : index };
-};
-
-const isBehind = (
-  { block_number: block, position }: ExplorerTransaction,
-  start: PageStart | null,
-): boolean => {
-  if (start === null) return true;
-  const [placed = 0, index = 0] = start.place.map(Number);
-  return block < placed || (block === placed && position < index + (start.including ? 1 : 0));
-};
-
 const newestFirst = (one: ExplorerTransaction, other: ExplorerTransaction): number =>
   other.block_number - one.block_number || other.position - one.position;
 
@@ -45,16 +38,24 @@ export const hasSucceeded = ({ status, result }: ExplorerTransaction): boolean |
   return result === 'success' ? true : null;
 };
 
+const isReasonSaid = ({ result, revert_reason: reason }: ExplorerTransaction): boolean =>
+  result !== null || (reason !== undefined && reason !== null);
+
 /** The transactions that an explorer lists for an address: those that it sent or got, or that created it. */
 export class ExplorerTransactions {
   readonly #explorer: Explorer;
+  readonly #ofWallets: WalletTransactions;
   readonly #reverts = new WeakMap<ListedTransaction, Revert>();
 
-  constructor(explorer: Explorer) {
+  constructor(explorer: Explorer, ofWallets: WalletTransactions) {
     this.#explorer = explorer;
+    this.#ofWallets = ofWallets;
   }
 
-  /** One page of the explorer's, or less where details are wanted. A place is the number of a block, and the index in it. */
+  /**
+   * One page of the explorer's, or less where details are wanted. A place is the number of a block, the index in it, and the words of
+   * its route.
+   */
   async list(
     wallet: Hex,
     limit: number,
@@ -63,18 +64,22 @@ export class ExplorerTransactions {
   ): Promise<Part<Listed<ListedTransaction>>> {
     const lookup = this.#explorer.lookup(wallet);
     const most = details.size === 0 ? limit : Math.min(limit, MAX_DETAILED);
-    const { rows, next } = await this.#rows(wallet, most, start, lookup);
+    const { rows, goesOn, route } = await this.#rows(wallet, most, start, lookup);
     const taken = rows.slice(0, most);
     const last = taken.at(-1);
     const isCut = taken.length < rows.length;
+    const words = wordsOf(route);
     const transactions = await this.#detailed(
       taken.map((row) => this.#transaction(row)),
       details,
       lookup,
     );
     return {
-      items: transactions.map((transaction) => ({ transaction, place: placeOf(transaction) })),
-      next: last !== undefined && (isCut || next !== null) ? placeIn(last) : next,
+      items: transactions.map((transaction) => ({
+        transaction,
+        place: [transaction.blockNumber, transaction.index, ...words],
+      })),
+      next: last !== undefined && (isCut || goesOn) ? [last.block_number, last.position, ...words] : null,
       isEnough: true,
     };
   }
@@ -83,7 +88,8 @@ export class ExplorerTransactions {
     const lookup = this.#explorer.lookup(hash);
     const row = await this.#explorer.one(OPERATIONS.transaction, { hash }, lookup);
     if (row === null) return null;
-    const [found = null] = await this.#detailed([this.#transaction(row)], details, lookup);
+    const transaction = this.#transaction({ ...row, blockHash: null });
+    const [found = null] = await this.#detailed([transaction], details, lookup);
     return found;
   }
 
@@ -94,38 +100,36 @@ export class ExplorerTransactions {
     return revert;
   }
 
-  /** The rows behind a place, and the place where the list goes on; null at its end. */
+  /** The rows behind a place, and whether the list goes on behind them. None are its end. */
   async #rows(
     wallet: Hex,
     limit: number,
     start: PageStart | null,
     lookup: Lookup,
-  ): Promise<{ readonly rows: readonly ExplorerTransaction[]; readonly next: Place | null }> {
+  ): Promise<{
+    readonly rows: readonly WalletTransaction[];
+    readonly goesOn: boolean;
+    readonly route: Route;
+  }> {
     let cursor = cursorBehind(start);
+    let route = routeIn(start);
     for (let pages = 0; pages < MAX_EMPTY_PAGES; pages += 1) {
-      const page = await this.#explorer.page(
-        OPERATIONS.addressTransactions,
-        { address: wallet },
-        cursor,
-        lookup,
-        limit,
-      );
+      const page = await this.#ofWallets.page(wallet, cursor, lookup, { limit, route });
       const rows = page.items.filter((row) => isBehind(row, start)).toSorted(newestFirst);
-      const last = rows.at(-1);
-      if (page.next === null) return { rows, next: null };
-      if (last !== undefined) return { rows, next: placeIn(last) };
-      cursor = page.next;
+      if (page.next === null || rows.length > 0)
+        return { rows, goesOn: page.next !== null, route: page.route };
+      ({ next: cursor, route } = page);
     }
     throw unexpected(this.#explorer.chain, 'pages of transactions without any in a block');
   }
 
-  #transaction(row: ExplorerTransaction): ListedTransaction {
+  #transaction(row: WalletTransaction): ListedTransaction {
     const { chain, known } = this.#explorer;
     for (const account of [row.from, row.to, row.created_contract]) if (account) known.account(account);
     known.native(row.exchange_rate);
     const transaction = {
       chain,
-      blockHash: null,
+      blockHash: row.blockHash,
       blockNumber: row.block_number,
       blockTime: row.timestamp,
       index: row.position,
@@ -147,7 +151,7 @@ export class ExplorerTransactions {
       logs: null,
       decoded: decodedIn(row.decoded_input),
     };
-    if (transaction.success === false) this.#reverts.set(transaction, revertIn(row));
+    if (transaction.success === false && isReasonSaid(row)) this.#reverts.set(transaction, revertIn(row));
     return transaction;
   }
 
@@ -162,8 +166,8 @@ export class ExplorerTransactions {
       ? await Promise.all(transactions.map((each) => this.#logs(each, lookup)))
       : null;
     const hashes = new Map<number, Hex>();
-    for (const [at, { blockNumber }] of transactions.entries()) {
-      const hash = logs?.[at]?.blockHash ?? null;
+    for (const [at, { blockNumber, blockHash }] of transactions.entries()) {
+      const hash = blockHash ?? logs?.[at]?.blockHash ?? null;
       if (hash !== null) hashes.set(blockNumber, hash);
     }
     if (details.has('block_hash')) await this.#addHashes(transactions, hashes, lookup);
@@ -228,7 +232,3 @@ export class ExplorerTransactions {
 
 const inOrder = (logs: ReadonlyMap<number, LogEntry>): readonly LogEntry[] =>
   [...logs].sort(([one], [other]) => one - other).map(([, log]) => log);
-
-const placeOf = ({ blockNumber, index }: ListedTransaction): Place => [blockNumber, index];
-
-const placeIn = ({ block_number, position }: ExplorerTransaction): Place => [block_number, position];

@@ -1,9 +1,9 @@
 import type { DeliveryEnd } from '../dispatch/dispatcher.ts';
 import type { DeliveryQueue } from '../dispatch/store.ts';
 import type { ExplorerFigures } from '../explorer/figures.ts';
+import type { CallReport } from '../node/observe-calls.ts';
 import type { ServiceHealth } from '../server.ts';
 import type { ChainStatus } from '../source.ts';
-import type { CallReport } from './node/observe-calls.ts';
 
 /** What an index says of itself to its operator. Counts are those since it was started. */
 export type IndexFigures = {

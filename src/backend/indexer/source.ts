@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Changes, type Concerned } from '../changes.ts';
 import { describedChain } from '../described-chain.ts';
+import { createNode, type EvmNode } from '../node/node.ts';
 import type { BlockListener, Collection, Source } from '../source.ts';
 import type { Chain, ChainLookup, Hex } from '../types.ts';
 import { concernedBy } from './blocks/concerned.ts';
@@ -22,7 +23,6 @@ import { Follower } from './follower/follower.ts';
 import type { Log } from './follower/problems.ts';
 import { Tracer } from './follower/tracer.ts';
 import { type BalanceReader, createBalanceReader } from './follower/watched-balances.ts';
-import { createNode, type EvmNode } from './node/node.ts';
 import { IndexedApprovals } from './queries/approvals.ts';
 import { IndexedData } from './queries/data.ts';
 import { Names } from './queries/names.ts';

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useChainNames } from '../chain-filter.ts';
 import { Hash, html } from '../components.ts';
 import { OnChain, useExplorer } from '../explorers.ts';
-import { formatClock, formatDay, formatUsd, formatUsdBriefly, formatUtc, shortHex } from '../format.ts';
+import { formatClock, formatDay, formatUsdBriefly, formatUtc, shortHex } from '../format.ts';
 import { ActivityDetails } from './activity-details.ts';
 import {
   type ActivityItem,
@@ -39,7 +39,7 @@ const Worth = ({ item, thin }: ItemProps) => {
   const worth = worthOf(item, thin);
   const isOfNow = useExplorer() !== null;
   if (worth !== null)
-    return html`<span class="quiet" title=${isOfNow ? 'At today’s price' : undefined}>${formatUsd(worth)}</span>`;
+    return html`<span class="quiet" title=${isOfNow ? 'At today’s price' : undefined}>${formatUsdBriefly(worth)}</span>`;
   const claimed = movesOf(item).length > 0 ? item.valueUsd : null;
   return (
     claimed &&

@@ -3,7 +3,7 @@ import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { WalletActivity } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { Empty, html, PricesOfNow, useReached } from '../components.ts';
-import { counted, formatCount, formatDay, formatUsd } from '../format.ts';
+import { counted, formatCount, formatDay, formatUsd, formatUsdBriefly } from '../format.ts';
 import { setParams, useParam } from '../route.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from '../wallet/list.ts';
 import { type PanelProps, useWalletList, walletList } from '../wallet/use-wallet-list.ts';
@@ -108,10 +108,10 @@ const Summary = ({ shown, happenings, items, thin, chosen, hasMore }: SummaryPro
     </div>
     <${PricesOfNow} chainIds=${shown.map(({ chainId }) => chainId)} />
     <dl>
-      ${parts.filter(([, sum]) => /[1-9]/.test(sum)).map(([name, sum]) => html`<div key=${name}><dt>${name}</dt><dd class=${name === 'In' ? 'good' : ''} title="By the prices that can be believed">${formatUsd(sum)}</dd></div>`)}
+      ${parts.filter(([, sum]) => /[1-9]/.test(sum)).map(([name, sum]) => html`<div key=${name}><dt>${name}</dt><dd class=${name === 'In' ? 'good' : ''} title=${`${formatUsd(sum)}, by the prices that can be believed`}>${formatUsdBriefly(sum)}</dd></div>`)}
       ${
         largest &&
-        html`<div><dt>Biggest transfer of these</dt><dd class="bar"><span><${Sentence} item=${largest.item} /></span><span>${formatUsd(largest.item.valueUsd ?? '0')}</span><button type="button" class="more" onClick=${() => setOpen(largest.happening.hash)}>Open<span class="visually-hidden"> the biggest transfer</span></button></dd></div>`
+        html`<div><dt>Biggest transfer of these</dt><dd class="bar"><span><${Sentence} item=${largest.item} /></span><span title=${formatUsd(largest.item.valueUsd ?? '0')}>${formatUsdBriefly(largest.item.valueUsd ?? '0')}</span><button type="button" class="more" onClick=${() => setOpen(largest.happening.hash)}>Open<span class="visually-hidden"> the biggest transfer</span></button></dd></div>`
       }
     </dl>
   </div>`;

@@ -101,10 +101,11 @@ const read = async (
 };
 
 /** What the service could not read, or sent in no readable form, may be held. */
-const unreadBalance = ({ items }: Page<ListedBalance>): Error => {
+const unreadBalance = ({ items, partialErrors }: Page<ListedBalance>): Error => {
   const malformed = valuesOf(items).find((value) => value instanceof MalformedFieldError);
   if (malformed instanceof MalformedFieldError) return malformedItem(malformed);
-  return new UpstreamError('unavailable', 'The service could not read the balance.');
+  const [why = 'The service could not read the balance'] = sentencesIn(partialErrors);
+  return new UpstreamError('unavailable', `${why}.`);
 };
 
 const NEWEST = { offset: null, follows: null, freshness: 'head' } as const;
@@ -189,6 +190,16 @@ export const troublesIn = (partialErrors: PartialErrors | null): Troubles => {
   );
   const ids = [...failures, ...warned].map((group) => group.flatMap(chainIdIn));
   return { chainIds: new Set(ids.flat()), isOfUnknownChain: ids.some((group) => group.length === 0) };
+};
+
+/** What the service says of what is missing. */
+const sentencesIn = (partialErrors: PartialErrors | null): readonly string[] => {
+  const failures = listOf(partialErrors?.errors).flatMap((error) =>
+    isObject(error) ? listOf(error.token_errors) : [],
+  );
+  return [...failures, ...listOf(partialErrors?.warnings)]
+    .map((each) => (isObject(each) ? (each.description ?? each.message) : null))
+    .filter((each) => typeof each === 'string');
 };
 
 const chainIdIn = (value: unknown): readonly number[] => {

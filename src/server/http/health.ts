@@ -27,6 +27,7 @@ export const READINESS_PARTS = [
   'workers',
   'upstream',
   'index',
+  'explorers',
 ] as const;
 
 export type ReadinessPart = (typeof READINESS_PARTS)[number];
@@ -42,14 +43,14 @@ export type HealthReport = {
   /** How far the embedded index is with each chain; undefined in a gateway without an index. */
   readonly chains?: readonly object[] | undefined;
   /** What its explorers have left and do; undefined in a gateway without any. */
-  readonly explorers?: readonly object[] | undefined;
+  readonly explorers?: IndexHealth['explorers'];
 };
 
 /** What an embedded index says: why chains are not followed, how far each is, and what its explorers do. */
 type IndexHealth = {
   readonly problems: readonly string[];
   readonly chains: readonly object[];
-  readonly explorers?: readonly object[] | undefined;
+  readonly explorers?: readonly (object & { readonly problem?: string | undefined })[] | undefined;
 };
 
 /** Something that a gateway must be able to do. */
@@ -110,9 +111,12 @@ export const createHealthEndpoints = ({
     ]);
     if (stopping) return STOPPING;
     const problems = indexed?.problems.map((message) => ({ part: 'index', message }) as const) ?? [];
+    const refused = indexed?.explorers?.flatMap(({ problem }) =>
+      problem === undefined ? [] : [{ part: 'explorers', message: problem } as const],
+    );
     return {
       failed: failed.filter((one) => one !== null),
-      degraded: [...degradations(), ...problems],
+      degraded: [...degradations(), ...problems, ...(refused ?? [])],
       chains: indexed?.chains,
       explorers: indexed?.explorers,
     };

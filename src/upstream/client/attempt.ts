@@ -1,6 +1,6 @@
 import { type Clock, monotonicClock, raceWithTimeout } from '../../lib/deadlines.ts';
 import type { ParseBody } from './body.ts';
-import { clientGone, deadlineExceeded, type Outcome, outcomeOf, UpstreamError } from './errors.ts';
+import { clientGone, deadlineExceeded, outcomeOf, UpstreamError } from './errors.ts';
 import { awaitSharedRate, type KeyCooldowns, type RequestLimiter, type SharedRate } from './limits.ts';
 import type { AttemptTimer } from './observer.ts';
 import type { Bill, RequestScope, UpstreamAnswer, UpstreamRequest } from './request.ts';
@@ -59,7 +59,7 @@ export const createSendAttempt = ({ cooldowns, breakers, limiter, sharedRate }: 
         permit.settle('up');
         return answer;
       } catch (error) {
-        permit.settle(healthAfter(error instanceof UpstreamError ? outcomeOf(error) : null));
+        permit.settle(error instanceof UpstreamError ? healthAfter(error) : 'unknown');
         if (!(error instanceof UpstreamError) || error.failure !== 'coolingDown') throw error;
       }
     }
@@ -175,10 +175,12 @@ export const createCircuitBreakers = (
 };
 
 /**
- * Any answer below 500 shows that upstream is up. An attempt that was not sent (null), was aborted or discarded by the
+ * Any answer below 500 shows that upstream is up, as does one that is about a chain. An attempt that was not sent (null), was aborted or discarded by the
  * gateway, or was cut short by a deadline shows nothing.
  */
-const healthAfter = (outcome: Outcome | null): UpstreamHealth => {
+const healthAfter = (error: UpstreamError): UpstreamHealth => {
+  const outcome = outcomeOf(error);
+  if (error.ofChain) return 'up';
   if (typeof outcome === 'number') return outcome < 500 ? 'up' : 'down';
   switch (outcome) {
     case 'invalidResponse':

@@ -245,6 +245,7 @@ const readErrorResponse = (
   return new UpstreamError(failureOf(status), `Upstream answered ${status}.`, {
     status,
     serviceMessage: message.slice(0, MAX_MESSAGE_CHARACTERS),
+    ofChain: headers['x-failure-of'] === 'chain',
     gatewayKey: credential.owner === 'gateway',
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });

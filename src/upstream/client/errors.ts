@@ -52,6 +52,8 @@ type Facts = {
   readonly serviceMessage?: string;
   /** Milliseconds, when upstream asked the client to wait. */
   readonly retryAfterMs?: number;
+  /** Whether upstream works, and says of a chain that it can't be read now: its message is for clients. */
+  readonly ofChain?: boolean;
   /** Whether the gateway's own key was sent. Clients are not shown what upstream says about that key. */
   readonly gatewayKey?: boolean;
   readonly cause?: unknown;
@@ -64,6 +66,7 @@ export class UpstreamError extends Error {
   readonly connection: ConnectionFailure | undefined;
   readonly serviceMessage: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly ofChain: boolean;
   readonly gatewayKey: boolean;
 
   constructor(failure: UpstreamFailure, message: string, facts: Facts = {}) {
@@ -74,6 +77,7 @@ export class UpstreamError extends Error {
     this.connection = facts.connection;
     this.serviceMessage = facts.serviceMessage;
     this.retryAfterMs = facts.retryAfterMs;
+    this.ofChain = facts.ofChain ?? false;
     this.gatewayKey = facts.gatewayKey ?? false;
   }
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { madeUp, WALLET } from '../../support/blockscout/made-up.ts';
 import { startBlockscout } from '../../support/blockscout/server.ts';
 import { startGateway } from '../../support/gateway/start.ts';
@@ -71,6 +71,65 @@ test('a chain that is not hosted is named, once in the log, and beside what the 
   expect(hosted.requests.filter(({ path }) => path.endsWith('/logs'))).toEqual([]);
   expect(gateway.logLines.join()).not.toContain(KEY);
   expect(hosted.requests.every(({ target }) => !target.includes(KEY))).toBe(true);
+});
+
+describe('The key of the hosted API', () => {
+  const NAMED = 'BLOCKSCOUT_API_KEY: expected the key of the hosted API for the chains 1, 8453, got none';
+
+  const openWith = async (key: string | undefined) => {
+    await using made = new AsyncDisposableStack();
+    const hosted = await startBlockscout({
+      chains: [1, 8453].map((id) => ({ id, contents: madeUp({}, id) })),
+      hosted: { key: KEY, perSecond: 1_000 },
+    });
+    made.use(hosted);
+    const instance = await startBlockscout({ chains: [{ id: 100, contents: madeUp({}, 100) }] });
+    made.use(instance);
+    const gateway = await startGateway(
+      {
+        ...{ BLOCKSCOUT: `1,8453,100=${instance.url}`, BLOCKSCOUT_API_KEY: key },
+        BLOCKSCOUT_URL: hosted.url,
+      },
+      { readsChains: true },
+    );
+    made.use(gateway);
+    const ready = async () => (await fetch(`${gateway.url}/health/ready`)).json();
+    // Both explorers were asked for their versions.
+    await expect.poll(async () => (await ready()).explorers).toHaveLength(2);
+    await expect.poll(() => hosted.requests.length).toBeGreaterThan(0);
+    const opened = made.move();
+    return { gateway, ready, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  };
+
+  const problems = (lines: readonly string[]) =>
+    lines.flatMap((line) => (line.includes('"level":"warn"') && line.includes('index: ') ? [line] : []));
+
+  test.each([
+    ['missing', undefined, NAMED],
+    ['wrong', `${KEY}-other`, 'does not accept the key'],
+  ])(
+    'that is %s is named once in the log, and by readiness, and other chains go on',
+    async (_, key, says) => {
+      await using opened = await openWith(key);
+      const { gateway, ready } = opened;
+      await expect.poll(ready).toMatchObject({
+        status: 'degraded',
+        reasons: [{ part: 'explorers', message: expect.stringContaining(says) }],
+      });
+      const { wallet } = await gateway.data<Lists>(LISTS.replace(', 5]', ', 100]'), { address: WALLET });
+      expect(new Set(wallet.transactions.nodes.map(({ chainId }) => chainId))).toEqual(new Set([100]));
+      const named = problems(gateway.logLines);
+      expect(named).toHaveLength(1);
+      expect(named.join()).toContain(says);
+      expect(gateway.logLines.join()).not.toContain(KEY);
+    },
+  );
+
+  test('that is right is no reason', async () => {
+    await using opened = await openWith(KEY);
+    await expect.poll(opened.ready).toMatchObject({ status: 'ready' });
+    expect(problems(opened.gateway.logLines)).toEqual([]);
+  });
 });
 
 test('a chain says which explorer it is of, and where its pages are, but no URL that may be a secret', async () => {

@@ -184,3 +184,28 @@ test('a first screen of an address that the explorer has never seen is empty', a
   ] as const)
     expect(items(await service.ask(`${path}/0x${'99'.repeat(20)}?chain_ids=1`), member)).toEqual([]);
 });
+
+test('spam is what the explorer flags, whatever a collection is called, and has no score', async () => {
+  const made = madeUp();
+  const art = made.tokens.get(ART);
+  if (art === undefined) throw new Error('expected the collection');
+  const spamOf = async (isScam: boolean, reputation?: null) => {
+    const tokens = new Map([...made.tokens, [ART, { ...art, name: 'Claim your free gift', isScam }]]);
+    await using service = await openExplored([{ id: 1, contents: { ...made, tokens } }]);
+    const forget = (body: unknown) =>
+      JSON.parse(JSON.stringify(body), (key, value) => (key === 'reputation' ? null : value));
+    if (reputation === null) service.explorers[0]?.plant({ change: forget }, () => true, 100);
+    const { json } = await service.ask(
+      `collectibles/${WALLET}?chain_ids=1&filter_spam=false&show_spam_scores=true`,
+    );
+    const [entry] = json.entries as readonly Json[];
+    expect(entry).not.toHaveProperty('spam_score');
+    expect(entry).not.toHaveProperty('explanations');
+    return entry?.is_spam;
+  };
+  expect([await spamOf(true), await spamOf(false), await spamOf(false, null)]).toEqual([
+    true,
+    false,
+    undefined,
+  ]);
+});

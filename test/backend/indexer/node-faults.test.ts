@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { SilentNodeError } from '../../../src/backend/indexer/node/errors.ts';
-import { createNode, type EvmNode } from '../../../src/backend/indexer/node/node.ts';
+import { SilentNodeError } from '../../../src/backend/node/errors.ts';
+import { createNode, type EvmNode } from '../../../src/backend/node/node.ts';
 import type { Hex } from '../../../src/backend/types.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, type Contract, deploy, place } from './support/contracts.ts';

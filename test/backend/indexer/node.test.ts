@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { NodeUnavailableError } from '../../../src/backend/indexer/node/errors.ts';
-import { createNode, type EvmNode, probeNode } from '../../../src/backend/indexer/node/node.ts';
-import { createSocketTransport } from '../../../src/backend/indexer/node/socket.ts';
-import type { InternalTransfer } from '../../../src/backend/indexer/node/traces.ts';
+import { NodeUnavailableError } from '../../../src/backend/node/errors.ts';
+import { createNode, type EvmNode, probeNode } from '../../../src/backend/node/node.ts';
+import { createSocketTransport } from '../../../src/backend/node/socket.ts';
+import type { InternalTransfer } from '../../../src/backend/node/traces.ts';
 import type { Hex } from '../../../src/backend/types.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, deploy, deployLiar, place, receiptOf, sendTransaction } from './support/contracts.ts';

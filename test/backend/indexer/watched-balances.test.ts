@@ -3,8 +3,8 @@ import {
   type BalanceReader,
   createBalanceReader,
 } from '../../../src/backend/indexer/follower/watched-balances.ts';
-import { CONTROL } from '../../../src/backend/indexer/node/calls.ts';
-import { RpcError } from '../../../src/backend/indexer/node/errors.ts';
+import { CONTROL } from '../../../src/backend/node/calls.ts';
+import { RpcError } from '../../../src/backend/node/errors.ts';
 import type { Hex, Transfer } from '../../../src/backend/types.ts';
 import { address, logs } from './support/blocks.ts';
 import { buildAll, CHAIN } from './support/histories.ts';

@@ -33,3 +33,8 @@ export const remarks = (results: readonly Result[]): readonly string[] =>
     const found = findings.map(({ at, expected, got }) => `${at}: expected ${expected}, got ${got}`);
     return [`${status}: ${named(result)}: ${[...found, why].join('; ')}`];
   });
+
+/** The operations of which something was skipped. */
+export const skippedIn = (results: readonly Result[]): readonly string[] => [
+  ...new Set(results.filter(({ status }) => status === 'skipped').map(({ point }) => point.operation)),
+];

@@ -208,12 +208,15 @@ const ROUTES: readonly Route[] = [
     if (query.get('action') !== 'txlist' || !isAddress(address))
       return ok({ status: '0', message: 'Unknown action', result: null });
     const [page, offset] = [Number(query.get('page') ?? 1), Number(query.get('offset') ?? 10_000)];
+    const [first, last] = [Number(query.get('startblock') ?? 0), Number(query.get('endblock') ?? Infinity)];
+    const direction = query.get('sort') === 'asc' ? -1 : 1;
     const all = contents.transactions
-      .filter(({ block, from, to, created }) => block !== null && [from, to, created].includes(address))
-      .toSorted(
-        (one, other) =>
-          (other.block?.number ?? 0) - (one.block?.number ?? 0) || other.position - one.position,
-      );
+      .flatMap((each) => (each.block === null ? [] : [{ ...each, number: each.block.number }]))
+      .filter(
+        ({ number, from, to, created }) =>
+          [from, to, created].includes(address) && number >= first && number <= last,
+      )
+      .toSorted((one, other) => direction * (other.number - one.number || other.position - one.position));
     const result = all.slice((page - 1) * offset, page * offset);
     return result.length === 0
       ? ok({ status: '0', message: 'No transactions found', result: [] })

@@ -317,8 +317,9 @@ export const etherscanRow = (contents: Contents, transaction: KnownTransaction):
     gasPrice: String(transaction.gasPrice),
     gasUsed: String(transaction.gasUsed),
     cumulativeGasUsed: String(transaction.gasUsed),
-    isError: status === 'error' ? '1' : '0',
-    txreceipt_status: status === 'error' ? '0' : '1',
+    // What the chain does not say is written as a failure.
+    isError: status === 'ok' ? '0' : '1',
+    txreceipt_status: status === 'ok' ? '1' : '0',
     input: transaction.input,
     contractAddress: created ?? '',
     confirmations: String((contents.blocks.at(-1)?.number ?? 0) - (block?.number ?? 0) + 1),

@@ -1,6 +1,6 @@
-import { type Answer, readAnswer, type Sent } from './answers.ts';
+import { readAnswer, type Sent } from './answers.ts';
 import { type Clock, type ExplorerChain, type Lookup, systemClock } from './chain.ts';
-import { ExplorerError, type Fault } from './errors.ts';
+import { ExplorerError, type Fault, OF_KEY } from './errors.ts';
 import { createFlights, type Flight } from './flights.ts';
 import { createHttp } from './http.ts';
 import { createLimits, type Limits, type LimitsState } from './limits.ts';
@@ -17,6 +17,10 @@ type HostState = LimitsState & {
   readonly running: number;
   /** By the name of the operation. Only the hosted API counts credits. */
   readonly spent: ReadonlyMap<string, Spent>;
+  /** Whether it has ever answered. */
+  readonly hasAnswered: boolean;
+  /** Why it is not asked now, or why it refused the last request with the key; null where it does neither. */
+  readonly problem: Fault | null;
 };
 
 type Spent = { readonly requests: number; readonly credits: number };
@@ -25,6 +29,8 @@ type Spent = { readonly requests: number; readonly credits: number };
 export type ExplorerClient = {
   /** A lookup whose time begins now. */
   lookup(client: string, signal?: AbortSignal | null): Lookup;
+  /** The lookup with half of the time that it has left, for a request that another one may take the place of. */
+  half(lookup: Lookup): Lookup;
   /**
    * Resolves with a page of a list, its newest or greatest rows for a null cursor, and at most `limit` rows where the explorer lets
    * a request say so. Rejects with the fault `notFound` where the explorer does not know what the list is of.
@@ -79,6 +85,9 @@ type Host = {
   readonly limits: Limits;
   readonly queue: Queue;
   readonly spent: Map<string, Spent>;
+  hasAnswered: boolean;
+  /** Lasts longer than the pause after it. */
+  refused: Fault | null;
 };
 
 type Request = {
@@ -104,7 +113,10 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     const known = hosts.get(name);
     if (known !== undefined) return known;
     const limits = limitsOf(chain);
-    const made = { name, limits, queue: createQueue(limits, clock), spent: new Map<string, Spent>() };
+    const made = {
+      ...{ name, limits, queue: createQueue(limits, clock), spent: new Map<string, Spent>() },
+      ...{ hasAnswered: false, refused: null },
+    };
     hosts.set(name, made);
     return made;
   };
@@ -127,7 +139,15 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
       throw new ExplorerError(chain.id, answer.fault);
     }
     const sent = sentOf(chain, operation.style, query, clock.now());
-    const body = bodyOf(chain, answer, sent, limits, operation.credits);
+    const read = readAnswer(answer, sent);
+    if ('fault' in read) {
+      const fault = limits.failed(operation.credits, answer, read.fault);
+      if (OF_KEY.has(fault.kind) || fault.kind === 'blocked') host.refused = fault;
+      throw new ExplorerError(chain.id, fault);
+    }
+    limits.succeeded(operation.credits, answer);
+    Object.assign(host, { hasAnswered: true, refused: null });
+    const { body } = read;
     onAnswer(chain.id, operation.name, body);
     return body;
   };
@@ -230,15 +250,19 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
 
   return {
     lookup: (client, signal = null) => ({ client, signal, endsAt: clock.now() + timeoutMs }),
+    half(lookup) {
+      const now = clock.now();
+      return { ...lookup, endsAt: now + Math.floor(Math.max(0, lookup.endsAt - now) / 2) };
+    },
     list,
     one,
     version,
     state: () =>
-      [...hosts.values()].map(({ name, limits, queue, spent }) => ({
-        ...{ host: name, spent },
-        ...limits.state(),
-        ...queue.counts(),
-      })),
+      [...hosts.values()].map(({ name, limits, queue, spent, hasAnswered, refused }) => {
+        const state = limits.state();
+        const problem = state.pause?.fault ?? refused;
+        return { host: name, spent, hasAnswered, problem, ...state, ...queue.counts() };
+      }),
     close: () => http.close(),
   };
 };
@@ -269,19 +293,6 @@ const sentOf = (
   hasKey: 'authorization' in headers,
   parameters: Object.keys(query),
 });
-
-const bodyOf = (
-  chain: ExplorerChain,
-  answer: Answer,
-  sent: Sent,
-  limits: Limits,
-  credits: number,
-): unknown => {
-  const read = readAnswer(answer, sent);
-  if ('fault' in read) throw new ExplorerError(chain.id, limits.failed(credits, answer, read.fault));
-  limits.succeeded(credits, answer);
-  return read.body;
-};
 
 /** Runs `read`, which throws MalformedError. */
 const reading = <Result>({ id }: ExplorerChain, read: () => Result): Result => {

@@ -39,29 +39,35 @@ export class ExplorerError extends Error {
   readonly chainId: number;
 
   constructor(chainId: number, fault: Fault) {
-    super(`The explorer of chain ${chainId} ${sentenceOf(fault)}`);
+    super(faultOf(`The explorer of chain ${chainId}`, fault));
     this.chainId = chainId;
     this.fault = fault;
   }
 }
 
+/** Faults of the key, which all chains of the hosted API share. */
+export const OF_KEY: ReadonlySet<Fault['kind']> = new Set(['noKey', 'badKey', 'outOfCredits']);
+
+/** A fault as sentences, of which the subject begins the first. */
+export const faultOf = (subject: string, fault: Fault): string => `${subject} ${sentenceOf(fault)}`;
+
 /** What an explorer did, as the rest of a sentence. */
 const sentenceOf = (fault: Fault): string => {
   switch (fault.kind) {
     case 'noKey':
-      return 'wants a key.';
+      return 'wants a key: set BLOCKSCOUT_API_KEY.';
     case 'badKey':
-      return 'does not accept the key.';
+      return 'does not accept the key: BLOCKSCOUT_API_KEY is wrong, or no longer valid.';
     case 'outOfCredits':
       return `has no credits left for the key. They are counted anew at ${timeText(fault.until)}.`;
     case 'rateLimited':
       return `had too many requests. It is asked again at ${timeText(fault.until)}.`;
     case 'blocked':
-      return 'is behind a protection that turned the request away (403).';
+      return 'is behind a protection that turned the request away (403). It is asked again within the hour.';
     case 'restricted':
       return 'does not tell of this address (403).';
     case 'notHosted':
-      return 'is not part of the hosted API (404).';
+      return 'is not part of the hosted API (404): set the URL of an instance in BLOCKSCOUT.';
     case 'notFound':
       return 'does not know this (404).';
     case 'rejected': {
@@ -69,15 +75,15 @@ const sentenceOf = (fault: Fault): string => {
       return `rejected the request (${fault.status}${named}).`;
     }
     case 'failed':
-      return `failed (${fault.status}${fault.isInstance ? ', on its side of the hosted API' : ''}).`;
+      return `failed (${fault.status}${fault.isInstance ? ', on its side of the hosted API' : ''}). Try again later.`;
     case 'unreachable':
-      return "can't be reached.";
+      return "can't be reached. Try again later.";
     case 'timeout':
-      return 'did not answer in time.';
+      return 'did not answer in time. Try again later, or with fewer items.';
     case 'redirected':
-      return 'answered with a redirect, which is not followed.';
+      return 'answered with a redirect, which is not followed: set the URL that it leads to.';
     case 'tooLarge':
-      return 'answered more than is read.';
+      return 'answered more than is read. Try with fewer items.';
     case 'malformed':
       return `answered something unexpected at ${fault.where}.`;
     case 'tooOld':

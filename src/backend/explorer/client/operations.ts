@@ -7,6 +7,7 @@ import {
   backendVersion,
   block,
   contract,
+  type EtherscanTransaction,
   type ExplorerTransaction,
   type ExplorerTransfer,
   etherscanTransaction,
@@ -195,18 +196,23 @@ export const OPERATIONS = {
     identity: ({ hash }) => hash,
   }),
   /**
-   * As `addressTransactions`, with hashes of blocks, and much faster for busy wallets, but nothing is decoded. The newest first. At most
-   * 10,000 rows can be reached.
+   * As `addressTransactions`, with hashes of blocks, and much faster for busy wallets, but nothing is decoded. The newest first, from the
+   * last block on. At most 10,000 rows can be reached.
    */
   txlist: list({
     name: 'txlist',
-    path: (_: OfAddress & { readonly pageSize: number }) => '/api',
-    query: ({ address, pageSize }) => ({
+    path: (_: OfAddress & { readonly pageSize: number; readonly lastBlock?: number }) => '/api',
+    query: ({ address, pageSize, lastBlock }) => ({
       ...{ module: 'account', action: 'txlist', address, sort: 'desc', offset: String(pageSize) },
+      endblock: lastBlock === undefined ? undefined : String(lastBlock),
     }),
     credits: 20,
     row: etherscanTransaction,
     identity: ({ hash }) => hash,
+    order: byBlock<EtherscanTransaction>(({ blockNumber, transactionIndex }) => [
+      blockNumber,
+      transactionIndex,
+    ]),
     style: 'etherscan',
   }),
 

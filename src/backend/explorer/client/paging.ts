@@ -115,8 +115,11 @@ const readNumbered = <Parameters, Row>(
   const { result } = parseAt(numberedBody, body, '');
   const page = Number(query.page ?? 1);
   const isReachable = (page + 1) * Number(query.offset) <= MAX_REACHED;
+  const rows = readRows(operation, result);
+  if (operation.order !== undefined && !isInOrder(operation.order, rows, null))
+    throw new MalformedError('the order of result');
   return {
-    items: readRows(operation, result),
+    items: rows,
     next: result.length > 0 && isReachable ? { page: page + 1 } : null,
     isIncomplete: result.length > 0 && !isReachable,
   };

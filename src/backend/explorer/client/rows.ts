@@ -237,10 +237,12 @@ export const etherscanTransaction = z.object({
   to: z.union([address, z.literal('').transform(() => null)]),
   contractAddress: lenient(z.union([address, z.literal('').transform(() => null)])),
   value: amount,
-  gas: amount,
-  gasPrice: amount,
-  gasUsed: amount,
+  gas: lenient(amount),
+  gasPrice: lenient(amount),
+  gasUsed: lenient(amount),
   input: data,
   isError: z.enum(['0', '1']),
   txreceipt_status: text,
 });
+
+export type EtherscanTransaction = z.output<typeof etherscanTransaction>;

@@ -1,5 +1,5 @@
+import type { InternalTransfer } from '../../node/traces.ts';
 import type { Hex, LogEntry } from '../../types.ts';
-import type { InternalTransfer } from '../node/traces.ts';
 import type { ParsedTransaction } from './parse.ts';
 import { TOPICS } from './readings.ts';
 

@@ -1,8 +1,8 @@
 import { ZERO_ADDRESS } from '../../evm/address.ts';
 import { swapOf } from '../../evm/swap.ts';
+import type { BlockRef, FetchedBlock, RpcReceipt, RpcTransaction } from '../../node/answers.ts';
+import type { InternalTransfer } from '../../node/traces.ts';
 import type { Chain, Effect, Hex, Transaction } from '../../types.ts';
-import type { BlockRef, FetchedBlock, RpcReceipt, RpcTransaction } from '../node/answers.ts';
-import type { InternalTransfer } from '../node/traces.ts';
 import { readLogs, transferOf } from './logs.ts';
 import { byStandard, type ReadingsOf } from './readings.ts';
 

@@ -1,6 +1,6 @@
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
+import type { Call } from '../../node/calls.ts';
 import type { Hex } from '../../types.ts';
-import type { Call } from '../node/calls.ts';
 
 /** The calls by which contracts say amounts, and their answers. */
 

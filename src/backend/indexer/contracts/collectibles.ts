@@ -1,11 +1,11 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { methodOf } from '../../evm/abi.ts';
 import { createValueReader } from '../../evm/abi-values.ts';
+import { CONTROL } from '../../node/calls.ts';
+import type { EvmNode } from '../../node/node.ts';
 import type { Holding, NftMetadata } from '../../source.ts';
 import type { Hex } from '../../types.ts';
 import { amountBytes, bytesOf } from '../blocks/encoding.ts';
-import { CONTROL } from '../node/calls.ts';
-import type { EvmNode } from '../node/node.ts';
 import {
   type Content,
   type Document,

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { event } from '../../evm/abi.ts';
+import { isGone } from '../../node/calls.ts';
+import type { EvmNode } from '../../node/node.ts';
 import type { Decodable } from '../../source.ts';
 import type { Call, Decoded, Hex, LogEntry, Token } from '../../types.ts';
 import type { ParsedBlock } from '../blocks/parse.ts';
 import type { Index } from '../database/store.ts';
-import { isGone } from '../node/calls.ts';
-import type { EvmNode } from '../node/node.ts';
 import { inTime } from '../queries/in-time.ts';
 import type { Abi, AbiFolder, Decoder, OwnAbis } from './decode.ts';
 

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { BlockRef } from '../../node/answers.ts';
+import type { Call } from '../../node/calls.ts';
+import type { EvmNode } from '../../node/node.ts';
 import type { Hex } from '../../types.ts';
 import { bytesOf } from '../blocks/encoding.ts';
 import type { Index } from '../database/store.ts';
-import type { BlockRef } from '../node/answers.ts';
-import type { Call } from '../node/calls.ts';
-import type { EvmNode } from '../node/node.ts';
 import { amountIn } from './amounts.ts';
 import { addressOf, prepareDiffering } from './contract-table.ts';
 

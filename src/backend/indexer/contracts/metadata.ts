@@ -1,12 +1,12 @@
 import { setTimeout as wait, setImmediate as yieldToEvents } from 'node:timers/promises';
+import { askNear, CONTROL } from '../../node/calls.ts';
+import type { EvmNode } from '../../node/node.ts';
+import { backoffMs } from '../../node/rpc.ts';
 import type { Hex } from '../../types.ts';
 import type { Balances } from '../blocks/balances.ts';
 import type { ParsedBlock } from '../blocks/parse.ts';
 import { FORMS, type Readings } from '../blocks/readings.ts';
 import type { Revision } from '../database/revisions.ts';
-import { askNear, CONTROL } from '../node/calls.ts';
-import type { EvmNode } from '../node/node.ts';
-import { backoffMs } from '../node/rpc.ts';
 import { questionsTo } from './answers.ts';
 import type { Row } from './contract-table.ts';
 import type { KnownContracts, Seen } from './known-contracts.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
+import { askNear, type Call, isGone } from '../../node/calls.ts';
+import type { EvmNode } from '../../node/node.ts';
 import type { Hex } from '../../types.ts';
 import { FORMS, type Readings } from '../blocks/readings.ts';
-import { askNear, type Call, isGone } from '../node/calls.ts';
-import type { EvmNode } from '../node/node.ts';
 import { amountIn, balanceCall, supplyCall } from './amounts.ts';
 import type { ContractAnswers } from './answers.ts';
 import { OF_NFTS, type Sample } from './seen.ts';

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { BlockRef } from '../../node/answers.ts';
 import type { Effect, Hex } from '../../types.ts';
 import { type Balances, withBalances } from '../blocks/balances.ts';
 import {
@@ -9,7 +10,6 @@ import {
   transactionOf,
 } from '../blocks/parse.ts';
 import type { Readings } from '../blocks/readings.ts';
-import type { BlockRef } from '../node/answers.ts';
 import type { Approvals } from './approvals.ts';
 import { blockId, blockOf, transactionId } from './database.ts';
 import { type Ledger, STANDARDS } from './ledger.ts';

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { BlockRef } from '../../node/answers.ts';
 import type { Hex } from '../../types.ts';
 import { bytesOf, decodeTransaction, encodeTransaction, hexOf } from '../blocks/encoding.ts';
 import type { ParsedBlock, ParsedTransaction } from '../blocks/parse.ts';
-import type { BlockRef } from '../node/answers.ts';
 import { blockOf, blocksOf, indexOf, numberOf, transactionId, transactionsOf } from './database.ts';
 
 export type Range = {

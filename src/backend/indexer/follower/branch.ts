@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BlockRef, FetchedBlock } from '../../node/answers.ts';
+import type { EvmNode } from '../../node/node.ts';
+import { backoffMs } from '../../node/rpc.ts';
 import type { Index } from '../database/store.ts';
-import type { BlockRef, FetchedBlock } from '../node/answers.ts';
-import type { EvmNode } from '../node/node.ts';
-import { backoffMs } from '../node/rpc.ts';
 
 type Options = {
   readonly node: EvmNode;

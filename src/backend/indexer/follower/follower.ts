@@ -1,11 +1,11 @@
 import { setTimeout as sleep, setImmediate as yieldToEvents } from 'node:timers/promises';
+import type { BlockRef, FetchedBlock } from '../../node/answers.ts';
+import type { EvmNode } from '../../node/node.ts';
+import { backoffMs } from '../../node/rpc.ts';
 import type { BlockListener, ChainStatus, ChainTraces } from '../../source.ts';
 import type { Balances } from '../blocks/balances.ts';
 import { type ParsedBlock, parseBlock } from '../blocks/parse.ts';
 import type { Index } from '../database/store.ts';
-import type { BlockRef, FetchedBlock } from '../node/answers.ts';
-import type { EvmNode } from '../node/node.ts';
-import { backoffMs } from '../node/rpc.ts';
 import { Branch, type Range } from './branch.ts';
 import { Prefetch } from './prefetch.ts';
 import { type Log, Problems } from './problems.ts';

@@ -1,4 +1,4 @@
-import type { FetchedBlock } from '../node/answers.ts';
+import type { FetchedBlock } from '../../node/answers.ts';
 
 type Fetching = { readonly block: Promise<FetchedBlock>; isReady: boolean };
 

@@ -1,4 +1,4 @@
-import { SilentNodeError } from '../node/errors.ts';
+import { SilentNodeError } from '../../node/errors.ts';
 
 /** Writes a line. One whose details have a `problem` is a warning. */
 export type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;

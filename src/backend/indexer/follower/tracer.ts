@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EvmNode } from '../../node/node.ts';
+import { backoffMs } from '../../node/rpc.ts';
 import type { BlockListener, ChainTraces } from '../../source.ts';
 import type { Balances } from '../blocks/balances.ts';
 import { mayMoveInside, type ParsedBlock } from '../blocks/parse.ts';
 import type { Index } from '../database/store.ts';
 import type { Announced } from '../database/untraced.ts';
-import type { EvmNode } from '../node/node.ts';
-import { backoffMs } from '../node/rpc.ts';
 import { type Log, Problems } from './problems.ts';
 
 type TracerOptions = {

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { type Call, CONTROL, isGone } from '../../node/calls.ts';
+import type { EvmNode } from '../../node/node.ts';
+import { createPatience } from '../../node/patience.ts';
 import type { BalanceChange, Hex, Transfer } from '../../types.ts';
 import type { Balances } from '../blocks/balances.ts';
 import { effectsOf, feeOf, type ParsedBlock } from '../blocks/parse.ts';
 import { byStandard, type ReadingsOf } from '../blocks/readings.ts';
 import { amountIn, balanceCall } from '../contracts/amounts.ts';
-import { type Call, CONTROL, isGone } from '../node/calls.ts';
-import type { EvmNode } from '../node/node.ts';
-import { createPatience } from '../node/patience.ts';
 import type { Log } from './problems.ts';
 
 /** A balance that is asked for. */

@@ -1,11 +1,11 @@
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
+import { askNear, type Call } from '../../node/calls.ts';
+import type { EvmNode } from '../../node/node.ts';
 import type { Allowance, Allowances, Place, Wanted } from '../../source.ts';
 import type { Chain, Hex, Token } from '../../types.ts';
 import type { KnownContracts } from '../contracts/known-contracts.ts';
 import { type Candidate, KINDS } from '../database/approvals.ts';
 import type { Index } from '../database/store.ts';
-import { askNear, type Call } from '../node/calls.ts';
-import type { EvmNode } from '../node/node.ts';
 import { inTime } from './in-time.ts';
 
 type Options = {

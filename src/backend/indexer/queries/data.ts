@@ -2,6 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { bestMatches } from '../../endpoints/token-matches.ts';
 import { ZERO_ADDRESS } from '../../evm/address.ts';
 import { Refused } from '../../http/query.ts';
+import type { BlockRef } from '../../node/answers.ts';
+import type { Call } from '../../node/calls.ts';
 import type {
   AssetBalance,
   Beginning,
@@ -22,8 +24,6 @@ import type { Differing } from '../contracts/differing.ts';
 import type { KnownContracts } from '../contracts/known-contracts.ts';
 import type { Metadata } from '../contracts/metadata.ts';
 import type { Index } from '../database/store.ts';
-import type { BlockRef } from '../node/answers.ts';
-import type { Call } from '../node/calls.ts';
 import { IndexedHoldings } from './holdings.ts';
 import { type Coin, Lists } from './lists.ts';
 import { NodeState, type StateReader } from './state.ts';

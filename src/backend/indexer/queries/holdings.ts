@@ -1,11 +1,11 @@
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import { isBehind } from '../../http/query.ts';
+import type { Call } from '../../node/calls.ts';
 import type { FailedChain, Holding, Part, Wanted } from '../../source.ts';
 import type { Chain, Hex } from '../../types.ts';
 import { FORMS } from '../blocks/readings.ts';
 import { balanceCall } from '../contracts/amounts.ts';
 import type { KnownContracts } from '../contracts/known-contracts.ts';
-import type { Call } from '../node/calls.ts';
 import type { Lists } from './lists.ts';
 import type { NodeState } from './state.ts';
 

@@ -5,12 +5,12 @@ import { createValueReader } from '../../evm/abi-values.ts';
 import { parseAddress, ZERO_ADDRESS } from '../../evm/address.ts';
 import { isNormalised, namehash, reverseNode } from '../../evm/ens.ts';
 import { Refused } from '../../http/query.ts';
+import { askNear, CONTROL } from '../../node/calls.ts';
+import type { EvmNode } from '../../node/node.ts';
+import { createPatience } from '../../node/patience.ts';
 import type { Hex } from '../../types.ts';
 import type { ParsedBlock } from '../blocks/parse.ts';
 import type { Index } from '../database/store.ts';
-import { askNear, CONTROL } from '../node/calls.ts';
-import type { EvmNode } from '../node/node.ts';
-import { createPatience } from '../node/patience.ts';
 import { inTime } from './in-time.ts';
 
 type Options = {

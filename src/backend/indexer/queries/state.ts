@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import { askNear, type Call, CONTROL, isGone } from '../../node/calls.ts';
+import type { EvmNode } from '../../node/node.ts';
+import { createPatience } from '../../node/patience.ts';
 import type { Hex } from '../../types.ts';
 import { amountIn } from '../contracts/amounts.ts';
 import type { Index } from '../database/store.ts';
-import { askNear, type Call, CONTROL, isGone } from '../node/calls.ts';
-import type { EvmNode } from '../node/node.ts';
-import { createPatience } from '../node/patience.ts';
 import { inTime } from './in-time.ts';
 
 export type StateReader = Pick<EvmNode, 'balances' | 'calls'>;

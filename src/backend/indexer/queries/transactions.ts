@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { type Failure, type Revert, revertOf } from '../../evm/revert.ts';
 import { Refused } from '../../http/query.ts';
+import type { EvmNode } from '../../node/node.ts';
 import type { Chain, Hex, ListedTransaction, Transaction } from '../../types.ts';
 import { parseBlock, transactionOf } from '../blocks/parse.ts';
 import type { ContractAbis } from '../contracts/contract-abis.ts';
 import { blockId, transactionId } from '../database/database.ts';
 import type { Index } from '../database/store.ts';
-import type { EvmNode } from '../node/node.ts';
 import { inTime } from './in-time.ts';
 
 type Options = {

@@ -36,9 +36,11 @@ export const openExplored = async (chains: Options['chains']) => {
   const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
   const isBusy = () =>
     sumOf(client.state().map(({ running }) => running)) > sumOf(explorers.map((each) => each.silences()));
+  /** Lets the client's clock go on while something else asks the service. */
+  const until = <Result>(work: Promise<Result>): Promise<Result> => clock.until(work, isBusy);
   const ask = async (path: string) => {
     const asking = fetch(`${service.url}/v1/evm/${path}`, { headers: { 'x-service-api-key': 'key' } });
-    const response = await clock.until(asking, isBusy);
+    const response = await until(asking);
     const text = await response.text();
     return {
       status: response.status,
@@ -48,7 +50,7 @@ export const openExplored = async (chains: Options['chains']) => {
   };
   const stack = made.move();
   return {
-    ...{ explorers, source, lines, ask, url: service.url },
+    ...{ explorers, source, lines, ask, until, url: service.url },
     /** The requests of lists and lookups, without what is asked once of each explorer. */
     seen: () =>
       explorers

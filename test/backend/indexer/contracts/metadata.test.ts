@@ -5,7 +5,7 @@ import { type ParsedBlock, parseBlock } from '../../../../src/backend/indexer/bl
 import { KnownContracts } from '../../../../src/backend/indexer/contracts/known-contracts.ts';
 import { Metadata } from '../../../../src/backend/indexer/contracts/metadata.ts';
 import { openDatabase } from '../../../../src/backend/indexer/database/database.ts';
-import { createNode, type EvmNode } from '../../../../src/backend/indexer/node/node.ts';
+import { createNode, type EvmNode } from '../../../../src/backend/node/node.ts';
 import type { Chain, Hex } from '../../../../src/backend/types.ts';
 import { folderOf } from '../../../support/folder.ts';
 import { type Anvil, startAnvil } from '../support/anvil.ts';

@@ -5,7 +5,7 @@ import { KnownContracts } from '../../../../src/backend/indexer/contracts/known-
 import { Metadata } from '../../../../src/backend/indexer/contracts/metadata.ts';
 import { openDatabase } from '../../../../src/backend/indexer/database/database.ts';
 import { Index } from '../../../../src/backend/indexer/database/store.ts';
-import { createNode } from '../../../../src/backend/indexer/node/node.ts';
+import { createNode } from '../../../../src/backend/node/node.ts';
 import type { Hex } from '../../../../src/backend/types.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { accountsOf, deploy } from '../support/contracts.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { encode } from 'ox/AbiParameters';
 import { type ParsedBlock, parseBlock } from '../../../../src/backend/indexer/blocks/parse.ts';
 import { TOPICS } from '../../../../src/backend/indexer/blocks/readings.ts';
-import type { FetchedBlock } from '../../../../src/backend/indexer/node/answers.ts';
-import type { InternalTransfer } from '../../../../src/backend/indexer/node/traces.ts';
+import type { FetchedBlock } from '../../../../src/backend/node/answers.ts';
+import type { InternalTransfer } from '../../../../src/backend/node/traces.ts';
 import type { Hex, LogEntry } from '../../../../src/backend/types.ts';
 
 /** Blocks as a node answers them, made up for tests. */

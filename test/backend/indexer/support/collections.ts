@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
 import { Collectibles } from '../../../../src/backend/indexer/contracts/collectibles.ts';
-import { createNode } from '../../../../src/backend/indexer/node/node.ts';
+import { createNode } from '../../../../src/backend/node/node.ts';
 import type { Hex } from '../../../../src/backend/types.ts';
 import { startAnvil } from './anvil.ts';
 import { type Contract, deploy } from './contracts.ts';

@@ -8,7 +8,7 @@ import { Index } from '../../../../src/backend/indexer/database/store.ts';
 import { Follower } from '../../../../src/backend/indexer/follower/follower.ts';
 import type { Log } from '../../../../src/backend/indexer/follower/problems.ts';
 import { Tracer } from '../../../../src/backend/indexer/follower/tracer.ts';
-import { createNode } from '../../../../src/backend/indexer/node/node.ts';
+import { createNode } from '../../../../src/backend/node/node.ts';
 import type { Block, Chain, Effect } from '../../../../src/backend/types.ts';
 import { rpc } from './contracts.ts';
 

@@ -1,4 +1,4 @@
-import type { Hex } from '../../types.ts';
+import type { Hex } from '../types.ts';
 
 /**
  * The answers of a node, checked: their shape, and whether their parts belong together. Quantities stay hex, as they came;

@@ -1,4 +1,4 @@
-import type { Hex } from '../../types.ts';
+import type { Hex } from '../types.ts';
 
 /** The node understood a call, and refused it. */
 export class RpcError extends Error {

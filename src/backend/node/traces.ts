@@ -1,4 +1,4 @@
-import type { Hex } from '../../types.ts';
+import type { Hex } from '../types.ts';
 import {
   expected,
   InvalidAnswerError,

@@ -1,7 +1,7 @@
 import { encodeData, from as parseFunction } from 'ox/AbiFunction';
-import { createAbility } from '../../ability.ts';
-import { createValueReader } from '../../evm/abi-values.ts';
-import type { Hex } from '../../types.ts';
+import { createAbility } from '../ability.ts';
+import { createValueReader } from '../evm/abi-values.ts';
+import type { Hex } from '../types.ts';
 import { readData } from './answers.ts';
 import { RpcError } from './errors.ts';
 import { isSilence, isStateMissing } from './refusals.ts';

@@ -1,6 +1,6 @@
-import { createAbility } from '../../ability.ts';
-import type { Failure } from '../../evm/revert.ts';
-import type { Hex } from '../../types.ts';
+import { createAbility } from '../ability.ts';
+import type { Failure } from '../evm/revert.ts';
+import type { Hex } from '../types.ts';
 import {
   type BlockRef,
   type FetchedBlock,

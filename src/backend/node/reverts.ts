@@ -1,5 +1,5 @@
-import type { Failure } from '../../evm/revert.ts';
-import type { Hex } from '../../types.ts';
+import type { Failure } from '../evm/revert.ts';
+import type { Hex } from '../types.ts';
 import {
   expected,
   listOf,

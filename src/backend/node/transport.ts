@@ -1,4 +1,4 @@
-import type { Hex } from '../../types.ts';
+import type { Hex } from '../types.ts';
 import { RpcError } from './errors.ts';
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
