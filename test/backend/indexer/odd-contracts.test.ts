@@ -302,6 +302,31 @@ describe('what a node does not say yet is read once it does', () => {
     await expect.poll(() => compare(service, wrapped, { coin: true }).then(() => true, String)).toBe(true);
   });
 
+  test('a coin whose only logs a reorg took back, or that are not settled yet, is what it says when it is asked', async () => {
+    await using service = await open();
+    const wrapped = await deploy(anvil.url, 'WrappedNative');
+    const read = async () => {
+      const path = `/v1/evm/token-info/${wrapped.address}?chain_ids=31337`;
+      const [token = {}] = await itemsIn(service, path, 'tokens');
+      const { json } = await service.ask(`/v1/evm/balances/${bob}/token/${wrapped.address}?chain_ids=31337`);
+      const [balance = {}] = json.balances as readonly Json[];
+      return [token.total_supply, balance.amount ?? '0'];
+    };
+    // What is gone by the end of its block tells nothing of a deposit.
+    await anvil.rpc('evm_setAutomine', false);
+    const rest = { from: bob, to: wrapped.address, gas: '0x30d40' };
+    await anvil.rpc('eth_sendTransaction', { ...rest, data: '0xd0e30db0', value: '0x5' });
+    await anvil.rpc('eth_sendTransaction', { ...rest, data: `0x2e1a7d4d${'5'.padStart(64, '0')}` });
+    await anvil.mine();
+    await anvil.rpc('evm_setAutomine', true);
+    await service.indexed(await anvil.head());
+    await expect.poll(read).toEqual(['0', '0']);
+    await anvil.rpc('anvil_reorg', 1, []);
+    await anvil.mine();
+    await service.indexed(await anvil.head());
+    await expect.poll(read).toEqual(['0', '0']);
+  });
+
   test('an NFT is one that has an owner, also where the last ones are gone, and until then lists say what is open', async () => {
     await using node = await startFaultyNode(anvil.url);
     const gone = [1n, 2n, 3n].map((id) => encodeData(ownerOf, [id]));

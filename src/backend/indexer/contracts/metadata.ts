@@ -78,7 +78,11 @@ export class Metadata {
   constructor(options: MetadataOptions) {
     this.#options = {
       ...{ patienceMs: 500, now: Date.now, report: () => {}, revise: () => {}, onAnswer: () => {} },
-      ...{ prepare: async () => NOTHING, goOn: () => [], sample: (_chainId, _contract, { sample }) => sample },
+      ...{
+        prepare: async () => NOTHING,
+        goOn: () => [],
+        sample: (_chainId, _contract, { sample }) => sample,
+      },
       ...options,
     };
   }
@@ -117,11 +121,12 @@ export class Metadata {
   }
 
   /**
-   * Remembers a contract that answers as an ERC-20 does, though no log of it was seen up to this block. Resolves when it was asked
-   * what it is called, but soon in any case.
+   * Remembers a contract that answers as an ERC-20 does, though no log of it was seen up to this block, or none but those that may
+   * mean nothing. Resolves when it was asked what it is called, but soon in any case.
    */
   async meet(chainId: number, address: Hex, block: number): Promise<void> {
-    if (this.#options.contracts.row(chainId, address) !== null) return;
+    const known = this.#options.contracts.row(chainId, address);
+    if (known !== null && (known.decimals === null || (known.forms & ~FORMS.wrapping) !== 0)) return;
     this.#add(chainId, [{ address, forms: FORMS.amount, sample: { ...NO_SAMPLE, block } }], block);
     await this.#untilAsked(chainId, [address]);
   }

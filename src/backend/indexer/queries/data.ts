@@ -254,6 +254,7 @@ export class IndexedData
 
   async #amount(chain: Chain, account: Hex, asset: Hex | null): Promise<Amounts> {
     if (asset === null) return this.#native(chain, account);
+    if (this.#contracts.isOpen(chain.id, asset)) await this.#meet(chain, asset);
     const found = await this.#coins(chain, account, [
       { token: asset, amount: this.#lists.coin(account, chain, asset) },
     ]);
