@@ -76,10 +76,12 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       );
       return new Map((await Promise.all(known)).flatMap(([hash, each]) => (each ? [[hash, each]] : [])));
     },
-    sample(chainId, contract, row) {
-      if (isEnough(row) && isStored(chainId, row.sample)) return row.sample;
+    sample(chainId, contract, { forms, settled, failures, sample }) {
+      const isToCome = sample.block > (index.range(chainId)?.head.number ?? -1);
+      const isNew = isToCome || (failures === 0 && isStored(chainId, sample));
+      if (isNew && isEnough(forms & ~settled, sample)) return sample;
       const [newest, ...others] = index.rereading.unread(chainId, contract);
-      return newest ? sampleOf([newest, ...others], contract, idsAsked(row.failures)) : row.sample;
+      return newest ? sampleOf([newest, ...others], contract, idsAsked(failures)) : sample;
     },
     revise: (chainId, contract, revision, known) =>
       index.rereading.revise(chainId, contract, revision, late(contract), known),
@@ -91,11 +93,9 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       return index.rereading.underway(chainId);
     },
   });
-  /** Whether a block is in the index, or is still to come, and was not replaced. */
+  /** Whether the index has the block of a sample, and not another one in its place. */
   const isStored = (chainId: number, { block, hash }: Sample) =>
-    hash === undefined ||
-    block > (index.range(chainId)?.head.number ?? -1) ||
-    index.hashAt(chainId, block) === hash;
+    hash === undefined || index.hashAt(chainId, block) === hash;
   const index: Index = new Index({
     database,
     chains,

@@ -68,14 +68,11 @@ export const sampleOf = (blocks: readonly [Logged, ...Logged[]], contract: Hex, 
 /** The ids that a contract was asked about when it was asked so often. */
 export const idsAsked = (times: number): number => MAX_IDS * times;
 
-type Doubt = { readonly forms: number; readonly settled: number; readonly failures: number };
-
-/** Whether a sample, which was not asked about yet, has what may decide how the logs of its contract are read. */
-export const isEnough = ({ forms, settled, failures, sample }: Doubt & { readonly sample: Sample }) => {
-  const open = forms & ~settled;
-  const lacksIds = (open & (OF_NFTS | FORMS.punk)) !== 0 && sample.ids.length === 0;
-  const lacksHolder = (open & FORMS.wrapping) !== 0 && sample.holder === null;
-  return failures === 0 && !lacksIds && !lacksHolder;
+/** Whether a sample has what may decide how the logs of its contract are read. */
+export const isEnough = (open: number, { ids, holder }: Sample): boolean => {
+  const lacksIds = (open & (OF_NFTS | FORMS.punk)) !== 0 && ids.length === 0;
+  const lacksHolder = (open & FORMS.wrapping) !== 0 && holder === null;
+  return !lacksIds && !lacksHolder;
 };
 
 /** An account whose balance a deposit or a withdrawal changes in a block: one that ends as it began tells nothing. */
