@@ -177,6 +177,7 @@ await saveParts('docs/public-chains.md', {
       costOf('100 transactions', ['addressTransactions']),
       ['… with `logs`', '1 for each transaction more', `${creditsOf(['transactionLogs'])} each`],
       ['… with `blockHash` alone', '1 for each block more', `${creditsOf(['block'])} each`],
+      ['… with either, and a node of [RECEIPTS](#logs-without-credits)', 'none more', '0'],
       costOf('a transaction', ['transaction']),
       costOf('activity', ACTIVITY),
       costOf('100 collectibles', ['addressNft']),

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import type { ExplorerConfig } from '../backend/explorer/config.ts';
 import type { IndexedConfig } from '../backend/indexer/config.ts';
 import { startIndexed } from '../backend/indexer/indexer.ts';
 import { type NodeAbilities, probeNode } from '../backend/node/node.ts';
@@ -29,8 +30,8 @@ export const startIndexService = async (env: Readonly<Record<string, string | un
 type Chain = IndexedConfig['chains'][number];
 
 /**
- * Asks the nodes of CHAINS what they can do, and tries the explorers of BLOCKSCOUT, and describes both for `--check`; `say` hears
- * what that costs before. Rejects with ConfigError, which has the problems of all of them (a node or an explorer that does not
+ * Asks the nodes of CHAINS what they can do, tries the explorers of BLOCKSCOUT, asks the nodes of RECEIPTS which chain they are of, and
+ * describes all of them for `--check`; `say` hears what that costs before. Rejects with ConfigError, which has the problems of all of them (a node or an explorer that does not
  * answer, or of another chain, or without the blocks that are to be indexed), a folder of ABIs that is not there, and what the
  * others can do.
  */
@@ -38,23 +39,50 @@ export const describeIndex = async (
   { chains, explorers, abiDirectory }: IndexedConfig,
   say: Say,
 ): Promise<string> => {
-  const [nodes, tried] = await Promise.all([
+  const [nodes, tried, receipts] = await Promise.all([
     describeNodes(chains),
     explorers ? describeExplorers(explorers, say) : NOTHING,
+    describeReceipts(explorers?.chains ?? []),
   ]);
-  const problems = [...nodes.problems, ...tried.problems];
+  const problems = [...nodes.problems, ...tried.problems, ...receipts.problems];
   if (abiDirectory !== null && !(await isFolder(abiDirectory)))
     problems.push(`ABI_DIR: expected a folder, got "${abiDirectory}", which is none`);
-  const found = [...nodes.found, ...tried.found].join('\n');
+  const found = [...nodes.found, ...tried.found, ...receipts.found].join('\n');
   if (problems.length > 0) throw new ConfigError(problems, found);
   return found;
 };
 
-const NOTHING = { found: [], problems: [] };
+type Described = { readonly found: readonly string[]; readonly problems: readonly string[] };
 
-const describeNodes = async (
-  chains: readonly Chain[],
-): Promise<{ readonly found: readonly string[]; readonly problems: readonly string[] }> => {
+const NOTHING: Described = { found: [], problems: [] };
+
+/** Asks the nodes of RECEIPTS which chain they are of. */
+const describeReceipts = async (chains: ExplorerConfig['chains']): Promise<Described> => {
+  const described = chains.map(async ({ id, receipts }): Promise<Described> => {
+    if (receipts === undefined) return NOTHING;
+    const problem = (expected: string, got: string): Described => ({
+      ...NOTHING,
+      problems: [`RECEIPTS: expected ${expected} of chain ${id}, got${got}`],
+    });
+    try {
+      const { chainId, client, head } = await probeNode(receipts);
+      if (chainId !== id) return problem('a node', ` one of chain ${chainId}`);
+      return {
+        ...NOTHING,
+        found: [`The node for receipts of chain ${id} is ${client}, at block ${head}.`],
+      };
+    } catch (error) {
+      return problem('an answer of the node', `: ${messageOf(error)}`);
+    }
+  });
+  const each = await Promise.all(described);
+  return {
+    found: each.flatMap(({ found }) => found),
+    problems: each.flatMap(({ problems }) => problems),
+  };
+};
+
+const describeNodes = async (chains: readonly Chain[]): Promise<Described> => {
   const probed = await Promise.all(
     chains.map((chain) =>
       probeNode(chain.url).then(

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { RecordStore } from '../backend/explorer/client/shared-limits.ts';
 import type { ServiceConfig } from '../backend/indexer/config.ts';
 import type { IndexFigures } from '../backend/indexer/figures.ts';
 import type { FromIndex, ToIndex } from '../backend/indexer/index-thread.ts';
@@ -34,9 +35,14 @@ const STEADY_MS = 60_000;
 
 /**
  * Starts the thread. Resolves once it listens. A thread that ends is started again, after a pause that doubles. Rejects with
- * ConfigError if the first one can't start, as with a folder that it can't write.
+ * ConfigError if the first one can't start, as with a folder that it can't write. `records` are those that it has together with
+ * the services of other gateways.
  */
-export const startIndexThread = async (config: ServiceConfig, log: Log): Promise<IndexThread> => {
+export const startIndexThread = async (
+  config: ServiceConfig,
+  log: Log,
+  records: RecordStore | null = null,
+): Promise<IndexThread> => {
   let isFollowing = false;
   let isStopping = false;
   let pauseMs = FIRST_PAUSE_MS;
@@ -48,6 +54,7 @@ export const startIndexThread = async (config: ServiceConfig, log: Log): Promise
     if ('listening' in message) onListening(message.listening);
     else if ('figures' in message) figures.answered(message.figures);
     else if ('failed' in message) figures.fail(message.failed);
+    else if ('swap' in message) void swap(message);
     else write(message.log, message.details);
   };
 
@@ -87,6 +94,13 @@ export const startIndexThread = async (config: ServiceConfig, log: Log): Promise
       });
     }, pauseMs);
     pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+  };
+
+  /** A thread that has been started again meanwhile knows nothing of its number. */
+  const swap = async ({ id, swap }: Extract<FromIndex, { readonly swap: unknown }>): Promise<void> => {
+    const asking = worker;
+    const swapped = (await records?.swap(...swap)) ?? null;
+    if (worker === asking) tell({ id, swapped });
   };
 
   const tell = (message: ToIndex): void => worker?.postMessage(message);

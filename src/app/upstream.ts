@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { RecordStore } from '../backend/explorer/client/shared-limits.ts';
 import type { IndexedConfig } from '../backend/indexer/config.ts';
 import type { Sandbox } from '../backend/sandbox/sandbox.ts';
 import type { Config } from '../config/config.ts';
@@ -47,11 +48,15 @@ export const startUpstream = async (
 ): Promise<Upstream> => {
   const { config, now, readPath, readsChains, telemetry, opened } = startup;
   const { identity: secret } = deliveries;
-  const { url, gatewayKey, ...embedded } = await findService(startup, secret);
   const { perSecond } = config.upstream;
   const redis = await loadRedis(config);
-  const sharedLimits =
-    redis && (await redis.startSharedLimits(startup, redis.settings, { secret, upstreamUrl: url }));
+  const shareLimits = async (upstreamUrl: string) =>
+    redis === null ? null : redis.startSharedLimits(startup, redis.settings, { secret, upstreamUrl });
+  const { url, gatewayKey, sharedAs, sharedLimits, ...embedded } = await findService(
+    startup,
+    secret,
+    shareLimits,
+  );
   const client = createUpstreamClient({
     ...config.upstream,
     sharedRate: perSecond === null ? null : (sharedLimits?.rate(perSecond) ?? null),
@@ -65,7 +70,7 @@ export const startUpstream = async (
   // Webhooks of a client can be read only with the client's own key.
   const key = config.auth.mode === 'key' ? null : gatewayKey;
   const invalidation = createInvalidationBus();
-  const naming = { secret, upstreamUrl: url, gatewayKey: key };
+  const naming = { secret, upstreamUrl: sharedAs, gatewayKey: key };
   const shared =
     redis && (await redis.startSharedPages(startup, redis.settings, { ...naming, memory: invalidation }));
   const { watchedMs, newestMs, headMs } = config.cache;
@@ -122,19 +127,29 @@ export const startUpstream = async (
 const loadRedis = async ({ redis: settings }: Config) =>
   settings && { settings, ...(await import('./redis.ts')) };
 
-type Service = Pick<Upstream, 'sandbox' | 'index' | 'gatewayKey'> & { readonly url: string };
+type Service = Pick<Upstream, 'sandbox' | 'index' | 'gatewayKey' | 'sharedLimits'> & {
+  readonly url: string;
+  /** Gateways of equal services share pages and limits: the URL, except of a service of which each gateway has one. */
+  readonly sharedAs: string;
+};
 
 /** Returns the service at UPSTREAM_URL, or starts one. */
-const findService = async (startup: Startup, secret: string): Promise<Service> => {
+const findService = async (
+  startup: Startup,
+  secret: string,
+  shareLimits: (name: string) => Promise<SharedLimits | null>,
+): Promise<Service> => {
   const { upstream, indexed } = startup.config;
-  if (upstream.url !== null)
-    return { url: upstream.url, gatewayKey: upstream.apiKey, sandbox: null, index: null };
   if (indexed !== null) {
-    const index = await embedIndex(startup, indexed, secret);
-    return { url: index.url, gatewayKey: index.apiKey, sandbox: null, index };
+    const sharedAs = `embedded ${JSON.stringify(indexed.explorers?.chains ?? [])}`;
+    const sharedLimits = await shareLimits(sharedAs);
+    const index = await embedIndex(startup, indexed, secret, sharedLimits?.records ?? null);
+    return { url: index.url, sharedAs, sharedLimits, gatewayKey: index.apiKey, sandbox: null, index };
   }
-  const sandbox = await embedSandbox(startup);
-  return { url: sandbox.url, gatewayKey: sandbox.apiKey, sandbox, index: null };
+  const sandbox = upstream.url === null ? await embedSandbox(startup) : null;
+  const url = sandbox?.url ?? upstream.url ?? '';
+  const gatewayKey = sandbox?.apiKey ?? upstream.apiKey;
+  return { url, sharedAs: url, sharedLimits: await shareLimits(url), gatewayKey, sandbox, index: null };
 };
 
 /** An own chain, until the service that has it lists it. The ids of devnets say nothing of what they are. */
@@ -157,6 +172,7 @@ const embedIndex = async (
   { config, log, telemetry, opened, deadline }: Startup,
   indexed: IndexedConfig,
   secret: string,
+  records: RecordStore | null,
 ): Promise<IndexThread> => {
   const { startIndexThread } = await import('./index-thread.ts');
   const { apiKey, apiKeyHeader } = config.upstream;
@@ -168,8 +184,9 @@ const embedIndex = async (
     apiKey: apiKey ?? createHmac('sha256', secret).update('key of the embedded index').digest('hex'),
     keyHeader: apiKeyHeader,
     signatureSecret: config.deliveries.signature?.secrets[0] ?? null,
+    isOneOfSeveral: records !== null,
   };
-  const index = await startIndexThread(settings, log);
+  const index = await startIndexThread(settings, log, records);
   opened.defer(() => index.stop(deadline));
   const chains = indexed.chains.map(({ id }) => id);
   const explored = indexed.explorers?.chains.map(({ id }) => id) ?? [];

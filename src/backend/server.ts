@@ -3,7 +3,13 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { setTimeout as wait } from 'node:timers/promises';
 import { changesOperation } from './changes.ts';
 import type { Log } from './dispatch/log.ts';
-import { createWebhooks, type Webhooks, type WebhooksOptions, webhookPath } from './dispatch/webhooks.ts';
+import {
+  createWebhooks,
+  WEBHOOKS_PATH,
+  type Webhooks,
+  type WebhooksOptions,
+  webhookPath,
+} from './dispatch/webhooks.ts';
 import { createOperations, indexOf } from './endpoints/registry.ts';
 import type { ExplorerHealth } from './explorer/figures.ts';
 import {
@@ -38,6 +44,8 @@ type ServiceOptions = Omit<WebhooksOptions, 'data' | 'now'> & {
   /** The clock, in milliseconds since 1970. Default: the system's clock. */
   readonly now?: (() => number) | undefined;
   readonly extras?: Extras | undefined;
+  /** Why no webhook can be created, as a sentence; null where one can. Default: null. */
+  readonly noWebhooks?: string | null | undefined;
   /** What `/health` says of the explorers that chains are read from. */
   readonly explorers?: (() => readonly ExplorerHealth[]) | undefined;
 };
@@ -88,7 +96,7 @@ export const startService = async (source: Source, options: ServiceOptions): Pro
         ...source.operations,
         health(source, options.explorers),
       ]),
-      routes: [webhooks.route, ...extras.routes],
+      routes: [refuseCreation(options.noWebhooks ?? null), webhooks.route, ...extras.routes],
       keyHeader: keyHeader.toLowerCase(),
       apiKey,
       extras,
@@ -108,6 +116,12 @@ export const startService = async (source: Source, options: ServiceOptions): Pro
     },
   };
 };
+
+/** Refuses to create webhooks, for this reason. */
+const refuseCreation =
+  (reason: string | null): Route =>
+  ({ method, path }) =>
+    reason !== null && method === 'POST' && path === WEBHOOKS_PATH ? text(400, reason) : null;
 
 const NO_EXTRAS: Extras = { routes: [], faultOf: () => null, answered() {} };
 

@@ -47,7 +47,7 @@ sandbox of the service.
 
   --check    Reads the configuration, prints what it understood of it, and ends with 0, or with 1 and every problem.
              It opens no port, writes no file, and asks neither the service nor Redis. It asks each node of CHAINS what it can do,
-             and tries each explorer of BLOCKSCOUT, after a line that says about how many credits that takes.
+             and each of RECEIPTS for its chain, and tries each explorer of BLOCKSCOUT, after a line that says about how many credits that takes.
   --help     Prints this.
   --version  Prints the version.
 
@@ -126,7 +126,7 @@ const parse = <Wanted extends ParseArgsConfig>(wanted: Wanted) => {
 /**
  * Reads the configuration as a start does, and describes it for `--check`. It reads only the environment and the file of
  * TRUSTED_DOCUMENTS, and looks for ABI_DIR: it opens no port, writes no file, and asks neither upstream nor Redis, but each node
- * of CHAINS and each explorer of BLOCKSCOUT; `say` hears what that takes. Rejects with ConfigError, which has the problems of both,
+ * of CHAINS and RECEIPTS, and each explorer of BLOCKSCOUT; `say` hears what that takes. Rejects with ConfigError, which has the problems of both,
  * or of the index.
  */
 export const describeConfiguration = async (
@@ -236,10 +236,10 @@ const deprecatedIn = (env: Environment, variables: Variables): string => {
 const CLOSING = `The configuration has no problems. Only the environment and the file of TRUSTED_DOCUMENTS were read.
 No port was opened, no file was written, and neither the service nor Redis was asked.`;
 
-const CLOSING_OF_CHAINS = `${CLOSING.slice(0, -1)}: only the nodes of CHAINS and the explorers of BLOCKSCOUT.`;
+const CLOSING_OF_CHAINS = `${CLOSING.slice(0, -1)}: only the nodes of CHAINS and RECEIPTS, and the explorers of BLOCKSCOUT.`;
 
 const CLOSING_OF_SERVICE = `The configuration has no problems. Only the environment was read. No port was opened, and no file was written.
-Only the nodes of CHAINS and the explorers of BLOCKSCOUT were asked.`;
+Only the nodes of CHAINS and RECEIPTS, and the explorers of BLOCKSCOUT were asked.`;
 
 /**
  * Describes why the program ends: as a line of the log for a supervisor that reads it, or for a person. A variable that is

@@ -139,6 +139,29 @@ export const explorerChains: Kind<readonly AskedChain[]> = {
   shows: (chains) => chains.map(({ id, url }) => (url === null ? id : `${id}=${withoutAccess(url)}`)).join(),
 };
 
+/** `1=https://…,100=http://127.0.0.1:8545`. A problem names an entry by its place: its text may hold a key. */
+export const nodesOfChains: Kind<ReadonlyMap<number, string>> = {
+  schema: z.string().transform((text, context) => {
+    const nodes = new Map<number, string>();
+    for (const [index, entry] of text.split(',').entries()) {
+      const [name = '', ...rest] = entry.split('=');
+      const id = readId(name.trim());
+      const url = rest.join('=').trim();
+      const expect = (expected: string, got: string) =>
+        context.issues.push({ ...said(expected, got), input: '' });
+      if (id === null)
+        expect(`id=url, such as 1=https://node.example, as entry ${index + 1}`, 'no id of a chain');
+      else if (nodes.has(id)) expect('each id once', `${id} again as entry ${index + 1}`);
+      else if (!isUrlOf(url, NODE_PROTOCOLS))
+        expect(`an http, https, ws or wss URL for chain ${id}`, 'something else');
+      else nodes.set(id, url);
+    }
+    return nodes;
+  }),
+  expected: 'chains, as id=url, comma-separated',
+  shows: (nodes) => [...nodes].map(([id, url]) => `${id}=${nodeShown(url)}`).join(),
+};
+
 const EXPECTED_BLOCKS = 'the number of a block, or id=number, comma-separated, each id once and in CHAINS';
 
 /** `0` for all chains, or `1=19000000,31337=0`. */

@@ -57,7 +57,11 @@ const named = (id: number, extra: readonly Chain[]): Described =>
   namesOf(id, extra.find(({ chainId }) => chainId === id) ?? null);
 
 const explorersOf = (read: Read): ExplorerConfig | null => {
-  const { BLOCKSCOUT, BLOCKSCOUT_API_KEY, BLOCKSCOUT_URL, EXTRA_CHAINS } = read;
+  const { BLOCKSCOUT, BLOCKSCOUT_API_KEY, BLOCKSCOUT_URL, RECEIPTS, EXTRA_CHAINS } = read;
+  const nodeOf = (id: number) => {
+    const receipts = RECEIPTS?.get(id);
+    return receipts !== undefined && { receipts };
+  };
   return (
     BLOCKSCOUT && {
       apiKey: BLOCKSCOUT_API_KEY,
@@ -65,6 +69,7 @@ const explorersOf = (read: Read): ExplorerConfig | null => {
         id,
         baseUrl: `${url ?? `${BLOCKSCOUT_URL}/${id}`}/api/v2`,
         isHosted: url === null,
+        ...nodeOf(id),
         ...named(id, EXTRA_CHAINS),
       })),
     }
@@ -97,14 +102,22 @@ export const indexedOf = (read: Read): IndexedConfig | null => {
   };
 };
 
-/** A chain has one source. */
+/** A chain has one source, and a node for receipts only where that is an explorer. */
 export const sourceProblems = ({
   CHAINS,
   BLOCKSCOUT,
-}: Pick<Read, 'CHAINS' | 'BLOCKSCOUT'>): readonly string[] => {
-  const twice = (BLOCKSCOUT ?? []).filter(({ id }) => CHAINS?.some((chain) => chain.id === id));
-  if (twice.length === 0) return [];
-  return [`BLOCKSCOUT: expected chains that are not in CHAINS, got ${twice.map(({ id }) => id).join(', ')}`];
+  RECEIPTS,
+}: Pick<Read, 'CHAINS' | 'BLOCKSCOUT' | 'RECEIPTS'>): readonly string[] => {
+  const explored = (BLOCKSCOUT ?? []).map(({ id }) => id);
+  const twice = explored.filter((id) => CHAINS?.some((chain) => chain.id === id));
+  const others =
+    BLOCKSCOUT === null ? [] : [...(RECEIPTS?.keys() ?? [])].filter((id) => !explored.includes(id));
+  const got = (expected: string, ids: readonly number[]): readonly string[] =>
+    ids.length === 0 ? [] : [`${expected}, got ${ids.join(', ')}`];
+  return [
+    ...got('BLOCKSCOUT: expected chains that are not in CHAINS', twice),
+    ...got('RECEIPTS: expected chains that are in BLOCKSCOUT', others),
+  ];
 };
 
 /** Reads the settings of the service that runs alone. Returns every problem instead if there is one. */

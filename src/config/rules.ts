@@ -38,16 +38,21 @@ const source: Rule = (env, { SANDBOX }) => {
   ];
 };
 
+/** What makes a gateway follow chains, which one of many can't do for the others. */
+const followed = (env: Environment): readonly string[] => [
+  ...given(env, ['CHAINS']),
+  ...(env.BLOCKSCOUT_LIVE === 'on' ? ['BLOCKSCOUT_LIVE'] : []),
+];
+
 const index: Rule = (env, read) => {
   const [own] = given(env, ['CHAINS', 'BLOCKSCOUT']);
   if (own === undefined) return [];
   return [
     ...sourceProblems(read),
-    ...(env.REDIS_URL
-      ? [
-          `REDIS_URL: expected UPSTREAM_URL beside it, of one service that \`npm run service\` starts for all gateways, got ${own}, which each would read for itself`,
-        ]
-      : []),
+    ...(env.REDIS_URL ? followed(env) : []).map(
+      (name) =>
+        `REDIS_URL: expected UPSTREAM_URL beside it, of one service that \`npm run service\` starts for all gateways, got ${name}, which each would follow for itself`,
+    ),
     ...(env.DELIVERY_SIGNATURE_HEADER
       ? [
           `DELIVERY_SIGNATURE_HEADER: expected none beside ${own}, whose service has a header of its own, got one`,

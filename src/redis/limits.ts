@@ -15,6 +15,7 @@ import { createRunShared, type RunShared, type SharedObserver } from './run.ts';
  *     gateway:rate:url               the time of the next free request to upstream
  *     gateway:cooldowns:url          the keys that upstream has told to wait, by the end of their cooldown
  *     gateway:verified:url:key       there while the key counts as verified
+ *     gateway:explorer:account       what is known of the limits of an explorer
  */
 export type SharedLimits = {
   /** `alone` are the budgets to use when Redis fails. */
@@ -22,6 +23,20 @@ export type SharedLimits = {
   rate(perSecond: number): SharedRate;
   readonly cooldowns: SharedCooldowns;
   readonly keys: SharedKeys;
+  readonly records: SharedRecords;
+};
+
+/** Texts that several gateways change. */
+type SharedRecords = {
+  /**
+   * Puts a text in the place of the expected one; null for none. Resolves with whether it was the expected one, the text that is
+   * there now, and the time of Redis in milliseconds since 1970. Resolves with null when Redis fails.
+   */
+  swap(
+    name: string,
+    expected: string | null,
+    next: string,
+  ): Promise<{ readonly isSwapped: boolean; readonly text: string | null; readonly now: number } | null>;
 };
 
 type Options = {
@@ -37,6 +52,7 @@ const CHANGE_BUDGET = read('change-budget');
 const RESERVE_SLOT = read('reserve-slot');
 const BEGIN_COOLDOWN = read('begin-cooldown');
 const COOLDOWNS = read('cooldowns');
+const SWAP_RECORD = read('swap-record');
 
 /** Rejects with an error of Redis. */
 export const openSharedLimits = async ({
@@ -53,6 +69,7 @@ export const openSharedLimits = async ({
     rate: (perSecond) => createRate(run, `gateway:rate:${url}`, perSecond),
     cooldowns: await openCooldowns(redis, run, (key) => hashName('key', key), `gateway:cooldowns:${url}`),
     keys: createKeys(redis, (keyId) => `gateway:verified:${url}:${hashName('verified', keyId)}`),
+    records: createRecords(run, (name) => `gateway:explorer:${hashName('explorer', name)}`),
   };
 };
 
@@ -174,5 +191,18 @@ const createKeys = (redis: RedisConnection, nameOf: (keyId: string) => string): 
   async add(keyId, ms) {
     const name = nameOf(keyId);
     await redis.send(name, ['SET', name, '1', 'PX', String(ms)]).catch(() => {});
+  },
+});
+
+/** Longer than the credits of a day are counted. */
+const RECORD_MS = 26 * 3_600_000;
+
+const createRecords = (run: RunShared, keyOf: (name: string) => string): SharedRecords => ({
+  async swap(name, expected, next) {
+    const reply = await run('explorer', SWAP_RECORD, [keyOf(name)], [expected ?? '', next, RECORD_MS]);
+    if (!Array.isArray(reply)) return null;
+    const [isSwapped, now, found] = reply.map(String);
+    const text = isSwapped === '1' ? next : found || null;
+    return { isSwapped: isSwapped === '1', text, now: Number(now) };
   },
 });

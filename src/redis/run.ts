@@ -54,7 +54,7 @@ export const SHARED_TIMES: SharedTimes = {
 };
 
 /** What gateways ask of the Redis that they share. */
-type SharedTask = 'find' | 'store' | 'renew' | 'invalidate' | 'budget' | 'rate' | 'cooldown';
+type SharedTask = 'find' | 'store' | 'renew' | 'invalidate' | 'budget' | 'rate' | 'cooldown' | 'explorer';
 
 /** Reports what is shared over Redis to the metrics. */
 export type SharedObserver = {

@@ -173,7 +173,7 @@ export const createSharedMetrics = ({ counter, histogram }: Metrics): Sink<Share
   });
   const duration = histogram({
     name: 'gateway_shared_duration_seconds',
-    help: 'Time of a command to the Redis that gateways share, by task: find, store, renew (pages and their leases), invalidate, budget, rate, cooldown.',
+    help: 'Time of a command to the Redis that gateways share, by task: find, store, renew (pages and their leases), invalidate, budget, rate, cooldown, explorer (its limits).',
     labelNames: ['task'],
     buckets: SECONDS,
   });

@@ -180,7 +180,10 @@ test.each<[string, () => Promise<never>, string, readonly object[]]>([
     token_errors: [{ chain_id: BASE.id, description: `The balances of base could not be read${reason}` }],
   });
   const { json: found } = await service.ask('/v1/evm/search/tokens?query=usdc&chain_ids=1,8453');
-  expect(found).toHaveLength(1);
+  expect(found).toMatchObject({
+    tokens: [{ chain_id: MAINNET.id }],
+    warnings: [{ code: 'CHAIN_UNAVAILABLE', chain_ids: [BASE.id] }],
+  });
   expect(lines.slice(0, 1)).toEqual(logged);
 });
 

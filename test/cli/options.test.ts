@@ -91,12 +91,13 @@ const EXAMPLES: { readonly [name in VariableName]?: readonly string[] } = {
   MCP_TOOLS: ['Name'],
   NODE_ENV: ['production'],
   SANDBOX: ['on'],
-  // Words in capitals stand for the addresses of a node, of the hosted API, and of an explorer: --check asks them.
+  // Words in capitals stand for the addresses of nodes, of the hosted API, and of an explorer: --check asks them.
   CHAINS: [`31337@0=http://user:${SECRET}@NODE/v3/${SECRET}?key=${SECRET}`, '31337@0=http://NODE/(access)'],
   START_BLOCK: ['31337=0'],
   BLOCKSCOUT: ['8453,100=http://EXPLORER'],
   BLOCKSCOUT_API_KEY: [SECRET, 'set'],
   BLOCKSCOUT_URL: ['http://HOSTED'],
+  RECEIPTS: [`100=http://user:${SECRET}@RECEIPT/v3/${SECRET}`, '100=http://RECEIPT/(access)'],
   ABI_DIR: ['.'],
   ENS_REGISTRY: [`31337=${REGISTRY}`, `1=${REGISTRY},31337=${REGISTRY}`],
   IPFS_GATEWAY: ['https://ipfs.example.com'],
@@ -127,7 +128,8 @@ const exampleOf = (
   const [text = ANY.find(isOther), shown = text] = EXAMPLES[name] ?? [];
   if (text === undefined || shown === undefined)
     return expect.fail(`Expected an example of ${name}, got none.`);
-  const located = (example: string) => example.replace(/NODE|EXPLORER|HOSTED/, (word) => hosts[word] ?? word);
+  const located = (example: string) =>
+    example.replace(/NODE|EXPLORER|HOSTED|RECEIPT/, (word) => hosts[word] ?? word);
   return [located(text), located(shown)];
 };
 
@@ -155,6 +157,8 @@ test('--check shows each variable that is set, from the environment, and no secr
   await using folder = await folderOf({ 'documents.json': JSON.stringify({ [idOf(DOCUMENT)]: DOCUMENT }) });
   await using anvil = await startAnvil();
   await using node = await startFaultyNode(anvil.url);
+  await using other = await startFaultyNode(anvil.url);
+  other.faults.call = (call, ask) => (call.method === 'eth_chainId' ? { result: '0x64' } : ask());
   await using hosted = await startBlockscout({
     chains: [{ id: 8453, contents: madeUp({}, 8453) }],
     hosted: { key: SECRET, perSecond: 1_000 },
@@ -162,6 +166,7 @@ test('--check shows each variable that is set, from the environment, and no secr
   await using explorer = await startBlockscout({ chains: [{ id: 100, contents: madeUp({}, 100) }] });
   const hosts = {
     NODE: node.host,
+    RECEIPT: other.host,
     HOSTED: new URL(hosted.url).host,
     EXPLORER: new URL(explorer.url).host,
   };

@@ -21,14 +21,19 @@ test('a chain is of the hosted API, below its URL, or of an explorer of its own'
     BLOCKSCOUT_URL: 'https://hosted.example/',
     NODE_ENV: 'production',
     EXTRA_CHAINS: '31337:mine:POL:default',
+    RECEIPTS: '1=wss://node.example/key, 100=http://10.0.0.1:8545',
   });
   expect(indexed?.explorers).toEqual({
     apiKey: 'proapi_key',
     chains: [
-      { id: 1, baseUrl: 'https://hosted.example/1/api/v2', isHosted: true },
+      {
+        ...{ id: 1, baseUrl: 'https://hosted.example/1/api/v2', isHosted: true },
+        receipts: 'wss://node.example/key',
+      },
       { id: 8453, baseUrl: 'https://hosted.example/8453/api/v2', isHosted: true },
       {
         ...{ id: 100, baseUrl: 'https://gnosis.example/api/v2', isHosted: false },
+        receipts: 'http://10.0.0.1:8545',
         native: { symbol: 'XDAI', name: 'xDAI', decimals: 18 },
       },
       {
@@ -71,11 +76,17 @@ test.each<[what: string, env: Record<string, string>, problem: RegExp]>([
     { BLOCKSCOUT: '1,5', CHAINS: '5=http://127.0.0.1:8545' },
     /^BLOCKSCOUT: .* CHAINS, got 5/,
   ],
+  [
+    'a node for receipts of another chain',
+    { BLOCKSCOUT: '1', RECEIPTS: '1=https://a.example,5=https://HIDDEN.example' },
+    /^RECEIPTS: expected chains that are in BLOCKSCOUT, got 5$/,
+  ],
+  ['a node that is none', { BLOCKSCOUT: '1', RECEIPTS: '1=HIDDEN' }, /^RECEIPTS: expected an http, https/],
   ['the sandbox as well', { BLOCKSCOUT: '1', SANDBOX: 'on' }, /^SANDBOX: expected no BLOCKSCOUT/],
   [
-    'explorers for each of many gateways',
-    { BLOCKSCOUT: '1', REDIS_URL: 'redis://HIDDEN' },
-    /^REDIS_URL: .*npm run service/,
+    'an index for each of many gateways',
+    { BLOCKSCOUT: '1', CHAINS: '5=http://127.0.0.1:8545', REDIS_URL: 'redis://HIDDEN' },
+    /^REDIS_URL: .*npm run service.* got CHAINS/,
   ],
   [
     'keys of clients, when none can know the key',

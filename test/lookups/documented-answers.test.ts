@@ -267,19 +267,28 @@ test('token search, whose answer is a bare list', async () => {
         { "chain_id": 1380012617, "address": "${USDC}", "token_type": "ERC20", "symbol": "USDC", "name": "USD Coin", "logo": "${LOGO}", "decimals": 6 },
         { "chain_id": 1, "address": "${addressOf(2)}", "token_type": "ERC20", "symbol": "xUSDC", "name": "", "logo": null, "decimals": null }]`,
     },
-    '{ searchTokens(query: " uSDc ") { chainId address symbol name logo decimals chainInfo { name } } }',
+    '{ searchTokens(query: " uSDc ") { nodes { chainId address symbol name logo decimals chainInfo { name } } } }',
   );
   expect(asked).toEqual(['search/tokens?limit=50&query=usdc']);
   expect(data).toEqual({
-    searchTokens: [
-      {
-        ...{ chainId: 1380012617, address: USDC, symbol: 'USDC', name: 'USD Coin', logo: LOGO, decimals: 6 },
-        chainInfo: { name: 'rari' },
-      },
-      {
-        ...{ chainId: 1, address: addressOf(2), symbol: 'xUSDC', name: '', logo: null, decimals: null },
-        chainInfo: { name: 'ethereum' },
-      },
-    ],
+    searchTokens: {
+      nodes: [
+        {
+          ...{
+            chainId: 1380012617,
+            address: USDC,
+            symbol: 'USDC',
+            name: 'USD Coin',
+            logo: LOGO,
+            decimals: 6,
+          },
+          chainInfo: { name: 'rari' },
+        },
+        {
+          ...{ chainId: 1, address: addressOf(2), symbol: 'xUSDC', name: '', logo: null, decimals: null },
+          chainInfo: { name: 'ethereum' },
+        },
+      ],
+    },
   });
 });

@@ -175,15 +175,15 @@ test('what the service says of a token of another chain is an error, and tokens 
   const { data, errors } = await gateway.query<Record<string, unknown>>(`{
     one: ${of(1)} { market { priceUsd } }
     two: ${of(8453)} { market { priceUsd } }
-    found: searchTokens(query: "abc", chainIds: [1]) { symbol }
-    all: searchTokens(query: "abc") { symbol }
+    found: searchTokens(query: "abc", chainIds: [1]) { nodes { symbol } }
+    all: searchTokens(query: "abc") { nodes { symbol } }
   }`);
   expect(codesOf({ errors })).toEqual(['UPSTREAM_INVALID_RESPONSE']);
   expect(data).toEqual({
     one: { market: null },
     two: { market: { priceUsd: '7' } },
-    found: [{ symbol: 'ONE' }],
-    all: [{ symbol: 'ONE' }, { symbol: 'TWO' }],
+    found: { nodes: [{ symbol: 'ONE' }] },
+    all: { nodes: [{ symbol: 'ONE' }, { symbol: 'TWO' }] },
   });
 });
 

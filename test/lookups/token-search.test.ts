@@ -28,17 +28,19 @@ afterEach(async () => {
   await fake[Symbol.asyncDispose]();
 });
 
-type Found = { searchTokens: Record<string, unknown>[] | null };
+type Found = { searchTokens: { nodes: Record<string, unknown>[]; partialErrors: unknown } | null };
 
 const search = (args: string) =>
-  gateway.query<Found>(`{ searchTokens(${args}) { id chainId address isNative symbol name logo decimals } }`);
+  gateway.query<Found>(
+    `{ searchTokens(${args}) { nodes { id chainId address isNative symbol name logo decimals } partialErrors } }`,
+  );
 
 const seen = () => fake.requests.map(({ path, query }) => `${path}?${query}`);
 
 test('finds tokens, the first ten of fifty, at the price of one request', async () => {
   const { data, extensions } = await search('query: "tok"');
-  expect(data?.searchTokens).toHaveLength(10);
-  expect(data?.searchTokens?.[1]).toEqual({
+  expect(data?.searchTokens?.nodes).toHaveLength(10);
+  expect(data?.searchTokens?.nodes[1]).toEqual({
     id: btoa(`Token:2:${addressOf(2)}`),
     chainId: 2,
     address: addressOf(2),
@@ -48,6 +50,7 @@ test('finds tokens, the first ten of fifty, at the price of one request', async 
     logo: null,
     decimals: 18,
   });
+  expect(data?.searchTokens?.partialErrors).toBeNull();
   expect(extensions.upstream).toEqual({ requests: 1, computeUnits: 2, cached: 0 });
   expect(seen()).toEqual(['/v1/evm/search/tokens?limit=50&query=tok']);
 });
@@ -55,7 +58,7 @@ test('finds tokens, the first ten of fifty, at the price of one request', async 
 test('every spelling and size shares the request, other chains do not', async () => {
   const sizes = [];
   for (const args of ['query: " ToKen "', 'query: "token", first: 50', 'query: "TOKEN\\n", first: 1'])
-    sizes.push((await search(args)).data?.searchTokens?.length);
+    sizes.push((await search(args)).data?.searchTokens?.nodes.length);
   expect(sizes).toEqual([10, 50, 1]);
   await search('query: "token", chainIds: [8453, 1], chainTags: ["testnet"]');
   expect(seen()).toEqual([
@@ -68,7 +71,7 @@ test.each(['query: ""', 'query: " ab "', 'query: "é✨"', 'query: "token", firs
   'finds nothing, without a request: %s',
   async (args) => {
     const { data, extensions } = await search(args);
-    expect([data?.searchTokens, extensions.upstream.requests, fake.requests]).toEqual([[], 0, []]);
+    expect([data?.searchTokens?.nodes, extensions.upstream.requests, fake.requests]).toEqual([[], 0, []]);
   },
 );
 
@@ -92,9 +95,19 @@ test('what is no token is left out, and everything that can be absent is null', 
     json: [7, null, { symbol: 'NO' }, { chain_id: 1 }, { chain_id: 1, address: addressOf(9), symbol: 3 }],
   };
   const { data, errors } = await search('query: "token"');
-  expect(data?.searchTokens).toMatchObject([
+  expect(data?.searchTokens?.nodes).toMatchObject([
     { address: addressOf(9), symbol: null, name: null, decimals: null },
   ]);
+  expect(errors).toBeUndefined();
+});
+
+test('chains that could not be searched are named beside what was found on others', async () => {
+  const warnings = [
+    { code: 'CHAIN_UNAVAILABLE', message: 'The tokens of base are missing', chain_ids: [8453] },
+  ];
+  answer = { json: { tokens: [found(1)], warnings } };
+  const { data, errors } = await search('query: "token"');
+  expect(data?.searchTokens).toMatchObject({ nodes: [{ symbol: 'T1' }], partialErrors: { warnings } });
   expect(errors).toBeUndefined();
 });
 

@@ -89,7 +89,7 @@ const transactions = (address: string, filter = '') =>
   `{ wallet(address: "${address}") { transactions${filter} { nodes { hash } } } }`;
 
 const HOLDERS = `{ token(token: { contract: { chainId: 1, address: "${USDC}" } }) { holders { nodes { balance } } } }`;
-const SEARCH = '{ searchTokens(query: "anything") { symbol } }';
+const SEARCH = '{ searchTokens(query: "anything") { nodes { symbol } } }';
 
 const requestsOf = async (gateway: Gateway, document: string): Promise<number> => {
   const { errors, extensions } = await gateway.query(document);

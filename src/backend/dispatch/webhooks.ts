@@ -127,14 +127,15 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   };
 };
 
-const ROOT = '/beta/evm/subscriptions/webhooks';
+/** The management API of webhooks: a POST creates one. */
+export const WEBHOOKS_PATH = '/beta/evm/subscriptions/webhooks';
 /** The path of an operation on webhooks with its id in braces; null for any other path. */
 export const webhookPath = (path: string): string | null => {
-  if (path === ROOT) return ROOT;
+  if (path === WEBHOOKS_PATH) return WEBHOOKS_PATH;
   const match = /^\/[^/]+(?<rest>\/(?:addresses|test))?$/.exec(
-    path.startsWith(ROOT) ? path.slice(ROOT.length) : '',
+    path.startsWith(WEBHOOKS_PATH) ? path.slice(WEBHOOKS_PATH.length) : '',
   );
-  return match === null ? null : `${ROOT}/{webhookId}${match.groups?.rest ?? ''}`;
+  return match === null ? null : `${WEBHOOKS_PATH}/{webhookId}${match.groups?.rest ?? ''}`;
 };
 
 const NO_BODY: ServiceResponse = { status: 200, computeUnits: 0 };
@@ -260,9 +261,9 @@ const createRoutes = (parts: RouteParts): Route => {
   };
 
   return (request) => {
-    if (request.path === ROOT) return answer(all, request);
-    if (!request.path.startsWith(`${ROOT}/`)) return null;
-    const [segment = '', part, ...rest] = request.path.slice(ROOT.length + 1).split('/');
+    if (request.path === WEBHOOKS_PATH) return answer(all, request);
+    if (!request.path.startsWith(`${WEBHOOKS_PATH}/`)) return null;
+    const [segment = '', part, ...rest] = request.path.slice(WEBHOOKS_PATH.length + 1).split('/');
     if (segment === '' || rest.length > 0) return null;
     const methods = part === undefined ? one : Object.hasOwn(partsOfOne, part) ? partsOfOne[part] : undefined;
     return methods === undefined ? null : answer(methods, request, segment);

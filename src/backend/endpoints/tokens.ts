@@ -132,7 +132,7 @@ const searchLimit = (query: URLSearchParams): number => {
   return Math.min(Math.max(Number(value), 1), SEARCH.most);
 };
 
-/** ERC-20s by their symbols and names. The answer is a bare list, the best match first. */
+/** ERC-20s by their symbols and names. The answer is a bare list, the best match first; with warnings, an object that has it. */
 export const searchTokens: Lookup = {
   path: '/v1/evm/search/tokens',
   errors: 'coded',
@@ -144,8 +144,8 @@ export const searchTokens: Lookup = {
     const count = searchLimit(query);
     if (wanted.length < SEARCH.shortest) return { body: [], chains: chains.length };
     const { tokens, failed } = await data.search(wanted, new Set(scopeOf(chains)), count);
-    unreadable('The tokens', chains, tokens, failed);
-    const body = tokens.map((token) => ({
+    const unsearched = unreadable('The tokens', chains, tokens, failed);
+    const found = tokens.map((token) => ({
       chain_id: token.chain.id,
       address: token.address,
       token_type: 'ERC20',
@@ -154,6 +154,7 @@ export const searchTokens: Lookup = {
       logo: data.logo(token.chain.id, token.address),
       decimals: token.decimals,
     }));
+    const body = unsearched.length === 0 ? found : { tokens: found, warnings: unsearched };
     return { body, chains: chains.length };
   },
 };

@@ -14,6 +14,8 @@ export type ExplorerChainConfig = NamedChain & {
   readonly baseUrl: string;
   /** Whether it is one of the hosted API's, which takes the key. */
   readonly isHosted: boolean;
+  /** A node that says receipts of transactions in its place. It may contain credentials: no log line and no error shows it. Default: none. */
+  readonly receipts?: string;
 };
 
 /** What is wrong where chains of the hosted API have no key, as a problem of the configuration; null where nothing is. */

@@ -13,6 +13,7 @@ import { collectionOf, holdingsOf } from './collectibles.ts';
 import { type ExplorerChainConfig, type ExplorerConfig, missingKey } from './config.ts';
 import { Explorer } from './explorer.ts';
 import { pagesOf } from './pages.ts';
+import { openReceipts, type Receipts } from './receipts.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
 import { ExplorerTransactions } from './transactions.ts';
 import { WalletTransactions } from './wallet-transactions.ts';
@@ -42,7 +43,8 @@ export const createExplorerSources = (
   }
   return chains.map((chain) => {
     const explorer = new Explorer(client, askedAs(chain, apiKey), explorerChain(chain));
-    return sourceOf(explorer, (problem) => {
+    const receipts = chain.receipts === undefined ? null : openReceipts(chain.id, chain.receipts, log);
+    return sourceOf(explorer, receipts, (problem) => {
       const fault = problem instanceof ExplorerError ? problem.fault.kind : null;
       const isShared = fault !== null && chain.isHosted && OF_KEY.has(fault);
       if (isShared && said.has(fault)) return;
@@ -68,10 +70,14 @@ const explorerChain = (chain: ExplorerChainConfig): Chain => ({
   unsupported: ['approvals', 'defi_positions'],
 });
 
-const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): Source => {
+const sourceOf = (
+  explorer: Explorer,
+  receipts: Receipts | null,
+  onProblem: (problem: unknown) => void,
+): Source => {
   const { chain, known } = explorer;
   const ofWallets = new WalletTransactions(explorer);
-  const transactions = new ExplorerTransactions(explorer, ofWallets);
+  const transactions = new ExplorerTransactions(explorer, ofWallets, receipts);
   const balances = new ExplorerBalances(explorer);
   /** Nothing of other chains: a request may name none that there is. */
   const listed = <Item>(
@@ -119,7 +125,7 @@ const sourceOf = (explorer: Explorer, onProblem: (problem: unknown) => void): So
       // What is wrong with it is said at once, and by each lookup that needs it.
       void explorer.check().catch(onProblem);
     },
-    stop: () => Promise.resolve(),
+    stop: async () => receipts?.close(),
   };
 };
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Revert } from '../evm/revert.ts';
 import { Refused } from '../http/query.ts';
+import type { FoundReceipt } from '../node/answers.ts';
 import type { Detail, Listed, PageStart, Part } from '../source.ts';
 import type { Hex, ListedTransaction, LogEntry } from '../types.ts';
 import type { Lookup } from './client/chain.ts';
@@ -10,6 +11,7 @@ import type { Page } from './client/paging.ts';
 import type { ExplorerTransaction } from './client/rows.ts';
 import { decodedIn, revertIn } from './decoded.ts';
 import { type Explorer, unexpected } from './explorer.ts';
+import type { Receipts } from './receipts.ts';
 import {
   cursorBehind,
   isBehind,
@@ -38,6 +40,19 @@ export const hasSucceeded = ({ status, result }: ExplorerTransaction): boolean |
   return result === 'success' ? true : null;
 };
 
+const NO_RECEIPTS: ReadonlyMap<Hex, FoundReceipt> = new Map();
+
+/** The number of transactions of which all details can be read, as far as each needs requests of its own. */
+const affordable = (
+  transactions: readonly ListedTransaction[],
+  receipts: ReadonlyMap<Hex, FoundReceipt>,
+  details: ReadonlySet<Detail>,
+): number => {
+  if (details.size === 0) return transactions.length;
+  const costly = [...transactions.keys()].filter((at) => !receipts.has(transactions[at]?.hash ?? '0x'));
+  return costly[MAX_DETAILED] ?? transactions.length;
+};
+
 const isReasonSaid = ({ result, revert_reason: reason }: ExplorerTransaction): boolean =>
   result !== null || (reason !== undefined && reason !== null);
 
@@ -45,11 +60,14 @@ const isReasonSaid = ({ result, revert_reason: reason }: ExplorerTransaction): b
 export class ExplorerTransactions {
   readonly #explorer: Explorer;
   readonly #ofWallets: WalletTransactions;
+  readonly #receipts: Receipts | null;
   readonly #reverts = new WeakMap<ListedTransaction, Revert>();
 
-  constructor(explorer: Explorer, ofWallets: WalletTransactions) {
+  /** `receipts` says the details of transactions in place of the explorer; null where that is not wanted. */
+  constructor(explorer: Explorer, ofWallets: WalletTransactions, receipts: Receipts | null) {
     this.#explorer = explorer;
     this.#ofWallets = ofWallets;
+    this.#receipts = receipts;
   }
 
   /**
@@ -63,23 +81,22 @@ export class ExplorerTransactions {
     details: ReadonlySet<Detail>,
   ): Promise<Part<Listed<ListedTransaction>>> {
     const lookup = this.#explorer.lookup(wallet);
-    const most = details.size === 0 ? limit : Math.min(limit, MAX_DETAILED);
+    const isFree = details.size === 0 || this.#receipts !== null;
+    const most = isFree ? limit : Math.min(limit, MAX_DETAILED);
     const { rows, goesOn, route } = await this.#rows(wallet, most, start, lookup);
-    const taken = rows.slice(0, most);
+    const listed = rows.slice(0, most).map((row) => this.#transaction(row));
+    const receipts = await this.#receiptsOf(listed, details);
+    const taken = listed.slice(0, affordable(listed, receipts, details));
     const last = taken.at(-1);
     const isCut = taken.length < rows.length;
     const words = wordsOf(route);
-    const transactions = await this.#detailed(
-      taken.map((row) => this.#transaction(row)),
-      details,
-      lookup,
-    );
+    const transactions = await this.#detailed(taken, receipts, details, lookup);
     return {
       items: transactions.map((transaction) => ({
         transaction,
         place: [transaction.blockNumber, transaction.index, ...words],
       })),
-      next: last !== undefined && (isCut || goesOn) ? [last.block_number, last.position, ...words] : null,
+      next: last !== undefined && (isCut || goesOn) ? [last.blockNumber, last.index, ...words] : null,
       isEnough: true,
     };
   }
@@ -89,7 +106,8 @@ export class ExplorerTransactions {
     const row = await this.#explorer.one(OPERATIONS.transaction, { hash }, lookup);
     if (row === null) return null;
     const transaction = this.#transaction({ ...row, blockHash: null });
-    const [found = null] = await this.#detailed([transaction], details, lookup);
+    const receipts = await this.#receiptsOf([transaction], details);
+    const [found = null] = await this.#detailed([transaction], receipts, details, lookup);
     return found;
   }
 
@@ -155,19 +173,26 @@ export class ExplorerTransactions {
     return transaction;
   }
 
+  /** The receipts that a node has of transactions, where anything in them is wanted. */
+  async #receiptsOf(transactions: readonly ListedTransaction[], details: ReadonlySet<Detail>) {
+    if (details.size === 0 || this.#receipts === null) return NO_RECEIPTS;
+    return this.#receipts.of(transactions);
+  }
+
   /** Reads what is wanted of transactions beside their rows. Rejects with Refused where any of it can't be read. */
   async #detailed(
     transactions: readonly ListedTransaction[],
+    receipts: ReadonlyMap<Hex, FoundReceipt>,
     details: ReadonlySet<Detail>,
     lookup: Lookup,
   ): Promise<readonly ListedTransaction[]> {
     if (details.size === 0) return transactions;
     const logs = details.has('logs')
-      ? await Promise.all(transactions.map((each) => this.#logs(each, lookup)))
+      ? await Promise.all(transactions.map((each) => receipts.get(each.hash) ?? this.#logs(each, lookup)))
       : null;
     const hashes = new Map<number, Hex>();
-    for (const [at, { blockNumber, blockHash }] of transactions.entries()) {
-      const hash = blockHash ?? logs?.[at]?.blockHash ?? null;
+    for (const [at, { hash: own, blockNumber, blockHash }] of transactions.entries()) {
+      const hash = blockHash ?? receipts.get(own)?.blockHash ?? logs?.[at]?.blockHash ?? null;
       if (hash !== null) hashes.set(blockNumber, hash);
     }
     if (details.has('block_hash')) await this.#addHashes(transactions, hashes, lookup);

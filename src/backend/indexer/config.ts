@@ -47,4 +47,6 @@ export type ServiceConfig = IndexedConfig & {
   readonly keyHeader: string;
   /** Signs deliveries; null leaves them unsigned. */
   readonly signatureSecret: string | null;
+  /** Whether other gateways have such a service too, with which it keeps its limits together. Default: false. */
+  readonly isOneOfSeveral?: boolean;
 };

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { createMemoryStore } from '../dispatch/memory-store.ts';
 import { delivers } from '../dispatch/webhook.ts';
+import type { RecordStore } from '../explorer/client/shared-limits.ts';
 import type { ExplorerConfig } from '../explorer/config.ts';
 import { type ExplorerFigures, figuresOf, healthOfExplorer } from '../explorer/figures.ts';
 import { createExplorerSources, openClient } from '../explorer/source.ts';
@@ -32,6 +33,8 @@ export type IndexedService = {
 
 type Options = ServiceConfig & {
   readonly log: Log;
+  /** Where the services of several gateways keep the limits of explorers together. Default: each has its own. */
+  readonly records?: RecordStore | undefined;
   /** Writes figures as what `/metrics` answers. Default: there is no such operation. */
   readonly expose?: Expose | undefined;
 };
@@ -43,12 +46,12 @@ type Expose = (figures: IndexFigures) => Promise<{ readonly type: string; readon
  * Rejects when the folder can't be written or another process uses it, when a file of the configuration can't be used, or the
  * port is taken.
  */
-export const startIndexed = async ({ log, expose, ...config }: Options): Promise<IndexedService> => {
+export const startIndexed = async ({ log, expose, records, ...config }: Options): Promise<IndexedService> => {
   const opened = new AsyncDisposableStack();
   try {
     const index = config.chains.length === 0 ? null : await openIndex(config, log, opened);
     const store = index?.store ?? createMemoryStore(Date.now);
-    const explorers = config.explorers ? openExplorers(config.explorers, log, opened) : null;
+    const explorers = config.explorers ? openExplorers(config.explorers, log, opened, records) : null;
     const source = joinSources([...(index === null ? [] : [index.source]), ...(explorers?.sources ?? [])], {
       log,
     });
@@ -75,6 +78,7 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
         isPaused: true,
         signatureSecret: config.signatureSecret ?? undefined,
         explorers: healthOfExplorers ?? undefined,
+        noWebhooks: config.isOneOfSeveral === true ? NO_WEBHOOKS : null,
         onDeliveryEnd(end) {
           ended[end] += 1;
         },
@@ -101,6 +105,9 @@ export const startIndexed = async ({ log, expose, ...config }: Options): Promise
   }
 };
 
+const NO_WEBHOOKS =
+  'Webhooks need one service for all gateways: with REDIS_URL beside BLOCKSCOUT each gateway has its own. Start one with `npm run service`, and set UPSTREAM_URL.';
+
 /** Opens the index of chains, with the webhooks that are stored beside it. */
 const openIndex = async (config: ServiceConfig, log: Log, opened: AsyncDisposableStack) => {
   const database = openAlone(config.directory);
@@ -115,8 +122,9 @@ const openExplorers = (
   config: ExplorerConfig,
   log: Log,
   opened: AsyncDisposableStack,
+  records: RecordStore | undefined,
 ): { readonly sources: readonly Source[]; readonly figures: () => readonly ExplorerFigures[] } => {
-  const client = openClient();
+  const client = openClient(records && { records });
   opened.defer(() => client.close());
   return {
     sources: createExplorerSources(config, client, log),

@@ -270,6 +270,33 @@ const readSuccess = (
   return hasRoot && gas !== null && BigInt(gasUsed) < BigInt(gas) ? true : null;
 };
 
+/** What a receipt says of a transaction of which nothing else was read. */
+export type FoundReceipt = TransactionPlace & {
+  readonly blockHash: Hex;
+  /** Null where the receipt leaves it open. */
+  readonly success: boolean | null;
+  readonly logs: readonly RpcLog[];
+};
+
+/** Null for a transaction of which the node has no receipt. */
+export const readFoundReceipt =
+  (wanted: Hex) =>
+  (value: unknown): FoundReceipt | null => {
+    if (value === null) return null;
+    const receipt = members(value, `the receipt of ${wanted}`);
+    const hash = readHash(receipt.transactionHash, "the hash of a receipt's transaction");
+    if (hash !== wanted) throw expected(`the receipt of ${wanted}`, hash);
+    const logs = listOf(receipt.logs, 'logs').map(readLog);
+    const gasUsed = readQuantity(receipt.gasUsed, 'the gas of a receipt');
+    return {
+      block: readInteger(receipt.blockNumber, 'the block of a receipt'),
+      index: readInteger(receipt.transactionIndex, 'the position of a transaction'),
+      blockHash: readHash(receipt.blockHash, "the hash of a receipt's block"),
+      success: readSuccess(receipt, { gasUsed, logs, gas: null }),
+      logs,
+    };
+  };
+
 const readOtherFee = ({ l1Fee, blobGasUsed, blobGasPrice }: Members): Hex => {
   const amount = (value: unknown, what: string) => BigInt(readQuantity(value ?? '0x0', what));
   const blobs =

@@ -1,4 +1,4 @@
-import { explorerChains, explorerUrl } from '../chains.ts';
+import { explorerChains, explorerUrl, nodesOfChains } from '../chains.ts';
 import { apiKey } from '../kinds.ts';
 import { onlyWith, variable } from '../variable.ts';
 
@@ -9,7 +9,7 @@ export const EXPLORERS = {
   BLOCKSCOUT: variable(
     explorerChains,
     null,
-    'Chains to read from Blockscout explorers, comma-separated: `1` and `8453` from the hosted API, with BLOCKSCOUT_API_KEY, and `100=https://gnosis.example` from an explorer of its own, without the key. See [Public chains](public-chains.md). Beside CHAINS, each chain has one of both. Not with UPSTREAM_URL, nor with REDIS_URL: many gateways share one service.',
+    'Chains to read from Blockscout explorers, comma-separated: `1` and `8453` from the hosted API, with BLOCKSCOUT_API_KEY, and `100=https://gnosis.example` from an explorer of its own, without the key. See [Public chains](public-chains.md). Beside CHAINS, each chain has one of both. Not with UPSTREAM_URL. With REDIS_URL all gateways [stay below one limit](public-chains.md#many-gateways).',
     { isSecret: true, example: '#1,8453' },
   ),
   BLOCKSCOUT_API_KEY: variable(apiKey, null, 'The key of the hosted API, sent to it alone.', {
@@ -22,5 +22,11 @@ export const EXPLORERS = {
     'https://api.blockscout.com',
     'Base URL of the hosted API. Chain 1 is below it at `/1/api/v2`.',
     { unused },
+  ),
+  RECEIPTS: variable(
+    nodesOfChains,
+    null,
+    'Nodes of chains in BLOCKSCOUT that say the [logs and block hashes](public-chains.md#logs-without-credits) of transactions in place of their explorers: `1=https://node.example.com`, comma-separated, by `http`, `https`, `ws` or `wss`.',
+    { isSecret: true, unused },
   ),
 };

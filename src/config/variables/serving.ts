@@ -53,7 +53,7 @@ export const SERVING = {
       expected: `auto or an integer from 1 to ${MAX_WORKERS}`,
     },
     1,
-    'How many processes answer on the port, each of them on a core: a number, or `auto` for one a core. More than one needs REDIS_URL and UPSTREAM_URL: see [All cores of a machine](capacity.md#all-cores-of-a-machine), also for the settings that they divide.',
+    'How many processes answer on the port, each of them on a core: a number, or `auto` for one a core. More than one needs REDIS_URL, and UPSTREAM_URL or BLOCKSCOUT: see [All cores of a machine](capacity.md#all-cores-of-a-machine), also for the settings that they divide.',
     { example: '#auto' },
   ),
   NOTICE_MS: variable(

@@ -393,7 +393,7 @@ export type SearchTokensQueryVariables = Exact<{
 }>;
 
 
-export type SearchTokensQuery = { readonly searchTokens: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly address: string | null, readonly symbol: string | null, readonly name: string | null, readonly logo: string | null }> | null };
+export type SearchTokensQuery = { readonly searchTokens: { readonly partialErrors: unknown, readonly nodes: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly address: string | null, readonly symbol: string | null, readonly name: string | null, readonly logo: string | null }> } | null };
 
 export type WalletValueQueryVariables = Exact<{
   address: string;

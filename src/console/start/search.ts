@@ -25,14 +25,20 @@ const refusal = (typed: string): string => {
 };
 
 /** What the token search does at present, in words. */
-const statusOf = ({ isFollowing, isLoading, text, tokens, problem }: TokenSearch, typed: string): string => {
+const statusOf = (
+  { isFollowing, isLoading, text, tokens, problem, missing }: TokenSearch,
+  typed: string,
+): string => {
   if (!isFollowing) return '';
   if (typed.trim().length < SHORTEST_NAME) return `Tokens are found by ${SHORTEST_NAME} letters or more.`;
   if (problem) return `${titleOf(problem)}: ${shorten(problem.message, 200)}`;
   if (isLoading) return `Searching tokens, for ${SEARCH_CU} CU…`;
-  if (tokens.length === 0)
-    return text === '' ? '' : `The service knows no token named like “${shorten(text, 40)}”.`;
-  return `Anyone can use a symbol: compare the address. Another text costs ${SEARCH_CU} CU.`;
+  if (tokens.length === 0 && text === '') return '';
+  const said =
+    tokens.length === 0
+      ? `The service knows no token named like “${shorten(text, 40)}”.`
+      : `Anyone can use a symbol: compare the address. Another text costs ${SEARCH_CU} CU.`;
+  return [...missing.map((each) => `${each}.`), said].join(' ');
 };
 
 type OptionProps = {

@@ -8,13 +8,14 @@ import { html } from '../components.ts';
 import { useOfferedViews } from '../explorers.ts';
 import { nativeSymbol, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabels } from '../labels.ts';
+import { problemsIn } from '../partial-errors.ts';
 import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, MOST_WALLETS, type View } from '../route.ts';
 import { settings } from '../settings.ts';
 import { useStore } from '../state.ts';
 import { recentWallets } from './recent.ts';
 
-type FoundToken = NonNullable<SearchTokensQuery['searchTokens']>[number];
+type FoundToken = NonNullable<SearchTokensQuery['searchTokens']>['nodes'][number];
 
 /** What a search costs, whatever it finds. */
 export const SEARCH_CU = 2;
@@ -29,9 +30,11 @@ type Found = {
   readonly isLoading: boolean;
   readonly tokens: readonly FoundToken[];
   readonly problem: Problem | null;
+  /** What the service says of chains that it could not search. */
+  readonly missing: readonly string[];
 };
 
-const NOTHING: Found = { text: '', isLoading: false, tokens: [], problem: null };
+const NOTHING: Found = { text: '', isLoading: false, tokens: [], problem: null, missing: [] };
 
 export type TokenSearch = Found & {
   /** Whether a changed text is searched again, once the person stops typing. It is so from the first search on. */
@@ -62,8 +65,9 @@ export const useTokenSearch = (typed: string): TokenSearch => {
       setFound({
         text,
         isLoading: false,
-        tokens: data?.searchTokens ?? [],
+        tokens: data?.searchTokens?.nodes ?? [],
         problem: data?.searchTokens ? null : (problems[0] ?? null),
+        missing: problemsIn(data?.searchTokens?.partialErrors),
       });
     };
     setFound((before) => ({ ...before, isLoading: true, problem: null }));

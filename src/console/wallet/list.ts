@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { titleOf } from '../api/client.ts';
 import { Dialog, Empty, html, LoadMore, Placeholder, Time, useNow } from '../components.ts';
-import { counted, formatCount, isRecord, shorten } from '../format.ts';
+import { counted, formatCount } from '../format.ts';
+import { problemsIn } from '../partial-errors.ts';
 import type { WalletList } from './use-wallet-list.ts';
 
 type ListBodyProps = {
@@ -36,25 +37,11 @@ export const ListBody = ({ list: { list }, what, kind, empty, price, isPaused, c
 
 type ListHeadProps = { list: WalletList<unknown>; children?: ComponentChildren };
 
-/** What a list says of a part of it that is missing: the sentences of its warnings, or else all of it. */
-const problemsIn = (partialErrors: unknown): readonly string[] => {
-  const { warnings = null, ...others } = isRecord(partialErrors) ? partialErrors : {};
-  const said = Array.isArray(warnings)
-    ? warnings.map((warning) => (isRecord(warning) ? warning.message : null))
-    : [];
-  const sentences = said.filter((each) => typeof each === 'string');
-  if (sentences.length > 0 && sentences.length === said.length && Object.keys(others).length === 0)
-    return sentences.map((each) => shorten(each, 300));
-  return [
-    `The service reports problems with a part of the data: ${shorten(JSON.stringify(partialErrors), 300)}`,
-  ];
-};
-
 const notesOf = ({ partialErrors, reloadProblem, list }: WalletList<unknown>): string[] => [
   ...(reloadProblem && list.items.length > 0
     ? [`The list could not be refreshed: ${titleOf(reloadProblem)}. What is shown is older.`]
     : []),
-  ...((partialErrors ?? null) === null ? [] : problemsIn(partialErrors)),
+  ...problemsIn(partialErrors),
   ...(list.malformed > 0
     ? [`${list.malformed === 1 ? '1 item' : `${list.malformed} items`} could not be read.`]
     : []),

@@ -5,7 +5,7 @@ import { semanticNonNull } from '../../graph/semantic-non-null.ts';
 import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
 import { ANY_TOKEN } from '../../upstream/changes.ts';
 import { itemLookup } from '../../upstream/lookup.ts';
-import { NO_DETAILS } from '../../upstream/page.ts';
+import { NO_DETAILS, type PartialErrors } from '../../upstream/page.ts';
 import { MalformedFieldError, malformed } from '../../upstream/parse/fields.ts';
 import {
   nullable,
@@ -28,6 +28,14 @@ const FOUND = {
     decimals: nullable('decimals', 'tokenDecimals'),
   },
 } as const satisfies RecordTable;
+
+/** What a search finds, and of which chains it could not. */
+type Found = {
+  readonly nodes: readonly RecordValue<typeof FOUND>[];
+  readonly partialErrors: PartialErrors | null;
+};
+
+const NOTHING: Found = { nodes: [], partialErrors: null };
 
 /** The subject of a search. `address` is its text. */
 type Search = { readonly address: string; readonly chains: string | null };
@@ -56,10 +64,16 @@ const searchLookup = itemLookup({
   price: 2,
   // Symbols and names hardly change.
   timesHead: 300,
-  read(body, chains) {
-    if (!Array.isArray(body)) throw malformed('body', 'a list', body);
-    const found = body.slice(0, MAX_FOUND).filter(isObject).flatMap(readOne);
-    return found.filter(({ chainId }) => chains === null || chains.ids.has(chainId));
+  read(body, chains): Found {
+    // A bare list, unless there is something to say about it.
+    const { tokens: listed, warnings }: RawObject =
+      isObject(body) && body.warnings !== undefined ? body : { tokens: body };
+    if (!Array.isArray(listed)) throw malformed('body', 'a list', body);
+    const tokens = listed.slice(0, MAX_FOUND).filter(isObject).flatMap(readOne);
+    return {
+      nodes: tokens.filter(({ chainId }) => chains === null || chains.ids.has(chainId)),
+      partialErrors: warnings === undefined ? null : { warnings },
+    };
   },
 });
 
@@ -85,11 +99,27 @@ const sizeOf = (first: number): number => {
   return first;
 };
 
+const TokenSearch = builder.objectRef<Found>('TokenSearch').implement({
+  description: 'What a search for tokens has found.',
+  fields: (t) => ({
+    nodes: t.expose('nodes', {
+      type: [Token],
+      description: 'The tokens, best first. Items of the service that are not tokens are left out.',
+    }),
+    partialErrors: t.expose('partialErrors', {
+      type: 'JSON',
+      nullable: true,
+      description:
+        'The warnings that the service sent, such as that a chain could not be searched: what it would have found is missing then. Null when it sent none.',
+    }),
+  }),
+});
+
 builder.queryField('searchTokens', (t) =>
   t.field({
-    type: [Token],
+    type: TokenSearch,
     nullable: true,
-    description: `ERC-20 tokens whose symbol or name is like a text, best first. It costs 2 compute units, whatever \`first\` says; a text of fewer than ${MIN_CHARACTERS} characters finds nothing, without a request. Addresses are not searched. Items that are not tokens are left out. Null, with an error, when the lookup fails.`,
+    description: `ERC-20 tokens whose symbol or name is like a text. It costs 2 compute units, whatever \`first\` says; a text of fewer than ${MIN_CHARACTERS} characters finds nothing, without a request. Addresses are not searched. Null, with an error, when the lookup fails.`,
     authScopes: { wallets: true },
     args: {
       query: t.arg.string({
@@ -119,10 +149,11 @@ builder.queryField('searchTokens', (t) =>
     resolve: async (_root, args, context) => {
       const text = textOf(args);
       context.chains.assertKnown(args.chainIds, args.chainTags);
-      if (text === null) return [];
+      if (text === null) return NOTHING;
       const key = { address: text, chains: chainsParameter(args.chainIds, args.chainTags) };
       const found = await searchLookup.read(context.lookups, key, NO_DETAILS);
-      return (found ?? []).slice(0, args.first);
+      const { nodes, partialErrors } = found ?? NOTHING;
+      return { nodes: nodes.slice(0, args.first), partialErrors };
     },
   }),
 );

@@ -123,7 +123,7 @@ type Service = Awaited<ReturnType<typeof openExplored>>;
 type Walked = { readonly rows: readonly Json[]; readonly isSaid: boolean };
 
 const rowsIn = (json: Json, member: string | null): readonly Json[] =>
-  [member === null ? json : json[member]]
+  [member === null ? (json.tokens ?? json) : json[member]]
     .flat()
     .filter((row): row is Json => row !== null && row !== undefined);
 

@@ -189,6 +189,16 @@ describe('Credits', () => {
     expect(client.state()).toMatchObject([{ creditsLeft: 90, pause: null }]);
   });
 
+  test('that were left yesterday are not those of today', async () => {
+    await using world = await start({ credits: 110 });
+    const { client, until, ask, clock } = world;
+    for (const name of names(5)) await until(ask(name));
+    expect(client.state()).toMatchObject([{ creditsLeft: 10 }]);
+    clock.advance(86_400_000);
+    expect(client.state()).toMatchObject([{ creditsLeft: null }]);
+    expect(await until(ask('sixth'))).not.toBeNull();
+  });
+
   test('that are used up elsewhere end requests until midnight as well', async () => {
     await using world = await start({ credits: 0 });
     const { explorer, until, ask } = world;

@@ -28,7 +28,7 @@ const LOOKUPS: readonly (readonly [name: string, selection: string])[] = [
   ['token', 'token(token: $token) { symbol }'],
   ['market', 'token(token: $token) { market { priceUsd } }'],
   ['holders', 'token(token: $token) { holders(first: 5) { nodes { balance } } }'],
-  ['search', 'searchTokens(query: "coin", first: 3, chainIds: $only) { symbol }'],
+  ['search', 'searchTokens(query: "coin", first: 3, chainIds: $only) { nodes { symbol } }'],
 ];
 
 /** The query of a selection, with its variables as literals. */

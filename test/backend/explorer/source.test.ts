@@ -141,6 +141,11 @@ test('a chain whose explorer fails is named, beside the other one', async () => 
   );
   expect([status, (json.transactions as readonly Json[]).length > 0]).toEqual([200, true]);
   expect(json.warnings).toMatchObject([{ code: 'CHAIN_UNAVAILABLE', chain_ids: [8453] }]);
+  const { json: search } = await service.ask('search/tokens?query=coin&chain_ids=1,8453');
+  expect(search).toMatchObject({
+    tokens: expect.arrayContaining([expect.objectContaining({ chain_id: 1 })]),
+    warnings: [{ code: 'CHAIN_UNAVAILABLE', chain_ids: [8453] }],
+  });
 });
 
 test('the list of chains says what explorers do not have, and what they leave out', async () => {

@@ -111,10 +111,10 @@ test('balances, holders, supplies, search and deliveries are what contracts say,
     expect(codes).toEqual(token === dollar ? null : ['UNVERIFIED_HOLDERS']);
   }
 
-  const { searchTokens } = await gateway.data<{ searchTokens: readonly { address: Hex }[] }>(
-    '{ searchTokens(query: "usdc") { address } }',
+  const { searchTokens } = await gateway.data<{ searchTokens: { nodes: readonly { address: Hex }[] } }>(
+    '{ searchTokens(query: "usdc") { nodes { address } } }',
   );
-  expect(searchTokens.map(({ address }) => address)).toEqual([dollar.address, spoof.address]);
+  expect(searchTokens.nodes.map(({ address }) => address)).toEqual([dollar.address, spoof.address]);
 
   // Every delivered change agrees with the contract, and the spoofed token has none.
   const changes = () => receiver.received.flatMap(({ body }) => JSON.parse(body).balance_changes ?? []);

@@ -124,7 +124,7 @@ test('a service that fails', async () => {
   await ask(
     without,
     `{
-      searchTokens(query: "USDC") { symbol }
+      searchTokens(query: "USDC") { nodes { symbol } }
       token(token: { id: "no id" }) { symbol }
       tokens(tokens: [{ id: "no id" }]) { symbol }
       webhooks ${PAGE}

@@ -30,7 +30,7 @@ const CALLS: readonly Call[] = [
     tool: 'FindTokens',
     variables: { text: 'usd', first: 3 },
     computeUnits: 2,
-    data: { searchTokens: some({ symbol: 'USDC' }) },
+    data: { searchTokens: { nodes: some({ symbol: 'USDC' }) } },
   },
   {
     tool: 'TokenMarket',

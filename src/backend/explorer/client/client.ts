@@ -1,3 +1,4 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { readAnswer, type Sent } from './answers.ts';
 import { type Clock, type ExplorerChain, type Lookup, systemClock } from './chain.ts';
 import { ExplorerError, type Fault, OF_KEY } from './errors.ts';
@@ -8,6 +9,7 @@ import { type ItemOperation, type ListOperation, OPERATIONS, type Query } from '
 import type { Cursor } from './order.ts';
 import { type Dialect, dialectOf, MalformedError, type Page, parseAt, queryOf, readPage } from './paging.ts';
 import { createQueue, type Queue } from './queue.ts';
+import { keepShared, type RecordStore } from './shared-limits.ts';
 
 /** What is known of one limit of requests: the hosted API's, or that of an instance. */
 type HostState = LimitsState & {
@@ -68,8 +70,8 @@ export type ExplorerClientOptions = {
   readonly clock?: Clock;
   /** Hears of each success, as it came. */
   readonly onAnswer?: (chainId: number, operation: string, body: unknown) => void;
-  /** Makes the limits of one host. Default: those of this process. */
-  readonly limitsOf?: (chain: ExplorerChain) => Limits;
+  /** Where processes with the same keys keep their limits together. Default: each has its own. */
+  readonly records?: RecordStore;
 };
 
 const TIMEOUT_MS = 10_000;
@@ -99,7 +101,7 @@ type Request = {
 
 export const createExplorerClient = (options: ExplorerClientOptions): ExplorerClient => {
   const { userAgent, timeoutMs = TIMEOUT_MS, clock = systemClock, onAnswer = () => {} } = options;
-  const { limitsOf = ({ isHosted }) => createLimits(isHosted, clock) } = options;
+  const processId = randomUUID();
   const http = createHttp(userAgent);
   const flights = createFlights<unknown>(clock);
   const hosts = new Map<string, Host>();
@@ -112,7 +114,9 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     const name = chain.isHosted || operation.style === undefined ? host : `${host} ${operation.style}`;
     const known = hosts.get(name);
     if (known !== undefined) return known;
-    const limits = limitsOf(chain);
+    const { records } = options;
+    const keeper = records && keepShared(records, accountOf(name, chain), chain.isHosted, clock, processId);
+    const limits = createLimits(chain.isHosted, clock, keeper);
     const made = {
       ...{ name, limits, queue: createQueue(limits, clock), spent: new Map<string, Spent>() },
       ...{ hasAnswered: false, refused: null },
@@ -141,7 +145,7 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     const sent = sentOf(chain, operation.style, query, clock.now());
     const read = readAnswer(answer, sent);
     if ('fault' in read) {
-      const fault = limits.failed(operation.credits, answer, read.fault);
+      const fault = await limits.failed(operation.credits, answer, read.fault);
       if (OF_KEY.has(fault.kind) || fault.kind === 'blocked') host.refused = fault;
       throw new ExplorerError(chain.id, fault);
     }
@@ -293,6 +297,12 @@ const sentOf = (
   hasKey: 'authorization' in headers,
   parameters: Object.keys(query),
 });
+
+/** Names who is counted: a key at the hosted API, or an address at an instance. It reveals no key. */
+const accountOf = (host: string, { headers }: ExplorerChain): string =>
+  `${host} ${createHash('sha256')
+    .update(headers.authorization ?? '')
+    .digest('base64url')}`;
 
 /** Runs `read`, which throws MalformedError. */
 const reading = <Result>({ id }: ExplorerChain, read: () => Result): Result => {

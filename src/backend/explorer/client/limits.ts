@@ -1,16 +1,10 @@
-import { createAbility } from '../../ability.ts';
 import type { Awaitable } from '../../types.ts';
-import { type Answer, nextMidnight } from './answers.ts';
+import type { Answer } from './answers.ts';
 import type { Clock } from './chain.ts';
 import type { Fault } from './errors.ts';
+import { age, end, fail, type LimitRecord, newRecord, type Refusal, succeed, take } from './limit-record.ts';
 
-/** Why a request can't start now. */
-export type Refusal = {
-  /** When it may, in milliseconds since 1970. */
-  readonly until: number;
-  /** What it fails with if it can't wait so long; null where it is only its turn that has not come. */
-  readonly fault: Fault | null;
-};
+export type { Refusal } from './limit-record.ts';
 
 export type LimitsState = {
   /** The most requests in a second, nearly. */
@@ -30,119 +24,72 @@ export type Limits = {
   take(credits: number): Awaitable<Refusal | null>;
   /** Tells of a request that was taken, and of its answer. */
   succeeded(credits: number, answer: Answer): void;
-  /** Tells of one whose answer is a failure. Returns what its caller fails with. */
-  failed(credits: number, answer: Answer, fault: Fault): Fault;
+  /** Tells of one whose answer is a failure. Returns what its caller fails with. Does not reject. */
+  failed(credits: number, answer: Answer, fault: Fault): Awaitable<Fault>;
   /** Tells of a request that was taken and not answered. */
   unanswered(credits: number): void;
   state(): LimitsState;
 };
 
-/** More than the second in which explorers count, as requests may take different times to arrive. */
-const WINDOW_MS = 1_100;
-/** Of the free plan, until answers say another one. */
-const HOSTED_PER_SECOND = 5;
-/** Instances document 300 requests a minute, from one address. */
-const INSTANCE_PER_SECOND = 4;
-const MAX_PER_SECOND = 50;
+/** A change of what is known. `sharers` is how many processes make changes without knowing of each other. */
+export type Change<Result> = (known: LimitRecord, now: number, sharers: number) => Result;
 
-/** The hosted API counts requests by the second. Instances block for a minute and more, and longer if they are asked meanwhile. */
-const FIRST_PAUSE_MS = { hosted: 1_000, instance: 60_000 };
-/** Only an operator mends these. */
-const LONG_PAUSE_MS = 60_000;
+/** Keeps what is known of a limit. */
+export type Keeper = {
+  /** Does not reject. */
+  change<Result>(change: Change<Result>): Awaitable<Result>;
+  /** What is known, and the time by the clock of its times. */
+  read(): { readonly known: LimitRecord; readonly now: number };
+  /** A time of what is known, by the clock of this process. */
+  localTime(time: number): number;
+};
 
-/** Those of one process. */
-export const createLimits = (isHosted: boolean, { now }: Clock): Limits => {
-  const pauses = createAbility({
-    ...{ now, firstMs: isHosted ? FIRST_PAUSE_MS.hosted : FIRST_PAUSE_MS.instance },
-  });
-  const starts: number[] = [];
-  let perSecond = isHosted ? HOSTED_PER_SECOND : INSTANCE_PER_SECOND;
-  let creditsLeft: number | null = null;
-  /** The credits of requests that are under way. What an answer says may or may not count them. */
-  let creditsUnderWay = 0;
-  /** When the explorer's own count of requests begins anew. */
-  let countedUntil = 0;
-  let pause: Refusal | null = null;
-
-  const currentPause = (): Refusal | null => {
-    if (pause !== null && now() >= pause.until) {
-      if (pause.fault?.kind === 'outOfCredits') creditsLeft = null;
-      pause = null;
-    }
-    return pause;
-  };
-
-  const begin = (fault: Fault, until: number): Fault => {
-    const dated = 'until' in fault ? { ...fault, until } : fault;
-    if (pause === null || pause.until < until) pause = { until, fault: dated };
-    return dated;
-  };
-
-  const outOfCredits = (): Fault => {
-    const until = nextMidnight(now());
-    return begin({ kind: 'outOfCredits', until }, until);
-  };
-
-  const readHeaders = ({ header }: Answer): void => {
-    const number = (name: string) => Number(header(name) ?? Number.NaN);
-    const left = number('x-credits-remaining');
-    if (isHosted && Number.isFinite(left)) creditsLeft = left - creditsUnderWay;
-    const limit = number('x-ratelimit-limit');
-    if (isHosted && limit >= 1) perSecond = Math.min(MAX_PER_SECOND, Math.floor(limit));
-    if (number('x-ratelimit-remaining') === 0) countedUntil = now() + resetMs(header);
-  };
-
+/** Keeps it in this process alone. */
+const keepHere = (isHosted: boolean, { now }: Clock): Keeper => {
+  const known = newRecord(isHosted);
   return {
-    take(credits) {
-      const current = currentPause();
-      if (current !== null) return current;
-      if (creditsLeft !== null && creditsLeft < credits) {
-        const fault = outOfCredits();
-        return { until: nextMidnight(now()), fault };
-      }
-      while (starts[0] !== undefined && starts[0] <= now() - WINDOW_MS) starts.shift();
-      const [oldest] = starts;
-      if (oldest !== undefined && starts.length >= perSecond)
-        return { until: oldest + WINDOW_MS, fault: null };
-      if (now() < countedUntil) return { until: countedUntil, fault: null };
-      starts.push(now());
-      creditsUnderWay += credits;
-      if (creditsLeft !== null) creditsLeft -= credits;
-      return null;
-    },
-    succeeded(credits, answer) {
-      creditsUnderWay -= credits;
-      readHeaders(answer);
-      pauses.worked();
-    },
-    failed(credits, answer, fault) {
-      creditsUnderWay -= credits;
-      readHeaders(answer);
-      switch (fault.kind) {
-        case 'rateLimited':
-          return begin(fault, pauses.failed(resetMs(answer.header)));
-        case 'blocked':
-        case 'badKey':
-        case 'noKey':
-          return begin(fault, pauses.failed(LONG_PAUSE_MS));
-        case 'outOfCredits':
-          return outOfCredits();
-        default:
-          return fault;
-      }
-    },
-    unanswered(credits) {
-      creditsUnderWay -= credits;
-    },
-    state: () => ({ perSecond, creditsLeft, pause: currentPause() }),
+    change: (change) => change(known, now(), 1),
+    read: () => ({ known, now: now() }),
+    localTime: (time) => time,
   };
 };
 
-/** An explorer that says more is not believed. */
-const MAX_RESET_MS = 3_600_000;
-
-/** Milliseconds until the explorer counts requests anew; 0 where it does not say so. */
-const resetMs = (header: Answer['header']): number => {
-  const ms = Number(header('x-ratelimit-reset') ?? 0);
-  return ms > 0 ? Math.min(MAX_RESET_MS, ms) : 0;
+export const createLimits = (
+  isHosted: boolean,
+  clock: Clock,
+  { change, read, localTime }: Keeper = keepHere(isHosted, clock),
+): Limits => {
+  const localFault = (fault: Fault): Fault =>
+    'until' in fault ? { ...fault, until: localTime(fault.until) } : fault;
+  const localRefusal = (refusal: Refusal | null): Refusal | null =>
+    refusal && { until: localTime(refusal.until), fault: refusal.fault && localFault(refusal.fault) };
+  return {
+    take: (credits) =>
+      after(
+        change((known, now, sharers) => take(known, credits, now, sharers)),
+        localRefusal,
+      ),
+    succeeded(credits, answer) {
+      void change((known, now) => succeed(known, { credits, answer, isHosted }, now));
+    },
+    failed: (credits, answer, fault) =>
+      after(
+        change((known, now) => fail(known, { credits, answer, isHosted }, fault, now)),
+        // One that began no pause has a time of this process already, or none.
+        (failure) => (failure === fault ? fault : localFault(failure)),
+      ),
+    unanswered(credits) {
+      void change((known) => end(known, credits));
+    },
+    state() {
+      const { known, now } = read();
+      age(known, now);
+      const { perSecond, credits, pause } = known;
+      return { perSecond, creditsLeft: credits?.left ?? null, pause: localRefusal(pause) };
+    },
+  };
 };
+
+/** Runs `then` on a value at once, or on what a promise resolves to. */
+const after = <Value, Result>(value: Awaitable<Value>, then: (value: Value) => Result): Awaitable<Result> =>
+  value instanceof Promise ? value.then(then) : then(value as Value);

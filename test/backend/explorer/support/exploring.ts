@@ -7,10 +7,13 @@ import { createStandingClock } from '../../../support/blockscout/clock.ts';
 import { startBlockscout } from '../../../support/blockscout/server.ts';
 import type { Json } from '../../support/sandbox.ts';
 
-type Options = Parameters<typeof startBlockscout>[0];
+type Chain = Parameters<typeof startBlockscout>[0]['chains'][number] & {
+  /** The URL of a node for receipts. */
+  readonly receipts?: string;
+};
 
 /** The service over simulated explorers. Its client's clock stands still, except while it waits for its turn. */
-export const openExplored = async (chains: Options['chains']) => {
+export const openExplored = async (chains: readonly Chain[]) => {
   await using made = new AsyncDisposableStack();
   const explorers: Awaited<ReturnType<typeof startBlockscout>>[] = [];
   for (const chain of chains) {
@@ -23,8 +26,9 @@ export const openExplored = async (chains: Options['chains']) => {
   made.defer(() => client.close());
   const config = {
     apiKey: null,
-    chains: chains.map(({ id }, at) => ({
+    chains: chains.map(({ id, receipts }, at) => ({
       ...{ id, isHosted: false },
+      ...(receipts !== undefined && { receipts }),
       baseUrl: explorers[at]?.chain(id).baseUrl ?? '',
     })),
   };

@@ -20,7 +20,7 @@ type Nodes = { readonly nodes: readonly Readonly<Record<string, unknown>>[] };
 type Data = {
   readonly wallet: Readonly<Record<string, Nodes & { readonly amount: string }>> | undefined;
   readonly token: { readonly market?: { readonly totalSupply: string }; readonly holders?: Nodes };
-  readonly searchTokens: readonly { readonly symbol: string }[];
+  readonly searchTokens: { readonly nodes: readonly { readonly symbol: string }[] };
   readonly chain: { readonly index: { readonly to: string } };
 };
 
@@ -83,8 +83,8 @@ export const LOOKUPS = {
     due: async ({ coin }) => String(await coin.read('totalSupply')),
   },
   search: {
-    document: '{ searchTokens(query: "fresh") { symbol } }',
-    said: ({ searchTokens }) => searchTokens.length,
+    document: '{ searchTokens(query: "fresh") { nodes { symbol } } }',
+    said: ({ searchTokens }) => searchTokens.nodes.length,
     // The coin, and those of the issuer, which creates and mints each.
     due: async ({ url }) =>
       1 + Number(await rpc(url, 'eth_getTransactionCount', await issuerOf(url), 'latest')) / 2,
