@@ -102,7 +102,10 @@ export const startUpstream = async (
     gatewayKey,
     client,
     kernel: hasLayer(readPath, 'kernel') ? createPageKernel() : null,
-    pricing: createChainPricing(config.cost.defaultChainCount),
+    pricing: createChainPricing(
+      config.cost.defaultChainCount,
+      (detail) => chains.leavesOut().get(detail) ?? null,
+    ),
     cacheBudget,
     invalidation,
     sharedPages: shared?.pages ?? null,

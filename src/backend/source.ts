@@ -90,6 +90,13 @@ export const DETAILS = ['logs', 'block_hash'] as const;
 
 export type Detail = (typeof DETAILS)[number];
 
+/** A detail that costs a source requests of its own. */
+export type CostlyDetail = {
+  readonly detail: Detail;
+  /** The most transactions of a page that has it, as each may take a request; null for as many as without it. */
+  readonly page: number | null;
+};
+
 /** The activities that are wanted: those of these types, of one of these assets. Null: any. */
 export type ActivityFilter = {
   readonly types: readonly ActivityType[] | null;
@@ -153,6 +160,8 @@ export type Beginning = {
   readonly block: number | null;
   /** Whether older blocks are not wanted, rather than to come. */
   readonly isLate: boolean;
+  /** Whether `transactions` goes on below it, with those in whose calls a wallet took part. Default: false. */
+  readonly hasOlder?: boolean;
 };
 
 /** What an account holds of the native asset (a null token) or of an ERC-20. */
@@ -261,7 +270,7 @@ export type Decodable = Pick<ListedTransaction, 'chain' | 'to' | 'logs'> & { rea
  */
 export type ChainData = ChainReader & {
   /** The details that cost it further requests: only those that are wanted are asked for. */
-  readonly costly: readonly Detail[];
+  readonly costly: readonly CostlyDetail[];
   /** The newest `limit` transactions of a wallet on the given chains, or those from a place on. */
   transactions(
     wallet: Hex,

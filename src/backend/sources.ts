@@ -1,7 +1,19 @@
 import type { Log } from './dispatch/log.ts';
 import { Refused } from './http/query.ts';
 import { failureOf, inTime, mergedList } from './merged-list.ts';
-import type { FailedChain, FoundTokens, Listed, PageStart, Part, Place, Source, Wanted } from './source.ts';
+import {
+  type CostlyDetail,
+  DETAILS,
+  type Detail,
+  type FailedChain,
+  type FoundTokens,
+  type Listed,
+  type PageStart,
+  type Part,
+  type Place,
+  type Source,
+  type Wanted,
+} from './source.ts';
 import type { Awaitable, Token } from './types.ts';
 
 type Options = {
@@ -61,7 +73,7 @@ export const joinSources = (sources: readonly Source[], { patienceMs = 8_000, lo
   return {
     chains: sources.flatMap(({ chains }) => chains),
     seesCallValues: sources.some(({ seesCallValues }) => seesCallValues),
-    costly: [...new Set(sources.flatMap(({ costly }) => costly))],
+    costly: DETAILS.flatMap((detail) => costlyIn(sources, detail)),
     protocols: sources.flatMap(({ protocols }) => protocols),
     operations: sources.flatMap(({ operations }) => operations),
     // Clients take the requests of all chains as free where changes are told.
@@ -160,6 +172,13 @@ export const joinSources = (sources: readonly Source[], { patienceMs = 8_000, lo
       await Promise.all(sources.map((source) => source.stop()));
     },
   };
+};
+
+/** A detail that any source has costs for, with the smallest page. */
+const costlyIn = (sources: readonly Source[], detail: Detail): readonly CostlyDetail[] => {
+  const found = sources.flatMap(({ costly }) => costly.filter((each) => each.detail === detail));
+  const pages = found.flatMap(({ page }) => page ?? []);
+  return found.length === 0 ? [] : [{ detail, page: pages.length === 0 ? null : Math.min(...pages) }];
 };
 
 const pageOf = ({ after, limit }: Wanted) => ({

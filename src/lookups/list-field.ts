@@ -10,6 +10,7 @@ import { lookupConnectionType, type PageArgs, pageArguments } from '../graph/pag
 import type { ListConnection } from '../graph/pagination/list-connection.ts';
 import { MAX_FILTERED_PAGES } from '../graph/pagination/walk.ts';
 import { semanticNonNull } from '../graph/semantic-non-null.ts';
+import type { ChainPricing } from '../upstream/client/request.ts';
 import type { AnyList } from '../upstream/list-loader.ts';
 import type { AnyLookup, ListLookup } from '../upstream/lookup.ts';
 import { type Details, detailsOf, NO_DETAILS, unionOf } from '../upstream/page.ts';
@@ -146,9 +147,11 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
               reading?.filter && size > 0 && !lookup.isWhole
                 ? lookup.pageSizes.older * MAX_FILTERED_PAGES
                 : size;
-            const computeUnits = lookup.priceOf(most, chains, pricing);
+            const page = smallestPage(lookup, pricing, (field) => below(field, item.name).length > 0);
+            const computeUnits = lookup.priceOf(most, chains, pricing, page ?? undefined);
             const { details = NO_DETAILS, filters: named = filters } = reading ?? {};
-            return { list: [chains, named], details, computeUnits, advice };
+            const slower = page !== null && page < most ? adviceOf(lookup, page) : advice;
+            return { list: [chains, named], details, computeUnits, advice: slower };
           },
         }),
       },
@@ -158,6 +161,22 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
   );
   return lookup;
 };
+
+/** The most items of a page with the optional details that are selected; null for as many as without them. */
+const smallestPage = (
+  { optional = {} }: AnyLookup,
+  pricing: Pick<ChainPricing, 'pageWith'>,
+  isSelected: (field: string) => boolean,
+): number | null => {
+  const pages = Object.entries(optional).flatMap(([detail, fields]) => {
+    const page = fields.some(isSelected) ? pricing.pageWith(detail) : null;
+    return page ?? [];
+  });
+  return pages.length === 0 ? null : Math.min(...pages);
+};
+
+const adviceOf = ({ optional = {}, pageSizes }: AnyLookup, page: number): string =>
+  `Without ${Object.values(optional).flat().join(' and ')}, a page of the service has ${pageSizes.newest} items, and no longer ${page}.`;
 
 /** Returns a function that says which details of a lookup the operation selects anywhere below the field. */
 export const selectedDetails = ({

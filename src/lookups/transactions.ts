@@ -23,6 +23,10 @@ import {
 } from './transactions-rest.ts';
 import { Wallet } from './wallet.ts';
 
+/** What a detail costs that explorers do not list. */
+const OVER_EXPLORERS =
+  'Explorers are asked for it where the operation selects it, by a request for each transaction: a page of the service has 12 then, in place of 100.';
+
 const Transaction = builder.objectRef<TransactionShape>('Transaction');
 const DIRECTIONS = {
   SENDER: { description: 'The address sent the transaction.' },
@@ -76,7 +80,10 @@ Transaction.implement({
       ...derivedField(chainIdOf('chainId', 'chain')),
     }),
     hash: t.expose('hash', { type: 'Hex', description: "The transaction's hash." }),
-    blockHash: t.expose('blockHash', { type: 'Hex', ...nullIfOmitted('The hash of the block.') }),
+    blockHash: t.expose('blockHash', {
+      type: 'Hex',
+      ...nullIfOmitted(`The hash of the block. ${OVER_EXPLORERS}`),
+    }),
     blockNumber: t.expose('blockNumber', { type: 'BigInt', description: 'The number of the block.' }),
     blockTime: t.expose('blockTime', { type: 'DateTime', description: 'The time of the block.' }),
     index: t.expose('index', { type: 'BigInt', ...nullIfOmitted('The position in the block.') }),
@@ -156,7 +163,7 @@ Transaction.implement({
     }),
     logs: t.expose('logs', {
       type: [Log],
-      description: 'The logs, in the order in which they were emitted.',
+      description: `The logs, in the order in which they were emitted. ${OVER_EXPLORERS}`,
     }),
   }),
 });

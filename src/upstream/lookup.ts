@@ -115,8 +115,16 @@ export type AnyLookup = IndexedList & {
   readonly supportedAs?: ChainLookup;
   readonly isWhole?: boolean;
   readonly parser: PageParser<object>;
-  /** Compute units of the requests for a list's first items when upstream fills its pages. */
-  priceOf(items: number, chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number;
+  /**
+   * Compute units of the requests for a list's first items when upstream fills its pages. `most` is the most items of a page. Default:
+   * as many as are asked for.
+   */
+  priceOf(
+    items: number,
+    chains: string | null,
+    pricing: Pick<ChainPricing, 'priceOf'>,
+    most?: number,
+  ): number;
 };
 
 /** One list of the service, as a value. It keeps its own state of each gateway and of each operation. */
@@ -127,6 +135,12 @@ export type ListLookup<List extends AnyList, Value> = AnyLookup & {
   /** Whether a read of the newest page would cause no request: it is fresh in this gateway's memory, or on its way. */
   isAtHand(operation: OperationLookups, list: List, details: Details): boolean;
 };
+
+/**
+ * The optional details that the service leaves out of requests that say so, with the most items of a page that has them; null for as
+ * many as without them.
+ */
+export type LeftOut = ReadonlyMap<string, number | null>;
 
 /** What the lookups of one gateway share. */
 export type LookupParts = {
@@ -143,8 +157,7 @@ export type LookupParts = {
   readonly told: ToldLists;
   readonly freshnessOf: (lookup: string) => Freshness;
   readonly chainIdOf: ChainIdOf;
-  /** The optional details that the service leaves out of requests that say so. */
-  readonly leavesOut: () => ReadonlySet<string>;
+  readonly leavesOut: () => LeftOut;
   readonly observerOf: (lookup: string) => PageObserver;
   readonly now: Clock;
 };
@@ -281,9 +294,14 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
   return {
     ...definition,
     parser,
-    priceOf(items: number, chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number {
-      const requests =
-        Math.min(1, items) + Math.ceil(Math.max(0, items - pageSizes.newest) / pageSizes.older);
+    priceOf(
+      items: number,
+      chains: string | null,
+      pricing: Pick<ChainPricing, 'priceOf'>,
+      most = Number.POSITIVE_INFINITY,
+    ): number {
+      const [newest, older] = [Math.min(most, pageSizes.newest), Math.min(most, pageSizes.older)];
+      const requests = Math.min(1, items) + Math.ceil(Math.max(0, items - newest) / older);
       return requests * priceOfRequest(chains, pricing);
     },
     read: (operation: OperationLookups, list: List, details: Details) =>

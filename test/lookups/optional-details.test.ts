@@ -7,7 +7,7 @@ import { type Answer, startFakeService } from '../support/upstream/fake-service.
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 const HASH = `0x${'cd'.repeat(32)}`;
 
-const listed = (optional?: readonly string[]) => ({
+const listed = (optional?: readonly unknown[]) => ({
   chains: [
     {
       name: 'ethereum',
@@ -27,7 +27,7 @@ const item = (query: URLSearchParams) => ({
   ...(query.get('logs') !== 'false' && { logs: [{ address: ADDRESS, data: '0x', topics: [] }] }),
 });
 
-const open = async (optional?: readonly string[]) => {
+const open = async (optional?: readonly unknown[], env: Record<string, string> = {}) => {
   const asked: string[] = [];
   const answerWith =
     (body: (query: URLSearchParams) => object): Answer =>
@@ -41,7 +41,7 @@ const open = async (optional?: readonly string[]) => {
     other: answerWith((query) => ({ transaction: item(query) })),
   });
   const gateway = await startGateway(
-    { UPSTREAM_URL: service.url, UPSTREAM_API_KEY: heldKey },
+    { UPSTREAM_URL: service.url, UPSTREAM_API_KEY: heldKey, ...env },
     { readsChains: true },
   );
   await expect
@@ -96,4 +96,23 @@ test('a service that does not say that it leaves them out is asked as ever, and 
     { hash: HASH, blockHash: HASH, logs: [{ address: ADDRESS }] },
   ]);
   expect(asked).toEqual(['logs=&block_hash=']);
+});
+
+test('the estimate counts the requests that they make of a list, and a rejected client is told', async () => {
+  await using opened = await open(['block_hash', { name: 'logs', page: 12 }], { MAX_COMPUTE_UNITS: '1' });
+  const { gateway } = opened;
+  const estimateOf = async (first: number, selection: string) => {
+    const { errors } = await gateway.query(
+      `{ wallet(address: "${ADDRESS}") { transactions(first: ${first}) { nodes { hash ${selection} } } } }`,
+    );
+    const [error] = errors ?? [];
+    return [Reflect.get(error?.extensions ?? {}, 'estimatedComputeUnits') ?? null, error?.message ?? ''];
+  };
+  expect(await estimateOf(100, '')).toEqual([null, '']);
+  expect(await estimateOf(100, 'blockHash')).toEqual([null, '']);
+  expect(await estimateOf(12, 'logs { data }')).toEqual([null, '']);
+  expect(await estimateOf(100, 'logs { data }')).toEqual([
+    9,
+    expect.stringContaining('Without logs and blockHash, a page of the service has 100 items'),
+  ]);
 });

@@ -1,6 +1,6 @@
 import { CHANGES_PATH } from '../changes.ts';
 import type { Operation } from '../http/http.ts';
-import type { ChainData, ChainStatus } from '../source.ts';
+import type { ChainData, ChainStatus, CostlyDetail } from '../source.ts';
 import { CHAIN_LOOKUPS, type Chain, type ExplorerPages, type NativeAsset } from '../types.ts';
 import { approvals } from './approvals.ts';
 import { isoSeconds } from './assets.ts';
@@ -34,6 +34,8 @@ const nativeOf = ({ symbol, name, decimals }: NativeAsset, logo: string | null) 
 
 const explorerOf = ({ name, url }: ExplorerPages) => ({ name, ...(url !== null && { url }) });
 
+const optionalOf = ({ detail, page }: CostlyDetail) => ({ name: detail, ...(page !== null && { page }) });
+
 /** Says why a late start leaves token holders unsupported. */
 const lateHolders = (data: ChainData, chain: Chain): object => {
   const beginning = data.beginning(chain.id);
@@ -43,7 +45,8 @@ const lateHolders = (data: ChainData, chain: Chain): object => {
 
 /**
  * The chains and what each supports. The list needs no key and costs nothing. Where nothing costs anything, it says so, and where
- * changes are told; and which details of transactions cost time, so that clients say where they don't need them.
+ * changes are told; and which details of transactions cost time, so that clients say where they don't need them, with the most
+ * transactions of a page that has them.
  */
 const supportedChains: Lookup = {
   path: '/v1/evm/supported-chains',
@@ -68,7 +71,7 @@ const supportedChains: Lookup = {
       body: {
         chains,
         ...(data.changes !== null && { free: true, changes: CHANGES_PATH }),
-        ...(data.costly.length > 0 && { optional: data.costly }),
+        ...(data.costly.length > 0 && { optional: data.costly.map(optionalOf) }),
       },
       chains: 0,
     };

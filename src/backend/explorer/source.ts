@@ -1,7 +1,7 @@
 import { describedChain } from '../described-chain.ts';
 import type { Log } from '../dispatch/log.ts';
 import { isNormalised } from '../evm/ens.ts';
-import type { Part, Source } from '../source.ts';
+import { DETAILS, type Part, type Source } from '../source.ts';
 import type { Awaitable, Chain, Hex } from '../types.ts';
 import { effectsOf } from './activity.ts';
 import { ExplorerBalances } from './balances.ts';
@@ -15,7 +15,7 @@ import { Explorer } from './explorer.ts';
 import { pagesOf } from './pages.ts';
 import { openReceipts, type Receipts } from './receipts.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
-import { ExplorerTransactions } from './transactions.ts';
+import { ExplorerTransactions, MAX_DETAILED } from './transactions.ts';
 import { WalletTransactions } from './wallet-transactions.ts';
 
 const messageOf = (problem: unknown): string =>
@@ -88,7 +88,7 @@ const sourceOf = (
     chains: [chain],
     // The value of a transaction is known, whatever it calls.
     seesCallValues: true,
-    costly: ['logs', 'block_hash'],
+    costly: DETAILS.map((detail) => ({ detail, page: receipts === null ? MAX_DETAILED : null })),
     operations: [],
     protocols: [],
     changes: null,

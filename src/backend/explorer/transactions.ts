@@ -25,7 +25,7 @@ import {
 type LogRow = z.output<typeof OPERATIONS.transactionLogs.row>;
 
 /** The transactions of a page whose details need one or two requests each, of which a second has about four. */
-const MAX_DETAILED = 12;
+export const MAX_DETAILED = 12;
 /** The pages of logs of one transaction. */
 const MAX_LOG_PAGES = 20;
 /** The pages that are read for one that has anything. */

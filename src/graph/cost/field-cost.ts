@@ -49,7 +49,7 @@ export type FieldCost<Args> = {
   /** Default: the field causes no upstream request that is billed. */
   readonly lookup?: (
     args: Args,
-    pricing: Pick<ChainPricing, 'priceOf'>,
+    pricing: Pick<ChainPricing, 'priceOf' | 'pageWith'>,
     below: ArgumentsBelow,
   ) => BilledLookup;
   /** The objects that the field returns: an operation that names one twice pays once. */

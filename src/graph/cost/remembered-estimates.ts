@@ -14,25 +14,32 @@ import type { ChainPricing } from '../../upstream/client/request.ts';
 import type { Operation } from './operation-info.ts';
 
 /** The prices of upstream requests. */
-export type Prices = Pick<ChainPricing, 'priceOf'>;
+export type Prices = Pick<ChainPricing, 'priceOf' | 'pageWith'>;
 
 /** The prices that an estimate has read: they may change later. */
 class ReadPrices implements Prices {
   readonly #pricing: Prices;
-  readonly #read: { readonly asked: Parameters<Prices['priceOf']>; readonly price: number }[] = [];
+  readonly #read: { readonly again: () => number | null; readonly value: number | null }[] = [];
 
   constructor(pricing: Prices) {
     this.#pricing = pricing;
   }
 
   priceOf(...asked: Parameters<Prices['priceOf']>): number {
-    const price = this.#pricing.priceOf(...asked);
-    this.#read.push({ asked, price });
-    return price;
+    return this.#noted(() => this.#pricing.priceOf(...asked));
   }
 
-  readonly areCurrent = (): boolean =>
-    this.#read.every(({ asked, price }) => this.#pricing.priceOf(...asked) === price);
+  pageWith(detail: string): number | null {
+    return this.#noted(() => this.#pricing.pageWith(detail));
+  }
+
+  #noted<Value extends number | null>(again: () => Value): Value {
+    const value = again();
+    this.#read.push({ again, value });
+    return value;
+  }
+
+  readonly areCurrent = (): boolean => this.#read.every(({ again, value }) => again() === value);
 }
 
 /** An estimate, and whether it is still the one that would be made. */

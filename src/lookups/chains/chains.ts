@@ -4,6 +4,7 @@ import { closestMatch } from '../../lib/edits.ts';
 import type { UpstreamClient } from '../../upstream/client/client.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { RequestScope } from '../../upstream/client/request.ts';
+import type { LeftOut } from '../../upstream/lookup.ts';
 import type { ChainFacts, ChainTable } from '../../upstream/parse/derived.ts';
 import { type ChainLookup, OWN_LOOKUPS } from '../../upstream/parse/fields.ts';
 import { type Chain, KNOWN_CHAINS, KNOWN_CURRENCIES } from './known-chains.ts';
@@ -149,7 +150,7 @@ export type ChainSource = {
    */
   chainWith(lookup: ChainLookup): Promise<number | null>;
   /** The details that the service leaves out of requests that say so, by its own list. */
-  leavesOut(): ReadonlySet<string>;
+  leavesOut(): LeftOut;
   /** The service has told of a change: what was read of its index before is outdated. */
   changed(): void;
 };
@@ -188,7 +189,7 @@ export const createChainSource = ({
   now,
 }: Options): ChainSource => {
   const builtIn = createChains(known, extra);
-  const leftOut = new Set(leavesOut);
+  const leftOut: LeftOut = new Map(leavesOut.map((detail) => [detail, null]));
   if (read === null)
     return {
       current: () => builtIn,

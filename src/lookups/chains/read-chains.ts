@@ -1,4 +1,5 @@
 import { isObject } from '../../lib/json/exact-json.ts';
+import type { LeftOut } from '../../upstream/lookup.ts';
 import {
   CHAIN_LOOKUPS,
   MalformedFieldError,
@@ -32,8 +33,7 @@ export type ChainList = {
   readonly chains: readonly Chain[];
   /** By the ids of chains. Hosted services say nothing of an index. */
   readonly indexes: ReadonlyMap<number, ChainIndex>;
-  /** The details that the service leaves out of requests that say so. */
-  readonly leavesOut: ReadonlySet<string>;
+  readonly leavesOut: LeftOut;
   /** Whether it tells of changes. */
   readonly isTelling: boolean;
 };
@@ -50,9 +50,18 @@ export const readChainList = (body: unknown): ChainList => {
     chains: saysSupport ? chains : chains.map((chain) => ({ ...chain, supports: null })),
     // Only a service whose requests are free: more of them are made then.
     isTelling: isObject(body) && body.free === true && typeof body.changes === 'string',
-    leavesOut: new Set(isObject(body) && Array.isArray(body.optional) ? body.optional.map(String) : []),
+    leavesOut: new Map(
+      isObject(body) && Array.isArray(body.optional) ? body.optional.flatMap(readOptional) : [],
+    ),
     indexes: new Map(items.flatMap(({ chain, index }) => (index === null ? [] : [[chain.chainId, index]]))),
   };
+};
+
+/** A name, or an object with it. */
+const readOptional = (item: unknown): readonly (readonly [name: string, page: number | null])[] => {
+  const { name, page } = isObject(item) ? item : { name: item, page: null };
+  if (typeof name !== 'string') return [];
+  return [[name, typeof page === 'number' && Number.isSafeInteger(page) && page > 0 ? page : null]];
 };
 
 /** Characters of a reason. */

@@ -179,12 +179,14 @@ const statedCost = (headers: Headers): number | null => {
   return typeof stated === 'string' && /^\d{1,9}$/.test(stated) ? Number(stated) : null;
 };
 
-/** Compute units of requests that upstream bills by chain. */
+/** Compute units of requests that upstream bills by chain, and what makes requests more. */
 export type ChainPricing = {
   /**
    * The cost of one request to a resource with this chain filter; null is upstream's default filter. Default for `perChain`: 1.
    */
   priceOf(resource: string, chains: string | null, perChain?: number): number;
+  /** The most items of a page of the service that has a detail; null for as many as without it. */
+  pageWith(detail: string): number | null;
   /** Records what upstream billed for one request. */
   record(resource: string, chains: string | null, computeUnits: number): void;
 };
@@ -196,10 +198,14 @@ const MAX_FILTERS = 1000;
  * A chain costs `perChain` units. Only upstream knows how many chains a tag has, so a tag counts as `defaultChainCount` chains
  * until upstream has billed a request to the same resource with the same filter.
  */
-export const createChainPricing = (defaultChainCount: number): ChainPricing => {
+export const createChainPricing = (
+  defaultChainCount: number,
+  pageWith: ChainPricing['pageWith'] = () => null,
+): ChainPricing => {
   const billed = new LRUCache<string, number>({ max: MAX_FILTERS });
 
   return {
+    pageWith,
     priceOf(resource, chains, perChain = 1) {
       const parts = chains === null ? ['default'] : chains.split(',');
       const tags = parts.filter((part) => !isChainId(part)).length;

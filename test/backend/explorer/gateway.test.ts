@@ -6,14 +6,6 @@ import { KEY } from './support/asking.ts';
 
 /** The gateway with BLOCKSCOUT, over a simulated hosted API. */
 
-const FIRST_SCREEN = `query ($address: Address!) {
-  wallet(address: $address) {
-    portfolio(chainIds: [1]) { top(first: 10) { amount token { symbol } } }
-    activity(first: 20, chainIds: [1]) { nodes { typeName } }
-    collectibles(first: 20, chainIds: [1]) { nodes { tokenId } }
-  }
-}`;
-
 const LISTS = `query ($address: Address!) {
   wallet(address: $address) {
     transactions(first: 20, chainIds: [1, 8453, 5]) { nodes { chainId hash } partialErrors }
@@ -33,28 +25,14 @@ const open = async () => {
     { BLOCKSCOUT: '1,8453,5', BLOCKSCOUT_API_KEY: KEY, BLOCKSCOUT_URL: hosted.url },
     { readsChains: true },
   );
-  const seen = () => hosted.requests.filter(({ path }) => !path.endsWith('/config/backend-version'));
   return {
-    ...{ hosted, gateway, seen },
+    ...{ hosted, gateway },
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await hosted[Symbol.asyncDispose]();
     },
   };
 };
-
-test('a first screen is five requests of an explorer, and the second one none', async () => {
-  await using opened = await open();
-  const { gateway, seen } = opened;
-  const ask = () => gateway.data(FIRST_SCREEN, { address: WALLET });
-  const first = await ask();
-  expect(first).toMatchObject({
-    wallet: { activity: { nodes: expect.arrayContaining([{ typeName: 'send' }]) } },
-  });
-  expect(seen()).toHaveLength(5);
-  expect(await ask()).toEqual(first);
-  expect(seen()).toHaveLength(5);
-});
 
 test('a chain that is not hosted is named, once in the log, and beside what the others say', async () => {
   await using opened = await open();

@@ -151,7 +151,10 @@ test('a chain whose explorer fails is named, beside the other one', async () => 
 test('the list of chains says what explorers do not have, and what they leave out', async () => {
   await using service = await openExplored([{ id: 1, contents: madeUp() }]);
   const { json } = await service.ask('supported-chains');
-  expect(json).toMatchObject({ optional: ['logs', 'block_hash'] });
+  expect(json.optional).toEqual([
+    { name: 'logs', page: 12 },
+    { name: 'block_hash', page: 12 },
+  ]);
   expect(json).not.toHaveProperty('free');
   expect(json.chains).toMatchObject([
     {
