@@ -158,7 +158,10 @@ const run = async (args: readonly string[]): Promise<void> => {
   if (command === 'start') return start();
   if (command === 'service') return serve();
   if (typeof command === 'object') return runOnLog(command);
-  if (command === 'check' || command === 'check service') {
+  if (command === 'check token') {
+    const { describeToken } = await import('./cli/check-token.ts');
+    process.stdout.write(await describeToken(process.env, process.stdin, writeLine));
+  } else if (command === 'check' || command === 'check service') {
     const describe = command === 'check' ? describeConfiguration : describeService;
     process.stdout.write(await describe(process.env, (line) => writeLine(`${line}\n`)));
   } else process.stdout.write(`${command === 'help' ? HELP : readVersion()}\n`);

@@ -11,7 +11,7 @@ import { describeFence } from '../deliveries/log/fence.ts';
 import type { TenantLog, TenantReader, WholeDelivery } from '../deliveries/log/offline-log.ts';
 import { messageOf } from '../lib/errors.ts';
 import { type OpenedPlace, openPlace, openReader, placeOf } from './log-places.ts';
-import { type LogCommand, LogCommandError } from './options.ts';
+import { CommandError, type LogCommand } from './options.ts';
 
 /** Where a command writes. */
 export type Output = {
@@ -23,13 +23,13 @@ export type Output = {
 
 const PROGRESS_MS = 2000;
 
-/** Runs a command on a delivery log. Rejects with LogCommandError or ConfigError when it can't be done. */
+/** Runs a command on a delivery log. Rejects with CommandError or ConfigError when it can't be done. */
 export const runLogCommand = async (command: LogCommand, env: Environment, output: Output): Promise<void> => {
   const opened = new AsyncDisposableStack();
   try {
     await run(command, env, output, opened);
   } catch (error) {
-    throw (await isForUser(error)) ? new LogCommandError(messageOf(error), { cause: error }) : error;
+    throw (await isForUser(error)) ? new CommandError(messageOf(error), { cause: error }) : error;
   } finally {
     await opened.disposeAsync();
   }

@@ -24,21 +24,23 @@ export type LogCommand =
   | { readonly name: 'delete'; readonly tenant: string; readonly log: string | null };
 
 /** What the gateway's program is asked to do. */
-export type Command = 'start' | 'service' | 'check' | 'check service' | 'help' | 'version' | LogCommand;
+export type Command =
+  | ('start' | 'service' | 'check' | 'check service' | 'check token' | 'help' | 'version')
+  | LogCommand;
 
 /** What is wrong with the arguments. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A command for the delivery log has failed. The message says all that its user needs. */
-export class LogCommandError extends Error {
-  override readonly name = 'LogCommandError';
+/** What was asked for has failed. The message says all that its user needs. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
 }
 
 const USAGE = `\
-Usage: npm start -- [--check | --help | --version | log COMMAND]            in a checkout
-       evm-graphql-gateway [--check | --help | --version | log COMMAND]     of a package`;
+Usage: npm start -- [--check [--token] | --help | --version | log COMMAND]            in a checkout
+       evm-graphql-gateway [--check [--token] | --help | --version | log COMMAND]     of a package`;
 
 export const HELP = `${USAGE}
 
@@ -48,6 +50,8 @@ sandbox of the service.
   --check    Reads the configuration, prints what it understood of it, and ends with 0, or with 1 and every problem.
              It opens no port, writes no file, and asks neither the service nor Redis. It asks each node of CHAINS what it can do,
              and each of RECEIPTS for its chain, and tries each explorer of BLOCKSCOUT, after a line that says about how many credits that takes.
+             With --token it reads a token from standard input instead, and prints how AUTH=jwt understands it: whose it is,
+             and what it may do. It fetches the keys of JWT_JWKS_URL.
   --help     Prints this.
   --version  Prints the version.
 
@@ -72,6 +76,7 @@ docs/configuration.md lists all of them, docs/operations.md says how to run it, 
 
 const OPTIONS = {
   check: { type: 'boolean' },
+  token: { type: 'boolean' },
   help: { type: 'boolean' },
   version: { type: 'boolean' },
 } as const;
@@ -87,6 +92,8 @@ export const readCommand = (args: readonly string[]): Command => {
   if (values.check && values.version)
     throw new UsageError('Expected one of --check and --version, got both.');
   if (values.version) return 'version';
+  if (values.token && !values.check) throw new UsageError('Expected --check beside --token, got none.');
+  if (values.token) return 'check token';
   return values.check ? 'check' : 'start';
 };
 
@@ -259,14 +266,14 @@ const lineOf = (error: unknown, unknown: readonly UnknownVariable[]): string => 
   if (error instanceof ConfigError)
     log.error('the configuration has problems', { problems: error.problems, unknown });
   else if (error instanceof UsageError) log.error(error.message, { usage: USAGE });
-  else if (error instanceof LogCommandError) log.error(error.message);
+  else if (error instanceof CommandError) log.error(error.message);
   else log.error('start failed', { error: stackOf(error) });
   return line;
 };
 
 const textOf = (error: unknown, unknown: readonly UnknownVariable[]): string => {
   if (error instanceof UsageError) return `${error.message}\n${USAGE}`;
-  if (error instanceof LogCommandError) return error.message;
+  if (error instanceof CommandError) return error.message;
   if (!(error instanceof ConfigError)) return stackOf(error);
   const { message, findings } = error;
   const text = findings === '' ? message : `${findings}\n\n${message}`;

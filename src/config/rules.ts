@@ -2,6 +2,7 @@ import { sourceProblems } from './index-config.ts';
 import { isLoopback } from './kinds.ts';
 import type { Values } from './table.ts';
 import type { Environment } from './variable.ts';
+import { CLIENTS } from './variables/clients.ts';
 
 /** What variables expect of each other. `read` has the values of those that are valid, with their defaults. */
 
@@ -61,6 +62,8 @@ const index: Rule = (env, read) => {
   ];
 };
 
+const JWT_NAMES = Object.keys(CLIENTS).filter((name) => name.startsWith('JWT_'));
+
 const auth: Rule = (env, read) => {
   const mode = authOf(env, read);
   const isValid = !env.AUTH || read.AUTH !== null;
@@ -81,7 +84,7 @@ const auth: Rule = (env, read) => {
         `JWT_SECRET, JWT_JWKS_URL: expected one of them when AUTH is jwt, got ${env.JWT_SECRET ? 'both' : 'neither'}`,
       );
   } else if (isValid)
-    for (const name of given(env, ['JWT_SECRET', 'JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE']))
+    for (const name of given(env, JWT_NAMES))
       problems.push(`${name}: expected AUTH=jwt beside it, got ${mode}`);
   return problems;
 };

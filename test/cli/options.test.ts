@@ -63,6 +63,8 @@ const EXAMPLES: { readonly [name in VariableName]?: readonly string[] } = {
   AUTH: ['jwt'],
   JWT_SECRET: [`${SECRET}, ${SECRET}2`, 'set, two values'],
   JWT_JWKS_URL: [`https://issuer.example.com/keys?key=${SECRET}`, 'https://issuer.example.com/keys?(query)'],
+  JWT_SCOPES: ['wallets=gateway/wallets, watch=w', 'wallets=gateway/wallets,watch=w'],
+  JWT_SCOPES_CLAIM: ['scp, realm_access.roles', 'scp,realm_access.roles'],
   ALLOWED_ORIGINS: [
     'https://a.example.com, https://b.example.com',
     'https://a.example.com,https://b.example.com',

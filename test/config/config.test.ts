@@ -149,6 +149,18 @@ describe('clients that are admitted without a key', () => {
       ['JWT_SECRET', 'AUTH=jwt'],
     ],
     ['a key set that nobody uses', { AUTH: '', JWT_JWKS_URL: keySet }, ['JWT_JWKS_URL', 'AUTH=jwt']],
+    [
+      'a scope that no gateway has',
+      { AUTH: 'jwt', JWT_SECRET: secret, JWT_SCOPES: 'admin=x' },
+      ['JWT_SCOPES'],
+    ],
+    ['a scope without a name', { AUTH: 'jwt', JWT_SECRET: secret, JWT_SCOPES: 'wallets=' }, ['JWT_SCOPES']],
+    [
+      'a claim of two words',
+      { AUTH: 'jwt', JWT_SECRET: secret, JWT_TENANT_CLAIM: 'org id' },
+      ['JWT_TENANT_CLAIM'],
+    ],
+    ['claims that nobody reads', { JWT_SCOPES_CLAIM: 'scp' }, ['JWT_SCOPES_CLAIM', 'AUTH=jwt']],
     ['an issuer that nobody checks', { JWT_ISSUER: 'x' }, ['JWT_ISSUER', 'AUTH=jwt']],
     ['an audience that nobody checks', { AUTH: 'key', JWT_AUDIENCE: 'x' }, ['JWT_AUDIENCE', 'AUTH=jwt']],
   ])('nobody, with %s: one problem that names it and tells no secret', (_what, env, names) => {

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { anyText, commaList, integer, isLoopback, oneOf, onOff, secrets, withoutAccess } from '../kinds.ts';
+import { SCOPES, type Scope } from '../../scopes.ts';
+import {
+  anyText,
+  commaList,
+  integer,
+  isLoopback,
+  listOf,
+  oneOf,
+  onOff,
+  secrets,
+  withoutAccess,
+} from '../kinds.ts';
 import { type Kind, variable } from '../variable.ts';
 
 const MODES = ['open', 'key', 'jwt'] as const;
@@ -17,6 +28,34 @@ const keySetUrl: Kind<string> = {
     .transform((url) => url.href),
   expected: 'an https URL, or an http one of a loopback address, without credentials or fragment',
   shows: withoutAccess,
+};
+
+/** Without what lists, headers and messages are made of. */
+const CLAIM_PATH = /^[\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,255}$/;
+
+const claimPath: Kind<string> = {
+  schema: z.string().regex(CLAIM_PATH),
+  expected: 'the name of a claim, or a path such as realm_access.roles',
+};
+
+const claimPaths = listOf(
+  CLAIM_PATH,
+  'names of claims, or paths such as realm_access.roles, comma-separated',
+);
+
+/** Each with what the issuer calls it. */
+const scopeNames: Kind<readonly (readonly [scope: Scope, name: string])[]> = {
+  schema: commaList.pipe(
+    z.array(
+      z
+        .string()
+        .regex(/^[a-z]+=[^\s=][^\s]*$/)
+        .transform((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)])
+        .pipe(z.tuple([z.enum(SCOPES), z.string()])),
+    ),
+  ),
+  expected: `pairs such as wallets=gateway/wallets, comma-separated, of ${SCOPES.join(', ')}`,
+  shows: (pairs) => pairs.map((pair) => pair.join('=')).join(','),
 };
 
 const operationNames = commaList.pipe(z.array(z.string().regex(/^[A-Za-z_]\w*$/)));
@@ -42,6 +81,27 @@ export const CLIENTS = {
   ),
   JWT_ISSUER: variable(anyText, null, 'What `iss` of a token must be.'),
   JWT_AUDIENCE: variable(anyText, null, 'What `aud` of a token must contain.', { example: 'gateway' }),
+  JWT_SCOPES_CLAIM: variable(
+    claimPaths,
+    ['scope'],
+    'The claims of a token that have its scopes, comma-separated, each as a path such as `realm_access.roles`: see [Tokens of other issuers](authentication.md#tokens-of-other-issuers).',
+    { example: 'scp' },
+  ),
+  JWT_SCOPES: variable(
+    scopeNames,
+    null,
+    "How the issuer calls the gateway's scopes, as `wallets=gateway/wallets,deliveries=gateway/events`. A scope that is not among them is not granted.",
+    {
+      byDefault: 'the names of the scopes themselves',
+      example: 'wallets=gateway/wallets,deliveries=gateway/events',
+    },
+  ),
+  JWT_TENANT_CLAIM: variable(
+    claimPath,
+    'tenant',
+    'The claim of a token that has its tenant, as a path such as `organization.id`.',
+    { example: 'org_id' },
+  ),
   CLIENT_COMPUTE_UNITS_PER_MINUTE: variable(
     integer(1, 1_000_000_000, 'CU'),
     null,

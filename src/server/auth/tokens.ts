@@ -1,18 +1,9 @@
 import { hash } from 'node:crypto';
-import {
-  errors,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-  type JWTVerifyOptions,
-  type JWTVerifyResult,
-  jwtVerify,
-} from 'jose';
+import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
 import type { Clock } from '../../lib/deadlines.ts';
 import type { Log } from '../../lib/log.ts';
 import { atMostEntries } from '../../lib/memo.ts';
-import { SCOPES } from '../../scopes.ts';
 import {
   type Bearer,
   keysUnavailable,
@@ -20,6 +11,7 @@ import {
   tokenRejected,
   type VerifyToken,
 } from './authenticate.ts';
+import { type ClaimOptions, readClaims } from './claims.ts';
 import { hmacKeys, jwksKeys, KeysUnavailableError, type TokenKeys } from './jwks.ts';
 
 /** Which tokens are accepted. */
@@ -32,12 +24,11 @@ type AcceptedTokens = {
   readonly audience: string | null;
 };
 
-export type TokenOptions = AcceptedTokens & {
-  /** Whether a delivery URL can carry the tenant. */
-  readonly isTenant: (text: string) => boolean;
-  readonly log: Log;
-  readonly now: Clock;
-};
+export type TokenOptions = AcceptedTokens &
+  ClaimOptions & {
+    readonly log: Log;
+    readonly now: Clock;
+  };
 
 const MAX_TOKEN_CHARACTERS = 8192;
 
@@ -52,7 +43,7 @@ const MAX_CACHED_TOKENS = 10_000;
 const MAX_KEYS_TRIED = 20;
 
 /** Creates the verification of tokens. A verified token is cached by its hash. */
-export const createTokens = ({ keys, issuer, audience, isTenant, log, now }: TokenOptions): VerifyToken => {
+export const createTokens = ({ keys, issuer, audience, log, now, ...claims }: TokenOptions): VerifyToken => {
   const sources =
     'secrets' in keys
       ? keys.secrets.map(hmacKeys)
@@ -77,7 +68,7 @@ export const createTokens = ({ keys, issuer, audience, isTenant, log, now }: Tok
   const verify: VerifyToken = async (token) => {
     try {
       const { payload } = await verifyWithSources(token, sources, expected);
-      const { expiresAt, ...bearer } = readClaims(payload, isTenant);
+      const { expiresAt, ...bearer } = readClaims(payload, claims);
       return { ...bearer, expiresAt: expiresAt + CLOCK_TOLERANCE_S * 1000 };
     } catch (error) {
       throw toClientError(error, algorithms);
@@ -174,47 +165,4 @@ const claimMessage = ({ claim, reason }: errors.JWTClaimValidationFailed): strin
 const messagesOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${messagesOf(error.cause)}`;
-};
-
-const MAX_NAME = 255;
-
-const name = z.string().min(1).max(MAX_NAME);
-
-const Claims = z.object({
-  exp: z.number(),
-  sub: name.optional(),
-  tenant: name.optional(),
-  scope: z.union([z.string(), z.array(z.string())]).optional(),
-});
-
-const EXPECTED: Readonly<Record<string, string>> = {
-  exp: 'a number',
-  sub: `text of 1 to ${MAX_NAME} characters`,
-  tenant: `text of 1 to ${MAX_NAME} characters`,
-  scope: 'text, or a list of it',
-};
-
-/** Reads the claims of a verified token. Throws UNAUTHENTICATED. `isTenant` says whether a delivery URL can carry a tenant. */
-const readClaims = (payload: JWTPayload, isTenant: (text: string) => boolean): Bearer => {
-  const { data, error } = Claims.safeParse(payload);
-  if (error) {
-    const claim = String(error.issues[0]?.path[0]);
-    throw tokenRejected(`Expected a token whose ${claim} is ${EXPECTED[claim]}, got something else.`);
-  }
-  const { exp, sub, scope = [] } = data;
-  const tenant = data.tenant ?? sub;
-  if (tenant === undefined)
-    throw tokenRejected('Expected a token with sub or tenant, got one without either.');
-  if (!isTenant(tenant))
-    throw tokenRejected(
-      `Expected a token whose ${data.tenant === undefined ? 'sub' : 'tenant'} can be part of a URL's path, got one that cannot.`,
-    );
-  const granted = typeof scope === 'string' ? scope.split(' ') : scope;
-  return {
-    tenant,
-    // The prefixes keep a tenant and a subject of the same name apart.
-    billingKey: sub === undefined ? `tenant:${tenant}` : `sub:${sub}`,
-    scopes: new Set(SCOPES.filter((known) => granted.includes(known))),
-    expiresAt: exp * 1000,
-  };
 };
