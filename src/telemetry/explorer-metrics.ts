@@ -3,8 +3,14 @@ import type { Metrics } from './upstream-metrics.ts';
 
 /** Shows what is known of the explorers that chains are read from. Counts are those since the service was started. */
 export const createExplorerMetrics = ({ counter, gauge }: Metrics) => {
-  const gaugeOf = (name: string, help: string, valueIn: (figures: ExplorerFigures) => number | null) => {
-    const metric = gauge({ name, help, labelNames: ['explorer'] });
+  /** `aggregator` is how the values of workers become one: what all of them share is no sum. */
+  const gaugeOf = (
+    name: string,
+    help: string,
+    valueIn: (figures: ExplorerFigures) => number | null,
+    aggregator: 'sum' | 'min' | 'max' = 'sum',
+  ) => {
+    const metric = gauge({ name, help, labelNames: ['explorer'], aggregator });
     return (all: readonly ExplorerFigures[]): void => {
       metric.reset();
       for (const figures of all) {
@@ -18,11 +24,13 @@ export const createExplorerMetrics = ({ counter, gauge }: Metrics) => {
       'gateway_explorer_credits_left',
       'Credits that the hosted API says are left for the key.',
       ({ credits }) => credits?.left ?? null,
+      'min',
     ),
     gaugeOf(
       'gateway_explorer_credits_reset_seconds',
       'Time until it surely counts credits anew.',
       ({ credits }) => credits && secondsUntil(credits.resetAt),
+      'max',
     ),
     gaugeOf(
       'gateway_explorer_requests_waiting',
@@ -38,12 +46,14 @@ export const createExplorerMetrics = ({ counter, gauge }: Metrics) => {
       'gateway_explorer_requests_per_second',
       'The most requests that are sent to an explorer in a second, as it says, or as is assumed.',
       ({ perSecond }) => perSecond,
+      'max',
     ),
   ];
   const pause = gauge({
     name: 'gateway_explorer_pause_seconds',
     help: 'Time until an explorer is asked again that is not asked now, by the reason: rateLimited, outOfCredits, blocked (403), badKey, noKey. It is absent while it is asked.',
     labelNames: ['explorer', 'reason'],
+    aggregator: 'max',
   });
   const requests = counter({
     name: 'gateway_explorer_requests_total',

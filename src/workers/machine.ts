@@ -1,4 +1,4 @@
-import type { HealthReport, Reason } from '../server/http/health.ts';
+import type { ExplorerReport, HealthReport, Reason } from '../server/http/health.ts';
 import type { Launched } from './launch.ts';
 import type { Exposition, MetricSnapshot } from './questions.ts';
 
@@ -37,8 +37,45 @@ export const healthOf = async (workers: readonly Launched[], count: number): Pro
   return {
     failed: withoutRepeats(reports.flatMap(({ failed }) => failed)),
     degraded: withoutRepeats([...reports.flatMap(({ degraded }) => degraded), ...missed]),
+    ...explorersOf(reports),
   };
 };
+
+/** Each explorer once, of which every worker reads: nothing where none does. */
+const explorersOf = (reports: readonly HealthReport[]): Pick<HealthReport, 'explorers'> => {
+  const all = reports.flatMap(({ explorers = [] }) => explorers);
+  if (all.length === 0) return {};
+  return { explorers: [...Map.groupBy(all, ({ explorer }) => explorer).values()].flatMap(together) };
+};
+
+/** Requests add up. Credits and pauses are of all workers, and one that has asked for nothing of late knows them later. */
+const together = (reports: readonly ExplorerReport[]): ExplorerReport[] => {
+  const latest = reports.find(({ pause }) => pause !== undefined) ?? reports[0];
+  if (latest === undefined) return [];
+  const { credits, problem = reports.find((report) => report.problem !== undefined)?.problem } = latest;
+  const lefts = reports.flatMap((report) => report.credits?.left ?? []);
+  const byName = Map.groupBy(
+    reports.flatMap(({ operations }) => operations),
+    ({ operation }) => operation,
+  );
+  const report = {
+    ...latest,
+    requests: {
+      waiting: sumOf(reports.map(({ requests }) => requests.waiting)),
+      underWay: sumOf(reports.map(({ requests }) => requests.underWay)),
+    },
+    ...(credits && { credits: { ...credits, left: lefts.length === 0 ? null : Math.min(...lefts) } }),
+    ...(problem !== undefined && { problem }),
+    operations: [...byName].map(([operation, counts]) => ({
+      operation,
+      requests: sumOf(counts.map(({ requests }) => requests)),
+      ...(credits && { credits: sumOf(counts.map((count) => count.credits ?? 0)) }),
+    })),
+  };
+  return [report];
+};
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 
 const silenceOf = (number: number): HealthReport => ({
   failed: [{ part: 'workers', message: `worker ${number} does not answer` }],

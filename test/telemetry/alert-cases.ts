@@ -164,6 +164,25 @@ const node = (outcome: string, by: number, ok: number): Case =>
     [{ chain: '1', method: 'eth_getBlockByNumber', outcome }, by],
   );
 
+const PAUSE = 'gateway_explorer_pause_seconds';
+
+const pauseOf = (reason: string) => ({ explorer: 'hosted', reason });
+
+/** An explorer that is not asked now, for this reason, or for another one. */
+const pausing = (reason: string, other: string): AlertCases => ({
+  labels: { ...ONE, ...pauseOf(reason) },
+  fires: [at(30, [series(PAUSE, pauseOf(reason)), '_x29 60x10'])],
+  quiet: [at(30, [series(PAUSE, pauseOf(other)), '60x40']), at(30, [series(PAUSE, pauseOf(reason)), '_x40'])],
+});
+
+/** The credits that are left, ten hours before they are counted anew. */
+const credits = (numbers: string): Case =>
+  at(
+    90,
+    [series('gateway_explorer_credits_left', { explorer: 'hosted' }), numbers],
+    [series('gateway_explorer_credits_reset_seconds', { explorer: 'hosted' }), '36000x100'],
+  );
+
 export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
   GatewayDown: gauge('up', '0', '1'),
   GatewayUpstreamDown: gauge('gateway_upstream_circuit_breaker_open', '1', '0', {
@@ -341,4 +360,33 @@ export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
     { outcome: 'abandoned' },
     { outcome: 'retried' },
   ),
+  GatewayExplorerCreditsLow: {
+    labels: { ...ONE, explorer: 'hosted' },
+    // 100 credits a minute are 6,000 an hour, and there are ten hours to go.
+    fires: [credits('50000-100x100')],
+    quiet: [
+      credits('90000-100x100'),
+      credits('10x100'),
+      // They were counted anew.
+      credits('30000-100x60 100000-100x40'),
+    ],
+  },
+  GatewayExplorerCreditsOut: pausing('outOfCredits', 'badKey'),
+  GatewayExplorerCoolingDown: {
+    labels: { ...ONE, ...pauseOf('rateLimited') },
+    fires: [
+      at(30, [series(PAUSE, pauseOf('rateLimited')), '60x40']),
+      // It is asked in between, and refuses again.
+      at(30, [
+        series(PAUSE, pauseOf('rateLimited')),
+        '60 _x2 60 _x2 60 _x2 60 _x2 60 _x2 60 _x2 60 _x2 60 _x2 60 _x2 60 _x2 60x9',
+      ]),
+    ],
+    quiet: [
+      at(30, [series(PAUSE, pauseOf('rateLimited')), '2x40']),
+      at(30, [series(PAUSE, pauseOf('rateLimited')), '_x27 60x10']),
+      at(30, [series(PAUSE, pauseOf('outOfCredits')), '600x40']),
+    ],
+  },
+  GatewayExplorerKeyRefused: pausing('badKey', 'rateLimited'),
 };

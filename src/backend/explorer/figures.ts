@@ -57,16 +57,15 @@ export const figuresOf = (
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** The figures of an explorer as `/health` says them. */
-export type ExplorerHealth = object & { readonly problem?: string | undefined };
+export type ExplorerHealth = ReturnType<typeof healthOfExplorer>;
 
-export const healthOfExplorer = (figures: ExplorerFigures): ExplorerHealth => {
+export const healthOfExplorer = (figures: ExplorerFigures) => {
   const { credits, pause, problem, operations, ...rest } = figures;
-  const health = {
+  return {
     ...rest,
     ...(credits !== null && { credits: { left: credits.left, resetAt: isoTime(credits.resetAt) } }),
     ...(pause !== null && { pause: { reason: pause.reason, until: isoTime(pause.until) } }),
     ...(problem !== null && { problem }),
     operations: credits === null ? operations.map(({ credits: _, ...each }) => each) : operations,
   };
-  return health;
 };

@@ -43,14 +43,33 @@ export type HealthReport = {
   /** How far the embedded index is with each chain; undefined in a gateway without an index. */
   readonly chains?: readonly object[] | undefined;
   /** What its explorers have left and do; undefined in a gateway without any. */
-  readonly explorers?: IndexHealth['explorers'];
+  readonly explorers?: readonly ExplorerReport[] | undefined;
+};
+
+/** What is known of an explorer that chains are read from. */
+export type ExplorerReport = {
+  /** `hosted`, or the first chain that it answers for. */
+  readonly explorer: string;
+  readonly requests: { readonly waiting: number; readonly underWay: number };
+  /** Undefined for an explorer without credits; `left` is null while it is not known. */
+  readonly credits?: { readonly left: number | null; readonly resetAt: string } | undefined;
+  /** Why nothing is sent now, and until when (ISO 8601). */
+  readonly pause?: { readonly reason: string; readonly until: string } | undefined;
+  /** Why it can't be read, in sentences. */
+  readonly problem?: string | undefined;
+  /** Of each operation that was asked. */
+  readonly operations: readonly {
+    readonly operation: string;
+    readonly requests: number;
+    readonly credits?: number | undefined;
+  }[];
 };
 
 /** What an embedded index says: why chains are not followed, how far each is, and what its explorers do. */
 type IndexHealth = {
   readonly problems: readonly string[];
   readonly chains: readonly object[];
-  readonly explorers?: readonly (object & { readonly problem?: string | undefined })[] | undefined;
+  readonly explorers?: readonly ExplorerReport[] | undefined;
 };
 
 /** Something that a gateway must be able to do. */
