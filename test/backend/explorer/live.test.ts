@@ -231,6 +231,3 @@ test('what is more than is read at once is named, and the newest of it delivered
   expect(from).toBeLessThan(to);
   expect(to).toBeLessThan(100);
 });
-  expect(from).toBeLessThan(to);
-  expect(to).toBeLessThan(100);
-});
