@@ -8,11 +8,11 @@ import type { Lookup } from './client/chain.ts';
 import { OPERATIONS, type TokenType } from './client/operations.ts';
 import type { Cursor } from './client/order.ts';
 import type { Page } from './client/paging.ts';
-import type { ExplorerTransaction, ExplorerTransfer } from './client/rows.ts';
+import type { ExplorerTransfer } from './client/rows.ts';
 import { decodedIn } from './decoded.ts';
 import { type Explorer, Unanswered, unexpected } from './explorer.ts';
 import { hasSucceeded } from './transactions.ts';
-import { routeIn, type WalletTransactions, wordsOf } from './wallet-transactions.ts';
+import { routeIn, type WalletTransaction, type WalletTransactions, wordsOf } from './wallet-transactions.ts';
 
 /** The pages of each list that are read until a block is whole. */
 const MAX_PAGES = 5;
@@ -25,7 +25,7 @@ const ALONE = 'alone';
 type Known = {
   readonly hash: Hex;
   readonly block: number;
-  readonly row: ExplorerTransaction | null;
+  readonly row: WalletTransaction | null;
   /** In the order of their logs. */
   readonly transfers: readonly ExplorerTransfer[];
 };
@@ -55,7 +55,7 @@ export const effectsOf = async (
   const cursor = cursorOf(start);
   const nfts = nftMoves(filter);
   let route = routeIn(start);
-  const transactions = readingOf<ExplorerTransaction>(
+  const transactions = readingOf<WalletTransaction>(
     nfts === null
       ? async (at) => {
           const page = await ofWallets.page(wallet, at, lookup, { route });
@@ -202,7 +202,7 @@ const floorOf = (...readings: readonly { readonly open: number }[]): number =>
   Math.max(...readings.map(({ open }) => open));
 
 const hasAny = (
-  transactions: Reading<ExplorerTransaction>,
+  transactions: Reading<WalletTransaction>,
   transfers: Reading<ExplorerTransfer>,
   isWhole: (row: { readonly block_number: number }) => boolean,
 ): boolean => transactions.rows.some(isWhole) || transfers.rows.some(isWhole);
@@ -211,11 +211,11 @@ const hasAny = (
 const listed = (
   explorer: Explorer,
   wallet: Hex,
-  [rows, transfers]: readonly [readonly ExplorerTransaction[], readonly ExplorerTransfer[]],
+  [rows, transfers]: readonly [readonly WalletTransaction[], readonly ExplorerTransfer[]],
 ): readonly Listed<EffectiveTransaction>[] => {
   const byHash = new Map<
     Hex,
-    { row: ExplorerTransaction | null; transfers: ExplorerTransfer[]; block: number }
+    { row: WalletTransaction | null; transfers: ExplorerTransfer[]; block: number }
   >();
   for (const row of rows) byHash.set(row.hash, { row, transfers: [], block: row.block_number });
   // Pages may repeat what the one before ended with.
@@ -290,7 +290,7 @@ const effective = (
     ...call,
     value: row.value,
     success,
-    decoded: decodedIn(row.decoded_input),
+    decoded: row.isDecoded ? decodedIn(row.decoded_input) : undefined,
     effects: swap === null ? effects : [...effects, swap],
   };
 };
@@ -299,12 +299,7 @@ const effective = (
  * The native currency that a transaction itself carries; null where it is not known whom it was for. What moves within its calls is
  * not known.
  */
-const paymentIn = ({
-  from,
-  to,
-  created_contract,
-  value,
-}: ExplorerTransaction): readonly Transfer[] | null => {
+const paymentIn = ({ from, to, created_contract, value }: WalletTransaction): readonly Transfer[] | null => {
   if (value === 0n) return [];
   const recipient = to?.hash ?? created_contract?.hash ?? null;
   if (recipient === null) return null;
@@ -320,7 +315,7 @@ const approvalIn = ({
   to,
   raw_input: input,
   decoded_input: decoded,
-}: ExplorerTransaction): readonly Approval[] => {
+}: WalletTransaction): readonly Approval[] => {
   const name = decoded?.parameters[1]?.name ?? '';
   if (to === null || name === '' || !input.startsWith(erc20.approve.selector)) return [];
   const [spender, amount] = decodeCall(erc20.approve, input)?.inputs.map(({ value }) => String(value)) ?? [];

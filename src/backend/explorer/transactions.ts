@@ -105,7 +105,7 @@ export class ExplorerTransactions {
     const lookup = this.#explorer.lookup(hash);
     const row = await this.#explorer.one(OPERATIONS.transaction, { hash }, lookup);
     if (row === null) return null;
-    const transaction = this.#transaction({ ...row, blockHash: null });
+    const transaction = this.#transaction({ ...row, blockHash: null, isDecoded: true });
     const receipts = await this.#receiptsOf([transaction], details);
     const [found = null] = await this.#detailed([transaction], receipts, details, lookup);
     return found;
@@ -167,7 +167,7 @@ export class ExplorerTransactions {
       // One that failed has made none, whatever it was to make.
       created: row.status === 'error' ? null : (row.created_contract?.hash ?? null),
       logs: null,
-      decoded: decodedIn(row.decoded_input),
+      decoded: row.isDecoded ? decodedIn(row.decoded_input) : undefined,
     };
     if (transaction.success === false && isReasonSaid(row)) this.#reverts.set(transaction, revertIn(row));
     return transaction;
