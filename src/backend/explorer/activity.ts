@@ -30,6 +30,14 @@ type Known = {
   readonly transfers: readonly ExplorerTransfer[];
 };
 
+/** What a transaction did, and its own row where the explorer lists it for the wallet. */
+type ListedEffects = Listed<EffectiveTransaction> & Pick<Known, 'row'>;
+
+type EffectsPart = Part<ListedEffects> & {
+  /** Whether transfers are missing, and what is known by them alone. */
+  readonly lacksTransfers: boolean;
+};
+
 /** How far a list has been read. */
 type Reading<Row> = {
   readonly rows: Row[];
@@ -50,8 +58,8 @@ export const effectsOf = async (
   wallet: Hex,
   start: PageStart | null,
   filter: ActivityFilter,
-): Promise<Part<Listed<EffectiveTransaction>>> => {
-  const lookup = explorer.lookup(wallet);
+  lookup = explorer.lookup(wallet),
+): Promise<EffectsPart> => {
   const cursor = cursorOf(start);
   const nfts = nftMoves(filter);
   let route = routeIn(start);
@@ -98,6 +106,7 @@ export const effectsOf = async (
     items,
     next: floor < 0 ? null : [floor + 1, 0, ...words],
     isEnough: true,
+    lacksTransfers: missing !== null,
     failed: missingOf(explorer, items, missing, start === null),
   };
 };
@@ -212,7 +221,7 @@ const listed = (
   explorer: Explorer,
   wallet: Hex,
   [rows, transfers]: readonly [readonly WalletTransaction[], readonly ExplorerTransfer[]],
-): readonly Listed<EffectiveTransaction>[] => {
+): readonly ListedEffects[] => {
   const byHash = new Map<
     Hex,
     { row: WalletTransaction | null; transfers: ExplorerTransfer[]; block: number }
@@ -238,7 +247,7 @@ const listed = (
   return blocks.flatMap(([block, known]) =>
     inOrder(known).map((each, at, { length }) => {
       const transaction = effective(explorer, wallet, each);
-      return { transaction, place: [block, length - 1 - at] };
+      return { transaction, place: [block, length - 1 - at], row: each.row };
     }),
   );
 };

@@ -1,12 +1,15 @@
 import { Refused } from '../http/query.ts';
 import type { Chain } from '../types.ts';
-import type { ExplorerChain, Lookup } from './client/chain.ts';
+import type { Background, ExplorerChain, Lookup } from './client/chain.ts';
 import type { ExplorerClient } from './client/client.ts';
 import { ExplorerError, type Fault } from './client/errors.ts';
 import type { ItemOperation, ListOperation } from './client/operations.ts';
 import type { Cursor } from './client/order.ts';
 import type { Page } from './client/paging.ts';
 import { Known } from './known.ts';
+
+/** The account of all chains of the hosted API. */
+export const HOSTED = 'hosted';
 
 /** Seconds until an explorer is asked again that failed: what it is told to wait for, it keeps itself. */
 const RETRY_AFTER = 10;
@@ -24,6 +27,11 @@ export class Explorer {
   readonly #client: ExplorerClient;
   readonly #asked: ExplorerChain;
 
+  /** Which limits of requests it shares: those of one key, or of one host. */
+  get account(): string {
+    return this.#asked.isHosted ? HOSTED : new URL(this.#asked.baseUrl).host;
+  }
+
   constructor(client: ExplorerClient, asked: ExplorerChain, chain: Chain) {
     this.#client = client;
     this.#asked = asked;
@@ -37,8 +45,8 @@ export class Explorer {
   }
 
   /** One lookup, whose requests share its time. Explorers are asked for one subject after another in turns. */
-  lookup(subject: string): Lookup {
-    return this.#client.lookup(subject);
+  lookup(subject: string, background?: Background, signal: AbortSignal | null = null): Lookup {
+    return this.#client.lookup(subject, signal, background);
   }
 
   /** A lookup for a request that another one may take the place of: it has half of the time. */

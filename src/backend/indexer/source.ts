@@ -15,7 +15,7 @@ import { Differing } from './contracts/differing.ts';
 import { KnownContracts } from './contracts/known-contracts.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
-import { sampleOf } from './contracts/seen.ts';
+import { idsAsked, isEnough, type Sample, sampleOf } from './contracts/seen.ts';
 import { Index } from './database/store.ts';
 import type { LateListener } from './database/traced.ts';
 import { type ChainFigures, NodeCounts } from './figures.ts';
@@ -77,11 +77,12 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       );
       return new Map((await Promise.all(known)).flatMap(([hash, each]) => (each ? [[hash, each]] : [])));
     },
-    sample(chainId, contract, known) {
-      const { block: number, hash } = known;
-      const block =
-        hash === undefined ? null : index.rereading.inPlaceOf(chainId, contract, { number, hash });
-      return block === null ? known : sampleOf(block, contract);
+    sample(chainId, contract, { forms, settled, failures, sample }) {
+      const isToCome = sample.block > (index.range(chainId)?.head.number ?? -1);
+      const isNew = isToCome || (failures === 0 && isStored(chainId, sample));
+      if (isNew && isEnough(forms & ~settled, sample)) return sample;
+      const [newest, ...others] = index.rereading.unread(chainId, contract);
+      return newest ? sampleOf([newest, ...others], contract, idsAsked(failures)) : sample;
     },
     revise: (chainId, contract, revision, known) =>
       index.rereading.revise(chainId, contract, revision, late(contract), known),
@@ -93,6 +94,9 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       return index.rereading.underway(chainId);
     },
   });
+  /** Whether the index has the block of a sample, and not another one in its place. */
+  const isStored = (chainId: number, { block, hash }: Sample) =>
+    hash === undefined || index.hashAt(chainId, block) === hash;
   const index: Index = new Index({
     database,
     chains,

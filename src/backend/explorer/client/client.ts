@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readAnswer, type Sent } from './answers.ts';
-import { type Clock, type ExplorerChain, type Lookup, systemClock } from './chain.ts';
+import { type Background, type Clock, type ExplorerChain, type Lookup, systemClock } from './chain.ts';
 import { ExplorerError, type Fault, OF_KEY } from './errors.ts';
 import { createFlights, type Flight } from './flights.ts';
 import { createHttp } from './http.ts';
@@ -30,7 +30,7 @@ type Spent = { readonly requests: number; readonly credits: number };
 /** Asks explorers. Every failure is an ExplorerError, or the reason of the lookup's signal. */
 export type ExplorerClient = {
   /** A lookup whose time begins now. */
-  lookup(client: string, signal?: AbortSignal | null): Lookup;
+  lookup(client: string, signal?: AbortSignal | null, background?: Background): Lookup;
   /** The lookup with half of the time that it has left, for a request that another one may take the place of. */
   half(lookup: Lookup): Lookup;
   /**
@@ -126,12 +126,19 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   };
 
   /** One attempt, in its turn. */
-  const exchange = async (request: Request, host: Host, url: URL, signal: AbortSignal): Promise<unknown> => {
+  const exchange = async (
+    request: Request,
+    host: Host,
+    url: URL,
+    { background }: Lookup,
+    signal: AbortSignal,
+  ): Promise<unknown> => {
     const { chain, operation, query } = request;
     const { limits, spent } = host;
     const { requests, credits } = spent.get(operation.name) ?? { requests: 0, credits: 0 };
     const cost = chain.isHosted ? operation.credits : 0;
     spent.set(operation.name, { requests: requests + 1, credits: credits + cost });
+    background?.spend(cost);
     const answer = await withTimeout(clock, timeoutMs, signal, (ended) =>
       http.get(url, chain.headers, ended),
     ).catch((problem: unknown) => {
@@ -156,12 +163,13 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     return body;
   };
 
-  const attempts = async (request: Request, url: URL, client: string, flight: Flight): Promise<unknown> => {
+  const attempts = async (request: Request, url: URL, lookup: Lookup, flight: Flight): Promise<unknown> => {
     const { chain, operation } = request;
     const host = hostOf(request);
-    const turn = { client, chainId: chain.id, credits: operation.credits, ...flight };
+    const turn = { client: lookup.client, chainId: chain.id, credits: operation.credits, ...flight };
     const toError = (fault: Fault) => new ExplorerError(chain.id, fault);
-    const attempt = () => host.queue.run(turn, toError, () => exchange(request, host, url, flight.signal));
+    const attempt = () =>
+      host.queue.run(turn, toError, () => exchange(request, host, url, lookup, flight.signal));
     try {
       return await attempt();
     } catch (problem) {
@@ -177,7 +185,7 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     return flights.share(
       `${request.chain.id} ${url.href}`,
       lookup,
-      (flight) => attempts(request, url, lookup.client, flight),
+      (flight) => attempts(request, url, lookup, flight),
       () => new ExplorerError(request.chain.id, { kind: 'timeout' }),
     );
   };
@@ -253,7 +261,10 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   };
 
   return {
-    lookup: (client, signal = null) => ({ client, signal, endsAt: clock.now() + timeoutMs }),
+    lookup: (client, signal = null, background) => ({
+      ...{ client, signal, endsAt: clock.now() + timeoutMs },
+      ...(background && { background }),
+    }),
     half(lookup) {
       const now = clock.now();
       return { ...lookup, endsAt: now + Math.floor(Math.max(0, lookup.endsAt - now) / 2) };
