@@ -14,16 +14,13 @@ const ALICE: Hex = `0x${'a1'.repeat(20)}`;
 const BOB: Hex = `0x${'b0'.repeat(20)}`;
 const PATIENT = { timeout: 60_000, interval: 100 };
 
-type Options = Partial<Parameters<typeof startBlockscout>[0]>;
-
 /** The hosted API with one chain, and what a gateway over it is set to. */
-const openHosted = async ({ hosted, ...options }: Options = {}) => {
+const openHosted = async ({ version = '12.0.2' } = {}) => {
   const chain = growingChain();
   chain.mine(20);
   const explorer = await startBlockscout({
-    chains: [{ id: 1, contents: chain.contents }],
-    hosted: { key: KEY, credits: 1e9, perSecond: 1_000, ...hosted },
-    ...options,
+    chains: [1, 2, 3].map((id) => ({ id, contents: chain.contents, version })),
+    hosted: { key: KEY, credits: 1e9, perSecond: 1_000 },
   });
   const seen = (end: string) => explorer.requests.filter(({ path }) => path.endsWith(end)).length;
   return {
@@ -142,4 +139,68 @@ test('a gateway that is killed goes on where it was: what came meanwhile is deli
   await expect.poll(async () => (await delivered(second)).toSorted(), PATIENT).toEqual(all);
   await opened.polls(3);
   expect((await delivered(second)).toSorted()).toEqual(all);
+});
+
+test('while an explorer fails, and in the middle of what came meanwhile, nothing is lost or repeated', async () => {
+  // Version 11 has pages of 50.
+  await using opened = await openHosted({ version: '11.2.7' });
+  const { chain, explorer } = opened;
+  await using gateway = await startGateway(opened.env, { readsChains: true });
+  await watch(gateway, { address: ALICE, types: ['ACTIVITIES'] });
+  await opened.began();
+  // Nor does the other route answer, which stands in for a list that is too slow.
+  const isSecondPage = ({ query }: (typeof explorer.requests)[number]) =>
+    query.has('block_number') || query.get('action') === 'txlist';
+  explorer.plant({ status: 500, json: { message: 'busy' } }, isSecondPage);
+  const hashes = Array.from({ length: 120 }, (_, at) =>
+    chain.send({ from: BOB, to: ALICE, value: BigInt(at + 1) }),
+  );
+  chain.mine(5);
+  const named = () => gateway.logLines.filter((line) => line.includes('could not be asked for'));
+  await expect.poll(() => named().length, PATIENT).toBe(1);
+  expect(await delivered(gateway)).toEqual([]);
+  explorer.mend();
+  await expect
+    .poll(async () => (await delivered(gateway)).toSorted(), PATIENT)
+    .toEqual(inTypes(hashes, ['ACTIVITIES']));
+  expect(gateway.logLines.some((line) => line.includes('is asked for again'))).toBe(true);
+});
+
+test('when the credits of a day are used up, it stops and says so, and lookups go on', async () => {
+  await using opened = await openHosted();
+  const { explorer } = opened;
+  // The first poll takes 20 of them.
+  await using gateway = await startGateway(
+    { ...opened.env, BLOCKSCOUT_LIVE_CREDITS: '100' },
+    { readsChains: true },
+  );
+  for (const address of [ALICE, BOB]) await watch(gateway, { address, types: ['BALANCES'] });
+  const live = async () => {
+    const response = await fetch(`${gateway.url}/health/ready`);
+    const { explorers } = (await response.json()) as {
+      explorers: { live?: { credits: { left: number } } }[];
+    };
+    return explorers[0]?.live;
+  };
+  await opened.began();
+  await expect
+    .poll(live, PATIENT)
+    .toMatchObject({ addresses: 2, failing: 0, gaps: 0, credits: { left: 80 } });
+  // One with a budget of a poll less.
+  await using poor = await startGateway(
+    { ...opened.env, BLOCKSCOUT: '1,2,3', BLOCKSCOUT_LIVE_CREDITS: '100' },
+    { readsChains: true },
+  );
+  await watch(poor, { address: ALICE });
+  const said = () => poor.logLines.filter((line) => line.includes('watched addresses are not asked for'));
+  await expect.poll(() => said().length, PATIENT).toBe(1);
+  expect(said().join()).toMatch(
+    /BLOCKSCOUT_LIVE_CREDITS.*T00:00:00.000Z|T00:00:00.000Z.*BLOCKSCOUT_LIVE_CREDITS/,
+  );
+  const before = explorer.requests.length;
+  const { wallet } = await poor.data<{ wallet: { transactions: object } }>(
+    `{ wallet(address: "${BOB}") { transactions(chainIds: [1]) { nodes { hash } } } }`,
+  );
+  expect(wallet.transactions).toEqual({ nodes: [] });
+  expect(explorer.requests.length).toBe(before + 1);
 });
