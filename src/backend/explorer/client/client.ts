@@ -10,6 +10,7 @@ import type { Cursor } from './order.ts';
 import { type Dialect, dialectOf, MalformedError, type Page, parseAt, queryOf, readPage } from './paging.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { keepShared, type RecordStore } from './shared-limits.ts';
+import { createUnserved } from './unserved.ts';
 
 /** What is known of one limit of requests: the hosted API's, or that of an instance. */
 type HostState = LimitsState & {
@@ -107,6 +108,7 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   const hosts = new Map<string, Host>();
   const majors = new Map<string, number | null>();
   const dialects = new Map<string, Dialect>();
+  const unserved = createUnserved(clock.now);
 
   /** Chains of the hosted API share one limit. An instance has two: the route in the style of Etherscan has its own. */
   const hostOf = ({ chain, operation }: Request): Host => {
@@ -147,10 +149,13 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     if ('fault' in read) {
       const fault = await limits.failed(operation.credits, answer, read.fault);
       if (OF_KEY.has(fault.kind) || fault.kind === 'blocked') host.refused = fault;
+      if (fault.kind === 'notHosted') unserved.refused(chain.id, fault);
       throw new ExplorerError(chain.id, fault);
     }
     limits.succeeded(operation.credits, answer);
     Object.assign(host, { hasAnswered: true, refused: null });
+    // An old version says so itself.
+    if (operation.name !== OPERATIONS.backendVersion.name) unserved.served(chain.id);
     const { body } = read;
     onAnswer(chain.id, operation.name, body);
     return body;
@@ -172,7 +177,9 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   };
 
   /** The body of a success, of one request for all that want it now. */
-  const ask = (request: Request, lookup: Lookup): Promise<unknown> => {
+  const ask = async (request: Request, lookup: Lookup): Promise<unknown> => {
+    const fault = unserved.faultOf(request.chain.id);
+    if (fault !== null) throw new ExplorerError(request.chain.id, fault);
     const url = urlOf(request);
     return flights.share(
       `${request.chain.id} ${url.href}`,
@@ -204,7 +211,12 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     if (known !== undefined) return known;
     const said = await one(chain, OPERATIONS.backendVersion, {}, lookup);
     const major = majorOf(said?.backend_version ?? null);
-    if (major !== null && major < OLDEST_MAJOR) throw new ExplorerError(chain.id, { kind: 'tooOld', major });
+    if (major !== null && major < OLDEST_MAJOR) {
+      const fault = { kind: 'tooOld', major } as const;
+      unserved.refused(chain.id, fault);
+      throw new ExplorerError(chain.id, fault);
+    }
+    unserved.served(chain.id);
     majors.set(chain.baseUrl, major);
     return major;
   };
