@@ -125,13 +125,16 @@ const problemsOf = (
 };
 
 const describe = ({ id }: Chain, node: NodeAbilities): readonly string[] => {
-  const { client, head, receipts, traces, heads, multicall, pruned } = node;
+  const { client, head, receipts, traces, heads, multicall, older, pruned } = node;
   return [
     `The node of chain ${id} is ${client}, at block ${head}.`,
     `  receipts            ${receipts === 'block' ? 'of a whole block at once' : 'one by one, which is slower'}`,
     `  internal transfers  ${describeTraces(traces)}`,
     `  new blocks          ${heads === 'websocket' ? 'announced over a WebSocket' : 'asked for: the node announces none'}`,
     `  metadata of tokens  ${multicall ? 'of many at once' : 'one by one: Multicall3 is not deployed'}`,
+    ...(older
+      ? ['  older transactions  of wallets, from before the first block, by the API of Otterscan']
+      : []),
     ...(pruned ? ['  old blocks          gone: the index begins at a recent block'] : []),
   ];
 };

@@ -160,6 +160,8 @@ export type Beginning = {
   readonly block: number | null;
   /** Whether older blocks are not wanted, rather than to come. */
   readonly isLate: boolean;
+  /** Whether `transactions` goes on below it, with those in whose calls a wallet took part. Default: false. */
+  readonly hasOlder?: boolean;
 };
 
 /** What an account holds of the native asset (a null token) or of an ERC-20. */

@@ -224,7 +224,7 @@ test('--check says what each node of CHAINS can do, and names what keeps one fro
   await using anvil = await startAnvil();
   await using polled = await startFaultyNode(anvil.url);
   polled.faults.call = (call, ask) => {
-    const isMissing = /^debug_|BlockReceipts$/.test(call.method);
+    const isMissing = /^(?:debug|ots)_|BlockReceipts$/.test(call.method);
     return isMissing ? { error: { code: -32_601, message: 'method not found' } } : ask();
   };
   const check = (env: Record<string, string>) => run(['--check'], env);
@@ -235,6 +235,10 @@ test('--check says what each node of CHAINS can do, and names what keeps one fro
   );
   const lacking = await check({ CHAINS: `31337=http://user:${SECRET}@${polled.host}/${SECRET}` });
   expect(lacking.stdout).toMatch(/receipts +one by one/);
+  expect([able, lacking].map(({ stdout }) => /^ {2}older transactions +of wallets/m.test(stdout))).toEqual([
+    true,
+    false,
+  ]);
   expect(lacking.stdout).toMatch(/internal transfers +not indexed/);
   expect(lacking.stdout).toMatch(/new blocks +asked for/);
 

@@ -38,7 +38,7 @@ const CONTRACTS = {
     ({ chain: CHAIN, address, standard: 'erc20', name: 'Coin', symbol: 'COIN', decimals: 18 }) as const,
   tokens: () => [],
   isOpen: () => false,
-  hasUnasked: () => false,
+  mayHaveOtherNfts: () => false,
   readings: (_: number, address: Hex) => byStandard(address),
 };
 const NODE = { balances: async () => [1n], calls: () => [] };

@@ -12,6 +12,7 @@ import {
 import {
   ACTIVITY_TYPES,
   ASSET_TYPES,
+  type Chain,
   type EffectiveTransaction,
   type Hex,
   type ListedTransaction,
@@ -23,6 +24,7 @@ import {
   beginnings,
   isoTime,
   type Lookup,
+  lacking,
   scopeOf,
   unreadable,
   type Warning,
@@ -54,7 +56,7 @@ export const transactions: Lookup = {
     const listed = items.map(({ transaction }) => transaction);
     const reverts = shown.reverts ? await readReverts(data, listed) : NO_REVERTS;
     const others = [
-      ...(next === null ? beginnings(asked, chains, OLDER) : []),
+      ...(next === null ? endings(asked, chains, failed) : []),
       ...unreadable('The transactions', chains, items, failed),
       ...(shown.decode ? unnamed(await data.learnAbis(listed)) : []),
     ];
@@ -98,6 +100,20 @@ export const transaction: Lookup = {
 };
 
 const isHash = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
+
+/** Warnings of what lists of transactions lack at their end. Where older ones could not be read, another warning says so. */
+const endings = (
+  asked: Asked,
+  chains: readonly Chain[],
+  failed: readonly FailedChain[] = [],
+): readonly Warning[] =>
+  chains.flatMap((chain) => {
+    const beginning = asked.data.beginning(chain.id);
+    if (!beginning?.hasOlder) return beginnings(asked, [chain], OLDER);
+    if (failed.some(({ chainId }) => chainId === chain.id)) return [];
+    const message = `${lacking(chain, beginning)}: of what was before, its node lists what the wallet sent or was called in, and not what only moved tokens to it`;
+    return [{ code: 'START_BLOCK', message, chain_ids: [chain.id] }];
+  });
 
 /** A warning of chains of which it could not be found out whose ABI decodes a contract's calls and logs. */
 const unnamed = (chainIds: readonly number[]): readonly Warning[] =>

@@ -118,7 +118,7 @@ export const tokenHolders: Lookup = {
 const unverified = ({ id }: Chain) => ({
   code: 'UNVERIFIED_HOLDERS',
   message:
-    'Balances of this token change without events. Those listed are what its contract says, but holders may be missing, and the order is that of its events.',
+    'Events do not say, or not yet, what all accounts have of this token. Those listed have what its contract says, but holders may be missing, and the order is that of its events.',
   chain_ids: [id],
 });
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Changes, type Concerned } from '../changes.ts';
 import { describedChain } from '../described-chain.ts';
 import { createNode, type EvmNode } from '../node/node.ts';
-import type { BlockListener, Collection, Source } from '../source.ts';
+import type { Beginning, BlockListener, Collection, Source } from '../source.ts';
 import type { Chain, ChainLookup, Hex } from '../types.ts';
 import { concernedBy } from './blocks/concerned.ts';
 import { mayMoveInside, type ParsedBlock } from './blocks/parse.ts';
@@ -15,7 +15,7 @@ import { Differing } from './contracts/differing.ts';
 import { KnownContracts } from './contracts/known-contracts.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
-import { sampleOf } from './contracts/seen.ts';
+import { idsAsked, isEnough, type Sample, sampleOf } from './contracts/seen.ts';
 import { Index } from './database/store.ts';
 import type { LateListener } from './database/traced.ts';
 import { type ChainFigures, NodeCounts } from './figures.ts';
@@ -26,6 +26,7 @@ import { type BalanceReader, createBalanceReader } from './follower/watched-bala
 import { IndexedApprovals } from './queries/approvals.ts';
 import { IndexedData } from './queries/data.ts';
 import { Names } from './queries/names.ts';
+import { OlderTransactions } from './queries/older.ts';
 import { Transactions } from './queries/transactions.ts';
 
 type SourceOptions = Omit<IndexedConfig, 'directory'> & {
@@ -76,11 +77,12 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       );
       return new Map((await Promise.all(known)).flatMap(([hash, each]) => (each ? [[hash, each]] : [])));
     },
-    sample(chainId, contract, known) {
-      const { block: number, hash } = known;
-      const block =
-        hash === undefined ? null : index.rereading.inPlaceOf(chainId, contract, { number, hash });
-      return block === null ? known : sampleOf(block, contract);
+    sample(chainId, contract, { forms, settled, failures, sample }) {
+      const isToCome = sample.block > (index.range(chainId)?.head.number ?? -1);
+      const isNew = isToCome || (failures === 0 && isStored(chainId, sample));
+      if (isNew && isEnough(forms & ~settled, sample)) return sample;
+      const [newest, ...others] = index.rereading.unread(chainId, contract);
+      return newest ? sampleOf([newest, ...others], contract, idsAsked(failures)) : sample;
     },
     revise: (chainId, contract, revision, known) =>
       index.rereading.revise(chainId, contract, revision, late(contract), known),
@@ -92,6 +94,9 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       return index.rereading.underway(chainId);
     },
   });
+  /** Whether the index has the block of a sample, and not another one in its place. */
+  const isStored = (chainId: number, { block, hash }: Sample) =>
+    hash === undefined || index.hashAt(chainId, block) === hash;
   const index: Index = new Index({
     database,
     chains,
@@ -118,6 +123,17 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       : await openPrices({ source: options.prices, chains, log, onChange: tellAll });
   const abis = new ContractAbis({ decoder, index, nodes });
   const transactions = new Transactions({ index, chains, nodes, abis });
+  /** The oldest block that is wanted of a chain; null where all are, and while there are some to come. */
+  const firstOf = (chainId: number): number | null => {
+    const beginning = beginningOf(chainId);
+    return beginning?.isLate ? beginning.block : null;
+  };
+  const beginningOf = (chainId: number): Beginning | null => {
+    const { startBlock = null } = options.chains.find(({ id }) => id === chainId) ?? {};
+    const isBeforeFirst = index.range(chainId) === null && startBlock !== null && startBlock > 0;
+    return isBeforeFirst ? { block: startBlock, isLate: true } : data.beginning(chainId);
+  };
+  const older = new OlderTransactions({ index, data, chains, nodes, firstOf });
   const approvals = new IndexedApprovals({ index, chains, nodes, contracts });
   const registries = new Map(
     options.chains.flatMap(({ id, ensRegistry }) => (ensRegistry ? [[id, ensRegistry]] : [])),
@@ -226,7 +242,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     },
     decodeLog: (chainId, entry) => abis.log(chainId, entry),
     learnAbis: (listed) => abis.learn(listed),
-    transactions: (...[wallet, chainIds, limit, start]) => data.transactions(wallet, chainIds, limit, start),
+    transactions: (...[wallet, chainIds, limit, start]) => older.of(wallet, chainIds, limit, start),
     effects: (...[wallet, chainIds, limit, start]) => data.transactions(wallet, chainIds, limit, start),
     transaction: (chainId, hash) => transactions.find(chainId, hash),
     revert: (transaction) => transactions.revert(transaction),
@@ -243,9 +259,8 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     defiPositions: () => data.defiPositions(),
     status: () => followed.map(({ follower }) => follower.status()),
     beginning(chainId) {
-      const { startBlock = null } = options.chains.find(({ id }) => id === chainId) ?? {};
-      const isBeforeFirst = index.range(chainId) === null && startBlock !== null && startBlock > 0;
-      return isBeforeFirst ? { block: startBlock, isLate: true } : data.beginning(chainId);
+      const beginning = beginningOf(chainId);
+      return beginning && { ...beginning, hasOlder: beginning.isLate && older.has(chainId) };
     },
     chainFigures: () =>
       followed.map(({ follower }) => {

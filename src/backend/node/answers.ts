@@ -89,7 +89,7 @@ export const readData = (value: unknown, what: string): Hex => {
   return value.toLowerCase() as Hex;
 };
 
-const readHash = (value: unknown, what: string): Hex => {
+export const readHash = (value: unknown, what: string): Hex => {
   if (!isHex(value, /^0x[0-9a-f]{64}$/i)) throw expected(`${what} of 32 bytes`, value);
   return value.toLowerCase() as Hex;
 };
@@ -173,7 +173,7 @@ const readPaid = (miner: unknown, withdrawals: unknown): readonly Hex[] => {
   );
 };
 
-const readTransaction = (value: unknown): RpcTransaction => {
+export const readTransaction = (value: unknown): RpcTransaction => {
   const { hash, from, to, value: sent, input, nonce, gasPrice, gas, type } = members(value, 'a transaction');
   return {
     hash: readHash(hash, 'the hash of a transaction'),
@@ -226,7 +226,11 @@ export const readReceipts = (value: unknown, block: RpcBlock): Map<Hex, RpcRecei
 };
 
 /** @throws InvalidAnswerError when it is not that of the transaction in this block. */
-export const readReceipt = (value: unknown, block: RpcBlock, transaction: RpcTransaction): RpcReceipt => {
+export const readReceipt = (
+  value: unknown,
+  block: Pick<RpcBlock, 'number' | 'hash'>,
+  transaction: RpcTransaction,
+): RpcReceipt => {
   const receipt = members(value, `the receipt of ${transaction.hash} in block ${block.number}`);
   const transactionHash = readHash(receipt.transactionHash, "the hash of a receipt's transaction");
   const blockHash = readHash(receipt.blockHash, "the hash of a receipt's block");

@@ -22,6 +22,7 @@ import { type Calls, createCalls } from './calls.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { createRedactor, RpcError } from './errors.ts';
 import { announceHeads, watchHeads } from './heads.ts';
+import { createOlder, hasOlder, type Older } from './older.ts';
 import { createReverts } from './reverts.ts';
 import { backoffMs, createRpc, type Rpc } from './rpc.ts';
 import { createTraces, probeTraces, type Traceable, type Traces, type Tracing } from './traces.ts';
@@ -65,6 +66,8 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   failure(hash: Hex): Promise<Failure>;
   /** Where a transaction is in the chain; null when the node has none with this hash in a block. */
   locate(hash: Hex): Promise<TransactionPlace | null>;
+  /** The transactions of wallets, of a node that has them. Each call is sent twice at most, and the node has less time for it. */
+  readonly older: Older;
   /** Native balances, by default at the newest block. Rejects with RpcError when the node has lost the state of the block. */
   balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]>;
   /** The code of a contract; 0x where an address has none. Rejects as `balances` does. */
@@ -112,6 +115,7 @@ export const createNode = ({
   const heads = rpc.with({ timeoutMs: Math.min(timeoutMs, HEAD_MS) });
   const state = rpc.with({ timeoutMs: stateMs, attempts: 3 });
   const guard = createGuard(url);
+  const older = createOlder(rpc.with({ timeoutMs: stateMs, attempts: 2 }), (number) => find(state, number));
   const watching: { close(): Promise<void> }[] = [];
 
   const head = (): Promise<BlockRef> =>
@@ -149,6 +153,7 @@ export const createNode = ({
     traces: (block) => guard(() => traces(block)),
     failure: (hash) => guard(() => failure(hash)),
     locate: (hash) => guard(() => state.read(readPlace(hash), 'eth_getTransactionByHash', hash)),
+    older: { ...older, before: (...page) => guard(() => older.before(...page)) },
     balances: (accounts, block) =>
       guard(() =>
         Promise.all(
@@ -275,6 +280,8 @@ export type NodeAbilities = {
   readonly heads: 'websocket' | 'polling';
   /** Whether several contracts can be asked by one call. */
   readonly multicall: boolean;
+  /** Whether the node lists the transactions of wallets, by the API of Otterscan. */
+  readonly older: boolean;
   /** Whether the node still has its first block after the genesis block. */
   readonly pruned: boolean;
 };
@@ -304,11 +311,12 @@ const probe = async (url: string, timeoutMs: number): Promise<NodeAbilities> => 
     const chainId = readInteger(await rpc.call('eth_chainId'), 'a chain id');
     const head = readBlockRef(await rpc.call('eth_getBlockByNumber', 'latest', false));
     const tag = tagOf(head.number);
-    const [client, hasBlockReceipts, traces, multicall, hasFirst, socket] = await Promise.all([
+    const [client, hasBlockReceipts, traces, multicall, older, hasFirst, socket] = await Promise.all([
       rpc.call('web3_clientVersion').catch(() => 'unknown'),
       works('eth_getBlockReceipts', tag),
       probeTraces(rpc, head.number),
       createCalls(rpc, timeoutMs).hasMulticall(),
+      hasOlder(rpc),
       works('eth_getBlockByNumber', tagOf(Math.min(1, head.number)), false),
       announced,
     ]);
@@ -320,6 +328,7 @@ const probe = async (url: string, timeoutMs: number): Promise<NodeAbilities> => 
       traces,
       heads: socket === null ? 'polling' : 'websocket',
       multicall,
+      older,
       pruned: !hasFirst,
     };
   } finally {

@@ -408,6 +408,7 @@ describe('probing a node', () => {
       traces: 'block',
       heads: 'websocket',
       multicall: true,
+      older: true,
       pruned: false,
     });
   });
@@ -415,12 +416,13 @@ describe('probing a node', () => {
   test('says what a limited node can not do', async () => {
     await using faulty = await startFaultyNode(anvil.url);
     faulty.faults.call = (call, ask) =>
-      /Receipts|debug|getCode/.test(call.method) ? { error: { code: -32601, message: 'no' } } : ask();
+      /Receipts|debug|getCode|ots_/.test(call.method) ? { error: { code: -32601, message: 'no' } } : ask();
     expect(await probeNode(faulty.url)).toMatchObject({
       receipts: 'one by one',
       traces: { problem: 'no' },
       heads: 'polling',
       multicall: false,
+      older: false,
     });
   });
 

@@ -1,3 +1,4 @@
+import { encodeData, from as parseFunction } from 'ox/AbiFunction';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Hex } from '../../../src/backend/types.ts';
 import { startReceiver } from '../dispatch/support/receiver.ts';
@@ -11,6 +12,8 @@ import { openIndexed } from './support/service.ts';
  * Contracts whose logs can be read in several ways. What the service says of them is what they answer themselves: while they
  * are followed, and to an index that meets them later.
  */
+
+const ownerOf = parseFunction('function ownerOf(uint256 tokenId) returns (address)');
 
 let anvil: Anvil;
 let users: readonly Hex[];
@@ -285,6 +288,66 @@ describe('what a node does not say yet is read once it does', () => {
     await service.indexed(await anvil.head());
     node.faults.call = (_, ask) => ask();
     await expect.poll(() => compare(service, wrapped, { coin: true }).then(() => true, String)).toBe(true);
+  });
+
+  test('a deposit says what it means, also where the newest block has none', async () => {
+    await using node = await startFaultyNode(anvil.url);
+    await using service = await open(node);
+    const wrapped = await deploy(anvil.url, 'WrappedNative');
+    silence(node);
+    await wrapped.mine('deposit', [], { from: bob, value: 5n });
+    await wrapped.mine('transfer', [bob, 0n]);
+    await expect.poll(async () => (await service.progress())[0]?.indexedTo).toBe(await anvil.head());
+    node.faults.call = (_, ask) => ask();
+    await expect.poll(() => compare(service, wrapped, { coin: true }).then(() => true, String)).toBe(true);
+  });
+
+  test('a coin whose only logs a reorg took back, or that are not settled yet, is what it says when it is asked', async () => {
+    await using service = await open();
+    const wrapped = await deploy(anvil.url, 'WrappedNative');
+    const read = async () => {
+      const path = `/v1/evm/token-info/${wrapped.address}?chain_ids=31337`;
+      const [token = {}] = await itemsIn(service, path, 'tokens');
+      const { json } = await service.ask(`/v1/evm/balances/${bob}/token/${wrapped.address}?chain_ids=31337`);
+      const [balance = {}] = json.balances as readonly Json[];
+      return [token.total_supply, balance.amount ?? '0'];
+    };
+    // What is gone by the end of its block tells nothing of a deposit.
+    await anvil.rpc('evm_setAutomine', false);
+    const rest = { from: bob, to: wrapped.address, gas: '0x30d40' };
+    await anvil.rpc('eth_sendTransaction', { ...rest, data: '0xd0e30db0', value: '0x5' });
+    await anvil.rpc('eth_sendTransaction', { ...rest, data: `0x2e1a7d4d${'5'.padStart(64, '0')}` });
+    await anvil.mine();
+    await anvil.rpc('evm_setAutomine', true);
+    await service.indexed(await anvil.head());
+    await expect.poll(read).toEqual(['0', '0']);
+    await anvil.rpc('anvil_reorg', 1, []);
+    await anvil.mine();
+    await service.indexed(await anvil.head());
+    await expect.poll(read).toEqual(['0', '0']);
+  });
+
+  test('an NFT is one that has an owner, also where the last ones are gone, and until then lists say what is open', async () => {
+    await using node = await startFaultyNode(anvil.url);
+    const gone = [1n, 2n, 3n].map((id) => encodeData(ownerOf, [id]));
+    node.faults.call = (call, ask) => {
+      const [{ data = null } = {}] = call.params as readonly { data?: Hex }[];
+      const isGone = call.method === 'eth_call' && gone.some((each) => each === data);
+      return isGone ? { error: { code: 3, message: 'execution reverted', data: '0x' } } : ask();
+    };
+    const kitties = await deploy(anvil.url, 'OldNft', [false]);
+    for (const id of [0n, 1n, 2n, 3n]) await kitties.mine('mint', [bob, id]);
+    await using service = await open(node);
+    await expect
+      .poll(async () => {
+        const { json } = await service.ask(`/v1/evm/collectibles/${bob}?filter_spam=false`);
+        const found = (json.entries as readonly Json[]).some(
+          (each) => each.contract_address === kitties.address,
+        );
+        if (!found) expect(json.warnings).toMatchObject([{ chain_id: 31_337 }]);
+        return found;
+      })
+      .toBe(true);
   });
 
   test('deposits, ranges and odd coins are, with their deliveries, and a reorg takes back what was read', async () => {

@@ -46,7 +46,7 @@ export const feeOf = ({
   gasUsed * effectiveGasPrice + otherFee;
 
 /** The effects of a failed transaction were reverted, though some nodes name its contract or its calls all the same. */
-const parseTransaction = (
+export const parseTransaction = (
   index: number,
   { hash, from, to, value, input, nonce, gasPrice, type }: RpcTransaction,
   { success, gasUsed, effectiveGasPrice, otherFee, contractAddress, logs }: RpcReceipt,

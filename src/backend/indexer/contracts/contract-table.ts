@@ -91,6 +91,12 @@ export const isKnown = ({ standard, name, symbol, decimals }: Omit<Contract, 'is
 /** What may be a coin, with logs of which it is not settled how they are read. */
 const LEFT_OPEN = '(forms & ~settled) <> 0 AND (decimals IS NOT NULL OR failures = 0)';
 
+/** How often a contract is asked before it counts as one whose logs mean nothing. It may still be asked again later. */
+const MAX_DOUBTS = 5;
+const MAYBE_OF_NFTS = FORMS.amount | FORMS.plain | FORMS.consecutive | FORMS.punk;
+/** What may have NFTs, with logs of which it is not known yet whether they move some. */
+const MAY_HAVE_NFTS = `(forms & ~settled & ~nft & ${MAYBE_OF_NFTS}) <> 0 AND failures < ${MAX_DOUBTS} AND due IS NOT NULL`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS contracts (
     chain INTEGER NOT NULL,
@@ -145,6 +151,7 @@ export const createContracts = (database: DatabaseSync): void =>
         else upgrade(database);
     database.exec(
       `CREATE INDEX IF NOT EXISTS contracts_left_open ON contracts (chain, address) WHERE ${LEFT_OPEN};
+       CREATE INDEX IF NOT EXISTS contracts_that_may_have_nfts ON contracts (chain) WHERE ${MAY_HAVE_NFTS};
        CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, address) WHERE differs = 1;
        CREATE INDEX IF NOT EXISTS contracts_to_compare ON contracts (chain)
          WHERE differs IS NULL AND coin <> 0 AND decimals IS NOT NULL AND due IS NULL`,
@@ -161,7 +168,11 @@ export const prepareContracts = (database: DatabaseSync) => ({
     `INSERT INTO contracts (chain, address, block, failures, due, forms, coin, nft, sample) VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8)
      ON CONFLICT DO UPDATE SET block = min(block, excluded.block), sample = excluded.sample, forms = forms | excluded.forms,
        coin = coin | (excluded.coin & ~forms), nft = nft | (excluded.nft & ~forms),
-       due = iif((excluded.forms & ~forms) = 0, due, excluded.due)`,
+       due = CASE
+         WHEN (excluded.forms & ~forms) <> 0 THEN excluded.due
+         WHEN failures BETWEEN 1 AND ${MAX_DOUBTS - 1} THEN min(due, excluded.due)
+         ELSE due
+       END`,
   ),
   due: database.prepare(
     'SELECT address FROM contracts WHERE chain = ? AND due <= ? ORDER BY due DESC LIMIT ?',
@@ -175,14 +186,12 @@ export const prepareContracts = (database: DatabaseSync) => ({
   doubt: database.prepare(
     "UPDATE contracts SET due = ?, failures = 0 WHERE chain = ? AND (forms & ~settled) <> 0 AND sample ->> '$.block' >= ?",
   ),
-  unasked: database.prepare(
-    `SELECT 1 FROM contracts WHERE chain = ? AND ${LEFT_OPEN} AND failures = 0 AND due IS NOT NULL LIMIT 1`,
-  ),
+  doubtful: database.prepare(`SELECT 1 FROM contracts WHERE chain = ? AND ${MAY_HAVE_NFTS} LIMIT 1`),
   coins: database.prepare('SELECT * FROM contracts WHERE chain = ? AND coin <> 0 AND decimals IS NOT NULL'),
 });
 
 export const prepareDiffering = (database: DatabaseSync) => ({
-  has: database.prepare('SELECT 1 FROM contracts WHERE chain = ? AND address = ? AND differs > 0'),
+  find: database.prepare('SELECT differs FROM contracts WHERE chain = ? AND address = ?'),
   some: database.prepare(
     'SELECT address FROM contracts WHERE chain = ? AND differs = 1 ORDER BY address LIMIT ?',
   ),

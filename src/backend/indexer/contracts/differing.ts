@@ -34,8 +34,8 @@ type Options = {
   readonly pausesMs?: readonly number[];
 };
 
-/** Differences that wait to be looked at again. Later ones are found again at the next look. */
-const MAX_WAITING = 1_000;
+/** Differences that are looked at again at a time. Others are found again at the next look. */
+const MAX_LOOKING = 1_000;
 /** Tokens of a chain that every account is asked for, and new ones that are looked at together. */
 const MAX_ASKED = 100;
 
@@ -47,9 +47,8 @@ const MAX_ASKED = 100;
 export class Differing {
   readonly #options: Options & { readonly pausesMs: readonly number[] };
   readonly #statements: ReturnType<typeof prepareDiffering>;
-  readonly #waiting = new Map<string, Difference>();
+  readonly #looking = new Map<string, Promise<void>>();
   readonly #stopping = new AbortController();
-  #running: Promise<void> | null = null;
 
   constructor(options: Options) {
     this.#options = { pausesMs: [100, 400, 1_000], ...options };
@@ -57,7 +56,7 @@ export class Differing {
   }
 
   has(chainId: number, token: Hex): boolean {
-    return this.#statements.has.get(chainId, bytesOf(token)) !== undefined;
+    return Number(this.#statements.find.get(chainId, bytesOf(token))?.differs ?? AGREEING) > AGREEING;
   }
 
   /** Whether there are such tokens on a chain. */
@@ -86,20 +85,23 @@ export class Differing {
     this.#statements.set.run(AGREEING, chainId, bytesOf(token));
   }
 
-  /** Takes note of a difference, and looks at it again in the background. */
+  /** Takes note of a difference that is not known yet, and looks at it again in the background. */
   note(difference: Difference): void {
-    if (this.#options.isOpen(difference.chainId, difference.token)) return;
-    const key = `${difference.chainId}/${difference.token}/${difference.isOverstated}`;
-    if (this.#waiting.has(key) || this.#waiting.size >= MAX_WAITING || this.#stopping.signal.aborted) return;
-    this.#waiting.set(key, difference);
-    this.#running ??= this.#lookAtAll().finally(() => {
-      this.#running = null;
-    });
+    const { chainId, token, isOverstated } = difference;
+    if (this.#options.isOpen(chainId, token)) return;
+    const known = Number(this.#statements.find.get(chainId, bytesOf(token))?.differs ?? AGREEING);
+    if (known >= kindOf(difference)) return;
+    const key = `${chainId}/${token}/${isOverstated}`;
+    if (this.#looking.has(key) || this.#looking.size >= MAX_LOOKING || this.#stopping.signal.aborted) return;
+    const looking = this.#lookAgain(difference)
+      .catch(() => {})
+      .finally(() => this.#looking.delete(key));
+    this.#looking.set(key, looking);
   }
 
-  /** Resolves when all that was noted has been looked at again. */
+  /** Resolves when all that is noted by now has been looked at again. */
   async settled(): Promise<void> {
-    await this.#running;
+    await Promise.all(this.#looking.values());
   }
 
   /** Resolves when nothing is asked. Close the nodes first, or it waits for their answers. */
@@ -108,16 +110,9 @@ export class Differing {
     await this.settled();
   }
 
-  async #lookAtAll(): Promise<void> {
-    for (let batch = [...this.#waiting]; batch.length > 0; batch = [...this.#waiting]) {
-      await Promise.all(batch.map(([, difference]) => this.#lookAgain(difference).catch(() => {})));
-      for (const [key] of batch) this.#waiting.delete(key);
-      if (this.#stopping.signal.aborted) return;
-    }
-  }
-
   /** Rejects when the node fails: the next look finds the difference again. */
-  async #lookAgain({ chainId, token, call, sum, block, isOverstated }: Difference): Promise<void> {
+  async #lookAgain(difference: Difference): Promise<void> {
+    const { chainId, token, call, sum, block, isOverstated } = difference;
     const node = this.#options.nodes.get(chainId);
     const { signal } = this.#stopping;
     const said = new Set<bigint | null>();
@@ -130,7 +125,7 @@ export class Differing {
     const stands = isOverstated ? amount !== null && amount < sum : amount !== null && amount !== sum;
     if (said.size > 1 || !stands || this.#options.index.hashAt(chainId, block.number) !== block.hash) return;
     if (this.#options.isOpen(chainId, token)) return;
-    this.#statements.set.run(isOverstated ? OVERSTATED : DIFFERING, chainId, bytesOf(token));
+    this.#statements.set.run(kindOf(difference), chainId, bytesOf(token));
     this.#options.onChange?.(chainId);
   }
 }
@@ -139,3 +134,5 @@ export class Differing {
 const AGREEING = 0;
 const DIFFERING = 1;
 const OVERSTATED = 2;
+
+const kindOf = ({ isOverstated }: Difference): number => (isOverstated ? OVERSTATED : DIFFERING);

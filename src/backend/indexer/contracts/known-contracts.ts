@@ -64,9 +64,9 @@ export class KnownContracts {
     return row !== null && (row.forms & ~row.settled) !== 0;
   }
 
-  /** Whether a chain has contracts that were not asked yet how their logs are read, so that what these move is not known. */
-  hasUnasked(chainId: number): boolean {
-    return this.#statements.unasked.get(chainId) !== undefined;
+  /** Whether a chain has contracts of which it is not known yet whether their logs move NFTs. */
+  mayHaveOtherNfts(chainId: number): boolean {
+    return this.#statements.doubtful.get(chainId) !== undefined;
   }
 
   /** The known ERC-20s of a chain. */

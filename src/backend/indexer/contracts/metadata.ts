@@ -8,6 +8,7 @@ import type { ParsedBlock } from '../blocks/parse.ts';
 import { FORMS, type Readings } from '../blocks/readings.ts';
 import type { Revision } from '../database/revisions.ts';
 import { questionsTo } from './answers.ts';
+import type { Row } from './contract-table.ts';
 import type { KnownContracts, Seen } from './known-contracts.ts';
 import {
   type Asked,
@@ -34,8 +35,8 @@ type MetadataOptions = {
   readonly report?: (chainId: number, problem: unknown) => void;
   /** Asks for what must be known before the logs of a contract are read in another way. */
   readonly prepare?: (chainId: number, contract: Hex, after: Readings) => Promise<BalancesAt>;
-  /** What a contract is asked about, in place of what it was first seen with if that is gone. */
-  readonly sample?: (chainId: number, contract: Hex, known: Sample) => Sample;
+  /** What a contract is asked about, where what it was seen with last does not decide how its logs are read. */
+  readonly sample?: (chainId: number, contract: Hex, row: Row) => Sample;
   /** Called when the logs of a contract are read in another way than before, or that is settled, in the transaction that stores it. */
   readonly revise?: (chainId: number, contract: Hex, revision: Revision, known: BalancesAt) => void;
   /** Goes on with what `revise` has left, for a turn. Returns the contracts of which something is left: they are not asked. */
@@ -77,7 +78,11 @@ export class Metadata {
   constructor(options: MetadataOptions) {
     this.#options = {
       ...{ patienceMs: 500, now: Date.now, report: () => {}, revise: () => {}, onAnswer: () => {} },
-      ...{ prepare: async () => NOTHING, goOn: () => [], sample: (_chainId, _contract, known) => known },
+      ...{
+        prepare: async () => NOTHING,
+        goOn: () => [],
+        sample: (_chainId, _contract, { sample }) => sample,
+      },
       ...options,
     };
   }
@@ -106,7 +111,7 @@ export class Metadata {
       return known === null || known.block > number || (forms & ~(known.forms & known.settled)) !== 0;
     });
     if (unknown.length === 0) return;
-    const seen = unknown.map(([address, forms]) => ({ address, forms, sample: sampleOf(block, address) }));
+    const seen = unknown.map(([address, forms]) => ({ address, forms, sample: sampleOf([block], address) }));
     this.#add(chainId, seen, number);
     if (isNew)
       await this.#untilAsked(
@@ -116,11 +121,12 @@ export class Metadata {
   }
 
   /**
-   * Remembers a contract that answers as an ERC-20 does, though no log of it was seen up to this block. Resolves when it was asked
-   * what it is called, but soon in any case.
+   * Remembers a contract that answers as an ERC-20 does, though no log of it was seen up to this block, or none but those that may
+   * mean nothing. Resolves when it was asked what it is called, but soon in any case.
    */
   async meet(chainId: number, address: Hex, block: number): Promise<void> {
-    if (this.#options.contracts.row(chainId, address) !== null) return;
+    const known = this.#options.contracts.row(chainId, address);
+    if (known !== null && (known.decimals === null || (known.forms & ~FORMS.wrapping) !== 0)) return;
     this.#add(chainId, [{ address, forms: FORMS.amount, sample: { ...NO_SAMPLE, block } }], block);
     await this.#untilAsked(chainId, [address]);
   }
@@ -200,7 +206,7 @@ export class Metadata {
     const asked = addresses.flatMap((address) => {
       const found = contracts.row(chainId, address);
       if (found === null) return [];
-      const row = { ...found, sample: sample(chainId, address, found.sample) };
+      const row = { ...found, sample: sample(chainId, address, found) };
       const open = row.forms & ~row.settled;
       return {
         address,

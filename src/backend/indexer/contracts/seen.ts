@@ -34,23 +34,56 @@ export const formsIn = ({ transactions }: Pick<ParsedBlock, 'transactions'>): Re
   return found;
 };
 
+/** The forms that may be those of NFTs, and that have their ids. */
+export const OF_NFTS = FORMS.id | FORMS.plain | FORMS.consecutive;
+
 const isMulti = ({ topics: [topic] }: LogEntry): boolean => topic === TOPICS.single || topic === TOPICS.batch;
 
+/** The ids that a contract is asked for at a time. */
 const MAX_IDS = 3;
 
-/** What a contract can be asked about after a block. The last ids count: the others may be gone again. */
-export const sampleOf = (
-  { number, hash, transactions }: Pick<ParsedBlock, 'number' | 'transactions'> & { readonly hash?: Hex },
-  contract: Hex,
-): Sample => {
-  const own = transactions.map(({ logs }) => logs.filter(({ address }) => address === contract));
-  const all = own.flat();
+type Logged = Pick<ParsedBlock, 'number' | 'transactions'> & { readonly hash?: Hex };
+
+/**
+ * What a contract can be asked about after these blocks, the newest of which come first. The last ids count: the others may be
+ * gone again. Where the first ones were `asked` in vain, others are taken.
+ */
+export const sampleOf = (blocks: readonly [Logged, ...Logged[]], contract: Hex, asked = 0): Sample => {
+  const logs = blocks.flatMap(({ transactions }) =>
+    transactions.flatMap((each) => each.logs.filter(({ address }) => address === contract)).toReversed(),
+  );
   const isAmount = (log: LogEntry) => formOf(log) === FORMS.amount;
-  const byLikelihood = [...all.filter((log) => !isAmount(log)).toReversed(), ...all.filter(isAmount)];
-  const ids = new Set(byLikelihood.flatMap(idIn));
-  const account = addressIn(all.find((log) => formOf(log) === FORMS.wrapping)?.topics[1]);
-  const holder = account === null ? null : { account, change: String(changeOf(account, own)) };
-  return { block: number, hash, ids: [...ids].slice(0, MAX_IDS), holder };
+  const byLikelihood = [...logs.filter((log) => !isAmount(log)), ...logs.filter(isAmount)];
+  const found = [...new Set(byLikelihood.flatMap(idIn))];
+  const from = found.length > MAX_IDS ? asked % found.length : 0;
+  const ids = [...found.slice(from), ...found.slice(0, from)].slice(0, MAX_IDS);
+  for (const block of blocks) {
+    const holder = holderIn(block, contract);
+    if (holder !== null) return { block: block.number, hash: block.hash, ids, holder };
+  }
+  const [{ number, hash }] = blocks;
+  return { block: number, hash, ids, holder: null };
+};
+
+/** The ids that a contract was asked about when it was asked so often. */
+export const idsAsked = (times: number): number => MAX_IDS * times;
+
+/** Whether a sample has what may decide how the logs of its contract are read. */
+export const isEnough = (open: number, { ids, holder }: Sample): boolean => {
+  const lacksIds = (open & (OF_NFTS | FORMS.punk)) !== 0 && ids.length === 0;
+  const lacksHolder = (open & FORMS.wrapping) !== 0 && holder === null;
+  return !lacksIds && !lacksHolder;
+};
+
+/** An account whose balance a deposit or a withdrawal changes in a block: one that ends as it began tells nothing. */
+const holderIn = ({ transactions }: Logged, contract: Hex): Sample['holder'] => {
+  const own = transactions.map(({ logs }) => logs.filter(({ address }) => address === contract));
+  const wrapping = own.flat().filter((log) => formOf(log) === FORMS.wrapping);
+  for (const account of new Set(wrapping.flatMap(({ topics }) => addressIn(topics[1]) ?? []))) {
+    const change = changeOf(account, own);
+    if (change !== 0n) return { account, change: String(change) };
+  }
+  return null;
 };
 
 /** The token ids that a log may name. An amount looks like an id, and the id of a burned NFT has no owner. */

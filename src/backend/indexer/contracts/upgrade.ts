@@ -85,7 +85,7 @@ const addChain = (database: DatabaseSync, slot: number, chainId: number): void =
           .all(transactionId(block, 0), transactionId(block + 1n, 0))
           .flatMap(({ id, body }) => transactionIn(id, body) ?? [])
       : [];
-    const sample = JSON.stringify(sampleOf({ number: numberOf(block), transactions }, address));
+    const sample = JSON.stringify(sampleOf([{ number: numberOf(block), transactions }], address));
     const read = [forms, BEFORE.coin & forms, BEFORE.nft & forms, settled & forms];
     add.run(chainId, bytesOf(address), first, isOpen ? 0 : null, ...read, sample);
   }

@@ -6,7 +6,7 @@ import type { Hex } from '../../types.ts';
 import { FORMS, type Readings } from '../blocks/readings.ts';
 import { amountIn, balanceCall, supplyCall } from './amounts.ts';
 import type { ContractAnswers } from './answers.ts';
-import type { Sample } from './seen.ts';
+import { OF_NFTS, type Sample } from './seen.ts';
 
 /**
  * What a contract's answers make of its logs that can be read in several ways. What they leave open is not read.
@@ -21,9 +21,6 @@ const ownerOf = parseFunction('function ownerOf(uint256 tokenId)');
 const punkIndexToAddress = parseFunction('function punkIndexToAddress(uint256 punkIndex)');
 
 const ERC721 = '0x80ac58cd';
-
-/** The forms that may be those of NFTs. */
-const OF_NFTS = FORMS.id | FORMS.plain | FORMS.consecutive;
 
 const WORD_DIGITS = 2 + 64;
 const isAddress = (answer: Hex | null): boolean => {

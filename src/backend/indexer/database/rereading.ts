@@ -137,24 +137,18 @@ export class Rereading {
     }));
   }
 
-  /**
-   * The newest block with logs of a contract that are not settled, where the block that the contract was seen in was replaced. Null
-   * where it was not: one that is not indexed yet may be still to come.
-   */
-  inPlaceOf(
-    chainId: number,
-    contract: Hex,
-    seen: Pick<BlockRef, 'number' | 'hash'>,
-  ): (BlockRef & Pick<ParsedBlock, 'transactions'>) | null {
+  /** The newest blocks with logs of a contract that are not settled, the newest first. */
+  unread(chainId: number, contract: Hex): readonly (BlockRef & Pick<ParsedBlock, 'transactions'>)[] {
     const { chainOf, unsettled, blocks } = this.#options;
-    const { slot } = chainOf(chainId);
-    const isToCome = seen.number > (blocks.range(slot)?.head.number ?? -1);
-    if (isToCome || blocks.hashOf(blockId(slot, seen.number)) === seen.hash) return null;
-    const [newest] = unsettled.below(slot, contract, NEWEST);
-    if (newest === undefined) return null;
-    const block = blockOf(newest.id);
-    const transactions = blocks.transactions(block).map(({ transaction }) => transaction);
-    return { ...blocks.reference(block), transactions };
+    const ids = new Set<bigint>();
+    for (const { id } of unsettled.below(chainOf(chainId).slot, contract, NEWEST)) {
+      ids.add(blockOf(id));
+      if (ids.size === MAX_UNREAD) break;
+    }
+    return [...ids].map((id) => ({
+      ...blocks.reference(id),
+      transactions: blocks.transactions(id).map(({ transaction }) => transaction),
+    }));
   }
 
   /** The next transactions of a revision, the newest first, and whole blocks: a block is announced at once. */
@@ -251,6 +245,8 @@ export class Rereading {
 
 /** The announced transactions of one contract whose balances are asked for. */
 const MAX_ANNOUNCED = 100;
+/** The blocks that are looked through for what a contract can be asked about. */
+const MAX_UNREAD = 20;
 
 /** A transaction that is read again, with the effects that it had, those without the logs of the contract, and those that it gets. */
 type Taken = {

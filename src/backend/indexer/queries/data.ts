@@ -36,7 +36,7 @@ export type IndexedDataOptions = {
   readonly nodes: ReadonlyMap<number, StateReader>;
   readonly contracts: Pick<
     KnownContracts,
-    'contract' | 'token' | 'tokens' | 'readings' | 'isOpen' | 'hasUnasked'
+    'contract' | 'token' | 'tokens' | 'readings' | 'isOpen' | 'mayHaveOtherNfts'
   >;
   readonly metadata: Pick<Metadata, 'meet'>;
   /** The tokens whose events do not say what accounts have. */
@@ -254,6 +254,7 @@ export class IndexedData
 
   async #amount(chain: Chain, account: Hex, asset: Hex | null): Promise<Amounts> {
     if (asset === null) return this.#native(chain, account);
+    if (this.#contracts.isOpen(chain.id, asset)) await this.#meet(chain, asset);
     const found = await this.#coins(chain, account, [
       { token: asset, amount: this.#lists.coin(account, chain, asset) },
     ]);

@@ -12,7 +12,7 @@ import type { NodeState } from './state.ts';
 /** The NFTs whose contracts one page asks at most: anyone can log that an account has them. */
 const MAX_ASKED = 500;
 
-const UNASKED = 'contracts were not asked yet whether what they log is an NFT';
+const OTHERS = 'it is not known yet of some contracts whether what they log is an NFT';
 
 const ownerOf = parseFunction('function ownerOf(uint256 tokenId) returns (address)');
 const punkIndexToAddress = parseFunction('function punkIndexToAddress(uint256 punkIndex) returns (address)');
@@ -24,12 +24,12 @@ const punkIndexToAddress = parseFunction('function punkIndexToAddress(uint256 pu
 export class IndexedHoldings {
   readonly #lists: Pick<Lists, 'collectibles'>;
   readonly #state: Pick<NodeState, 'amounts'>;
-  readonly #contracts: Pick<KnownContracts, 'contract' | 'readings' | 'hasUnasked'>;
+  readonly #contracts: Pick<KnownContracts, 'contract' | 'readings' | 'mayHaveOtherNfts'>;
 
   constructor(
     lists: Pick<Lists, 'collectibles'>,
     state: Pick<NodeState, 'amounts'>,
-    contracts: Pick<KnownContracts, 'contract' | 'readings' | 'hasUnasked'>,
+    contracts: Pick<KnownContracts, 'contract' | 'readings' | 'mayHaveOtherNfts'>,
   ) {
     this.#lists = lists;
     this.#state = state;
@@ -54,8 +54,8 @@ export class IndexedHoldings {
     const items: Holding[] = [];
     const failed = new Map<number, FailedChain>();
     for (const { id: chainId } of chains)
-      if (this.#contracts.hasUnasked(chainId))
-        failed.set(chainId, { chainId, reason: UNASKED, isPart: true });
+      if (this.#contracts.mayHaveOtherNfts(chainId))
+        failed.set(chainId, { chainId, reason: OTHERS, isPart: true });
     for (const [at, holding] of logged.entries()) {
       const answer = answers[at];
       if (answer?.status !== 'fulfilled') {

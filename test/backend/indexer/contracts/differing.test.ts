@@ -28,7 +28,11 @@ const OLD_TABLE = `
 /** A token whose contract gives these answers, one after another, and then the last one again. */
 const open = (
   answers: readonly (bigint | Error | null)[],
-  { hash = BLOCK.hash, isOpen = () => false }: { hash?: Hex; isOpen?: () => boolean } = {},
+  {
+    hash = BLOCK.hash,
+    isOpen = () => false,
+    onCall = () => {},
+  }: { hash?: Hex; isOpen?: () => boolean; onCall?: (token: Hex | undefined) => void } = {},
 ) => {
   const database = new DatabaseSync(':memory:', { readBigInts: true });
   database.exec(OLD_TABLE);
@@ -38,7 +42,8 @@ const open = (
   createContracts(database);
   database.exec('UPDATE contracts SET settled = forms');
   const left = [...answers];
-  const calls = () => {
+  const calls = ([asked]: readonly { readonly to: Hex }[]) => {
+    onCall(asked?.to);
     const answer = left.length > 1 ? left.shift() : left[0];
     if (answer instanceof Error) return [Promise.reject(answer)];
     return [Promise.resolve(answer == null ? null : word(answer))];
@@ -99,3 +104,19 @@ test.each([[[true]], [[false, true]]])(
     expect(differing.has(CHAIN, TOKEN)).toBe(true);
   },
 );
+
+test('what is noted later does not hold up whoever waits for what was noted before', async () => {
+  const others = [address('one'), address('other')] as const;
+  const noteOther = (token: Hex) =>
+    differing.note({
+      ...{ chainId: CHAIN, token, call: supplyCall(token), sum: 6n },
+      block: BLOCK,
+      isOverstated: false,
+    });
+  // While one of them is asked, the other one is noted.
+  const { differing, note } = open([5n, 4n], {
+    onCall: (asked) => noteOther(asked === others[0] ? others[1] : others[0]),
+  });
+  await note(6n);
+  await differing.stop();
+});

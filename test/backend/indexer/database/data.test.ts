@@ -49,7 +49,7 @@ const contractsOf = (pending: ReadonlySet<Hex>) => ({
   tokens: () => [],
   readings: (_: number, token: Hex) => byStandard(token),
   isOpen: (_: number, token: Hex) => pending.has(token),
-  hasUnasked: () => pending.size > 0,
+  mayHaveOtherNfts: () => pending.size > 0,
 });
 
 type Options = {
@@ -295,7 +295,7 @@ describe('an index that begins late', () => {
     const failures = async () => (await data.holdings(BOB, ALL, { after: null, limit: 10 })).failed;
     expect(await failures()).toContainEqual({
       chainId: CHAIN.id,
-      reason: 'contracts were not asked yet whether what they log is an NFT',
+      reason: 'it is not known yet of some contracts whether what they log is an NFT',
       isPart: true,
     });
     pending.clear();
