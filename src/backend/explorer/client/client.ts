@@ -30,8 +30,8 @@ type Spent = { readonly requests: number; readonly credits: number };
 
 /** Asks explorers. Every failure is an ExplorerError, or the reason of the lookup's signal. */
 export type ExplorerClient = {
-  /** A lookup whose time begins now. */
-  lookup(client: string, signal?: AbortSignal | null): Lookup;
+  /** A lookup whose time begins now. By default each subject is a client of its own. */
+  lookup(subject: string, signal?: AbortSignal | null, client?: string): Lookup;
   /** The lookup with half of the time that it has left, for a request that another one may take the place of. */
   half(lookup: Lookup): Lookup;
   /**
@@ -161,10 +161,11 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     return body;
   };
 
-  const attempts = async (request: Request, url: URL, client: string, flight: Flight): Promise<unknown> => {
+  const attempts = async (request: Request, url: URL, lookup: Lookup, flight: Flight): Promise<unknown> => {
     const { chain, operation } = request;
     const host = hostOf(request);
-    const turn = { client, chainId: chain.id, credits: operation.credits, ...flight };
+    const { client, subject } = lookup;
+    const turn = { client, subject, chainId: chain.id, credits: operation.credits, ...flight };
     const toError = (fault: Fault) => new ExplorerError(chain.id, fault);
     const attempt = () => host.queue.run(turn, toError, () => exchange(request, host, url, flight.signal));
     try {
@@ -184,7 +185,7 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     return flights.share(
       `${request.chain.id} ${url.href}`,
       lookup,
-      (flight) => attempts(request, url, lookup.client, flight),
+      (flight) => attempts(request, url, lookup, flight),
       () => new ExplorerError(request.chain.id, { kind: 'timeout' }),
     );
   };
@@ -265,7 +266,10 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   };
 
   return {
-    lookup: (client, signal = null) => ({ client, signal, endsAt: clock.now() + timeoutMs }),
+    lookup: (subject, signal = null, client = subject) => ({
+      ...{ client, subject, signal },
+      endsAt: clock.now() + timeoutMs,
+    }),
     half(lookup) {
       const now = clock.now();
       return { ...lookup, endsAt: now + Math.floor(Math.max(0, lookup.endsAt - now) / 2) };
