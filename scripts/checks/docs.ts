@@ -187,6 +187,7 @@ await saveParts('docs/public-chains.md', {
       costOf('… of a token that was not read before', ['token', 'tokenHolders']),
       costOf('a search', ['tokens']),
       costOf('the name of a wallet', ['address']),
+      costOf('a [watched wallet](#live), each time that it is asked for', ACTIVITY),
       ['`--check`', `${TRIED.length}`, `${CHECK_CREDITS}`],
     ],
   ),

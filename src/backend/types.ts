@@ -190,6 +190,21 @@ export type EffectiveTransaction = Pick<
   readonly effects: readonly Effect[];
 };
 
+/** What is known of a transaction of which a source without blocks tells, for one address. */
+export type FoundTransaction = EffectiveTransaction & {
+  /** Null where the address has neither sent nor got it, and only its effects are known. */
+  readonly listed: ListedTransaction | null;
+};
+
+/** What a source without blocks has found of one address in one block. */
+export type Finding = {
+  readonly chain: Chain;
+  readonly address: Hex;
+  /** The number of the block. */
+  readonly number: number;
+  readonly transactions: readonly FoundTransaction[];
+};
+
 export type Block = {
   readonly chain: Chain;
   readonly number: number;

@@ -58,6 +58,7 @@ const named = (id: number, extra: readonly Chain[]): Described =>
 
 const explorersOf = (read: Read): ExplorerConfig | null => {
   const { BLOCKSCOUT, BLOCKSCOUT_API_KEY, BLOCKSCOUT_URL, RECEIPTS, EXTRA_CHAINS } = read;
+  const { BLOCKSCOUT_LIVE, BLOCKSCOUT_LIVE_CREDITS, BLOCKSCOUT_LIVE_CONFIRMATIONS } = read;
   const nodeOf = (id: number) => {
     const receipts = RECEIPTS?.get(id);
     return receipts !== undefined && { receipts };
@@ -65,6 +66,9 @@ const explorersOf = (read: Read): ExplorerConfig | null => {
   return (
     BLOCKSCOUT && {
       apiKey: BLOCKSCOUT_API_KEY,
+      ...(BLOCKSCOUT_LIVE && {
+        live: { confirmations: BLOCKSCOUT_LIVE_CONFIRMATIONS, creditsPerDay: BLOCKSCOUT_LIVE_CREDITS },
+      }),
       chains: BLOCKSCOUT.map(({ id, url }) => ({
         id,
         baseUrl: `${url ?? `${BLOCKSCOUT_URL}/${id}`}/api/v2`,

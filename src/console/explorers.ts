@@ -6,7 +6,7 @@ import { createStore, useStore } from './state.ts';
 
 /** The block explorers that the service has chains' data from, as far as the gateway has listed the chains. */
 
-type Chain = Pick<ChainsQuery['chains'][number], 'chainId' | 'explorer'>;
+type Chain = Pick<ChainsQuery['chains'][number], 'chainId' | 'explorer' | 'supports'>;
 type Explorer = NonNullable<Chain['explorer']>;
 
 const listed = createStore<readonly Chain[]>([]);
@@ -34,10 +34,13 @@ export const useExplorerNames = (chainIds: readonly (number | null)[]): readonly
   return [...new Set(named)];
 };
 
-/** Whether events of any chain may arrive: none do of those of explorers. */
+/** Whether events of any chain may arrive: explorers have them only where their chains say so. */
 export const useDelivers = (): boolean => {
   const chains = useStore(listed);
-  return chains.length === 0 || chains.some(({ explorer }) => explorer === null);
+  return (
+    chains.length === 0 ||
+    chains.some(({ explorer, supports }) => explorer === null || supports?.includes('WEBHOOKS') === true)
+  );
 };
 
 const OF_EVENTS: ReadonlySet<View> = new Set(['live', 'webhooks']);

@@ -42,7 +42,7 @@ const MAX_ADDRESSES = 100_000;
 /**
  * Knows the wallets of which every transaction, or other event, is delivered to this gateway: those of an active webhook of the
  * gateway's key, of that type and with no filter except chains. A page of such a wallet is fresh until a delivery names the
- * wallet.
+ * wallet. Deliveries that the service has to ask for come too late for that.
  *
  * Webhooks that this gateway creates or changes are known from upstream's answers. Others are read from upstream's lists,
  * once deliveries arrive while newest pages are still being fetched. If a newer page shows items that no delivery has
@@ -194,8 +194,8 @@ export class DeliveredAddresses {
   }
 
   #delivers(webhook: Webhook): boolean {
-    const { active, type } = webhook;
-    const isComplete = active && filtersOf(webhook).length === 0;
+    const { active, type, polling } = webhook;
+    const isComplete = active && filtersOf(webhook).length === 0 && polling === null;
     return isComplete && type !== null && this.#lists.types.has(type) && this.#lists.deliversHere(webhook);
   }
 

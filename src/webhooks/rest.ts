@@ -51,6 +51,19 @@ export type Webhook = {
   readonly tokenAddress: string | null;
   /** The filters whose values this gateway does not know. They are null above, but still limit what is delivered. */
   readonly unknownFilters: readonly EnumFilter[];
+  /** How the service finds its events where it has to ask for them; null where it does not say that it has to. */
+  readonly polling: Polling | null;
+};
+
+/** How a service finds the events of chains on which it does not follow each block. */
+export type Polling = {
+  readonly chainIds: readonly number[];
+  /** From one request for an address to the next, at the present number of addresses. */
+  readonly everySeconds: number;
+  /** What that takes of an explorer's credits for each address; null where nobody counts any. */
+  readonly creditsPerDay: number | null;
+  /** The blocks on top of a block before its events are delivered. */
+  readonly confirmations: number;
 };
 
 const ENUM_FILTERS = {
@@ -260,8 +273,24 @@ const readFields = (raw: RawObject): Webhook => {
     chainIds: optional(readChainIds)(raw.chain_ids, 'chain_ids'),
     counterparty: optional(readAddress)(raw.counterparty, 'counterparty'),
     tokenAddress: optional(readAddress)(raw.token_address, 'token_address'),
+    polling: readPolling(raw.polling),
   };
 };
+
+/** Only services of this project say it: what is not as theirs is not said. */
+const readPolling = (raw: unknown): Polling | null => {
+  if (!isObject(raw) || !Array.isArray(raw.chain_ids)) return null;
+  const everySeconds = readCount(raw.every_seconds);
+  const confirmations = readCount(raw.confirmations);
+  if (everySeconds === null || confirmations === null) return null;
+  const chainIds = raw.chain_ids.flatMap((id) => (Number.isSafeInteger(id) && id > 0 ? [Number(id)] : []));
+  return { chainIds, everySeconds, creditsPerDay: readCount(raw.credits_per_day), confirmations };
+};
+
+const MAX_INT = 2 ** 31 - 1;
+
+const readCount = (raw: unknown): number | null =>
+  typeof raw === 'number' && Number.isInteger(raw) && raw >= 0 ? Math.min(MAX_INT, raw) : null;
 
 const readChainIds: Reader<readonly number[]> = (value, field) =>
   readList(value, field).map((id) => readChainId(id, field));

@@ -97,6 +97,7 @@ const EXAMPLES: { readonly [name in VariableName]?: readonly string[] } = {
   BLOCKSCOUT: ['8453,100=http://EXPLORER'],
   BLOCKSCOUT_API_KEY: [SECRET, 'set'],
   BLOCKSCOUT_URL: ['http://HOSTED'],
+  BLOCKSCOUT_LIVE_CREDITS: ['50000'],
   RECEIPTS: [`100=http://user:${SECRET}@RECEIPT/v3/${SECRET}`, '100=http://RECEIPT/(access)'],
   ABI_DIR: ['.'],
   ENS_REGISTRY: [`31337=${REGISTRY}`, `1=${REGISTRY},31337=${REGISTRY}`],

@@ -46,6 +46,15 @@ test('a chain is of the hosted API, below its URL, or of an explorer of its own'
   expect([indexed?.chains, upstream.url, cost.defaultChainCount]).toEqual([[], null, 4]);
 });
 
+test('nothing is asked for of watched addresses unless it is turned on', () => {
+  const live = (env: Record<string, string>) =>
+    readConfig({ BLOCKSCOUT: '100=https://gnosis.example', ...env }).indexed?.explorers?.live;
+  expect(live({})).toBeUndefined();
+  expect(live({ BLOCKSCOUT_LIVE: 'on' })).toEqual({ confirmations: 12, creditsPerDay: 72_000 });
+  const set = { BLOCKSCOUT_LIVE_CONFIRMATIONS: '3', BLOCKSCOUT_LIVE_CREDITS: '500' };
+  expect(live({ BLOCKSCOUT_LIVE: 'on', ...set })).toEqual({ confirmations: 3, creditsPerDay: 500 });
+});
+
 test('it stands beside CHAINS', () => {
   const { indexed, cost } = readConfig({ CHAINS: '31337=http://127.0.0.1:8545', BLOCKSCOUT: '1' });
   expect([indexed?.chains.length, indexed?.explorers?.chains.length, cost.defaultChainCount]).toEqual([
@@ -87,6 +96,11 @@ test.each<[what: string, env: Record<string, string>, problem: RegExp]>([
     'an index for each of many gateways',
     { BLOCKSCOUT: '1', CHAINS: '5=http://127.0.0.1:8545', REDIS_URL: 'redis://HIDDEN' },
     /^REDIS_URL: .*npm run service.* got CHAINS/,
+  ],
+  [
+    'deliveries of each of many gateways',
+    { BLOCKSCOUT: '1', BLOCKSCOUT_LIVE: 'on', REDIS_URL: 'redis://HIDDEN' },
+    /^REDIS_URL: .*npm run service.* got BLOCKSCOUT_LIVE/,
   ],
   [
     'keys of clients, when none can know the key',

@@ -24,6 +24,7 @@ const webhook = (webhookId: string, changes: Partial<Webhook> = {}): Webhook => 
   activityType: null,
   assetType: null,
   tokenAddress: null,
+  polling: null,
   ...changes,
 });
 

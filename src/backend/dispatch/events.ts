@@ -11,7 +11,19 @@ import {
 import { outcomeOf, quantity } from '../endpoints/outcome.ts';
 import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { ChainReader } from '../source.ts';
-import type { BalanceChange, Block, Chain, Hex, Transaction, Transfer } from '../types.ts';
+import type {
+  BalanceChange,
+  Block,
+  Call,
+  Chain,
+  EffectiveTransaction,
+  Finding,
+  FoundTransaction,
+  Hex,
+  ListedTransaction,
+  Transaction,
+  Transfer,
+} from '../types.ts';
 import { Bodies, type WrittenItem, writeItem } from './bodies.ts';
 import type { Delivery, Store } from './store.ts';
 import { delivers, type Filters, NO_FILTERS, type Side, type Webhook } from './webhook.ts';
@@ -44,16 +56,26 @@ type BalanceEvent = EventBase & { readonly type: 'balances' };
 /** An event of one address in one transaction, for one type of webhook. */
 type OnchainEvent = TransactionEvent | ActivityEvent | BalanceEvent;
 
+/** A transaction as events are made from it: of a block, or as far as it is known. */
+type AnyTransaction = Transaction | FoundTransaction;
+
+const listedIn = (transaction: AnyTransaction): ListedTransaction | null =>
+  'listed' in transaction ? transaction.listed : transaction;
+
 /** The contract that a transaction calls, as an asset; empty for a plain payment or a creation. */
-const calledAssets = (reader: ChainReader, { chain, to, data }: Transaction): readonly EventAsset[] =>
+const calledAssets = (reader: ChainReader, { chain, to, data }: Call): readonly EventAsset[] =>
   to === null || data === '0x' ? [] : [{ type: reader.token(chain.id, to)?.standard ?? null, token: to }];
 
 /**
  * All assets of a transaction: the native asset that it pays, the contract that it calls, and the assets that it moves
  * or approves.
  */
-const assetsOf = (data: ChainReader, transaction: Transaction): readonly EventAsset[] => {
-  const moved = transaction.effects
+const assetsOf = (
+  data: ChainReader,
+  transaction: ListedTransaction,
+  { effects }: AnyTransaction,
+): readonly EventAsset[] => {
+  const moved = effects
     .filter((effect) => effect.kind !== 'swap')
     .map(({ asset, token }) => ({ type: asset, token }));
   return [...(transaction.value > 0n ? [NATIVE] : []), ...calledAssets(data, transaction), ...moved];
@@ -61,7 +83,7 @@ const assetsOf = (data: ChainReader, transaction: Transaction): readonly EventAs
 
 const transactionItem = (
   data: ChainReader,
-  transaction: Transaction,
+  transaction: ListedTransaction,
   address: Hex,
   side: 'Sender' | 'Receiver',
 ) => ({
@@ -78,7 +100,7 @@ const transactionItem = (
   gas_price: quantity(transaction.gasPrice),
   hash: transaction.hash,
   index: transaction.index,
-  logs: transaction.logs.map((log) => ({
+  logs: transaction.logs?.map((log) => ({
     address: log.address,
     data: log.data,
     topics: log.topics,
@@ -91,9 +113,11 @@ const transactionItem = (
 });
 
 /** The transaction events of its sender and its recipient, also when it failed. Recipients of its tokens have none. */
-function* transactionEvents(data: ChainReader, transaction: Transaction): Generator<TransactionEvent> {
+function* transactionEvents(data: ChainReader, known: AnyTransaction): Generator<TransactionEvent> {
+  const transaction = listedIn(known);
+  if (transaction === null) return;
   const { from, to } = transaction;
-  const assets = assetsOf(data, transaction);
+  const assets = assetsOf(data, transaction, known);
   yield {
     type: 'transactions',
     address: from,
@@ -140,7 +164,7 @@ const changesOf = ({ asset, from, to, value, balances }: Transfer): readonly Cha
  */
 const balanceItem = (
   data: ChainReader,
-  { chain, hash, blockTime }: Transaction,
+  { chain, hash, blockTime }: EffectiveTransaction,
   { token, asset: type, tokenId }: Transfer,
   { address, counterparty, before, after, delta }: Change,
   isCurrent: boolean,
@@ -178,7 +202,7 @@ const balanceItem = (
 /** The balance changes of the sides of each transfer. A transfer to oneself, or of 0, changes no balance. */
 function* balanceEvents(
   data: ChainReader,
-  transaction: Transaction,
+  transaction: EffectiveTransaction,
   isCurrent: boolean,
 ): Generator<BalanceEvent> {
   for (const effect of transaction.effects) {
@@ -195,7 +219,11 @@ function* balanceEvents(
   }
 }
 
-function* eventsOf(data: ChainReader, transaction: Transaction, isCurrent: boolean): Generator<OnchainEvent> {
+function* eventsOf(
+  data: ChainReader,
+  transaction: AnyTransaction,
+  isCurrent: boolean,
+): Generator<OnchainEvent> {
   yield* transactionEvents(data, transaction);
   const view = { as: 'delivery', time: transaction.blockTime } as const;
   for (const activity of activitiesOf(data, transaction, view))
@@ -210,7 +238,7 @@ function* eventsOf(data: ChainReader, transaction: Transaction, isCurrent: boole
 
 /** An event of a transaction, as listeners hear of it. `was` is the same event as it was delivered before; null for a new one. */
 type Told = {
-  readonly transaction: Transaction;
+  readonly transaction: AnyTransaction;
   readonly event: OnchainEvent;
   readonly was: OnchainEvent | null;
 };
@@ -218,7 +246,7 @@ type Told = {
 /** The events of a block. `before` has its transactions as they were when listeners first heard of the block. */
 function* newsOf(
   data: ChainReader,
-  { transactions }: Block,
+  transactions: readonly AnyTransaction[],
   before: readonly Transaction[] | null,
   isCurrent: boolean,
 ): Generator<Told> {
@@ -244,20 +272,42 @@ const isNews = (webhook: Webhook, chainId: number, { event, was }: Told): boolea
  * block that has a name. `isCurrent` is false where newer blocks of the chain have been delivered.
  */
 export function* deliveriesOf(
-  block: Block,
+  { chain, number, hash, transactions }: Block,
   data: ChainReader,
   store: Pick<Store, 'subscribers'>,
   before: readonly Transaction[] | null = null,
   part = 'traces',
   isCurrent = true,
 ): Generator<Delivery> {
-  const { chain, number, hash } = block;
   const occasion = before === null ? hash : `${hash} ${part}`;
+  const news = newsOf(data, transactions, before, isCurrent);
+  yield* deliveriesOfNews(news, { chain, number, occasion }, store);
+}
+
+/** The deliveries of what was found of one address. */
+export function* deliveriesOfFinding(
+  { chain, number, address, transactions }: Finding,
+  data: ChainReader,
+  store: Pick<Store, 'subscribers'>,
+): Generator<Delivery> {
+  const subscribers = (each: Hex) => (each === address ? store.subscribers(each) : []);
+  const news = newsOf(data, transactions, null, true);
+  yield* deliveriesOfNews(news, { chain, number, occasion: `${number} ${address}` }, { subscribers });
+}
+
+/** Where news are from. `occasion` names the block, or the part of it. */
+type Origin = { readonly chain: Chain; readonly number: number; readonly occasion: string };
+
+function* deliveriesOfNews(
+  news: Iterable<Told>,
+  { chain, number, occasion }: Origin,
+  store: Pick<Store, 'subscribers'>,
+): Generator<Delivery> {
   const bodies = new Map<Webhook, Bodies>();
   const deliver = ({ id, type }: Webhook, body: string): Delivery => ({
     ...{ webhookId: id, type, chainId: chain.id, blockNumber: number, body },
   });
-  for (const told of newsOf(data, block, before, isCurrent)) {
+  for (const told of news) {
     let item: WrittenItem | null = null;
     for (const webhook of store.subscribers(told.event.address)) {
       if (!isNews(webhook, chain.id, told)) continue;

@@ -1,9 +1,9 @@
 import { json, type Route, type ServiceRequest, type ServiceResponse, text } from '../http/http.ts';
 import type { ChainReader } from '../source.ts';
-import type { Block, Chain, Hex, Transaction } from '../types.ts';
+import type { Block, Chain, Finding, Hex, Transaction } from '../types.ts';
 import type { ProbePauses } from './destinations.ts';
 import { createDispatcher, type DeliveryEnd, type RetrySchedule } from './dispatcher.ts';
-import { deliveriesOf, testDelivery } from './events.ts';
+import { deliveriesOf, deliveriesOfFinding, testDelivery } from './events.ts';
 import type { Log } from './log.ts';
 import {
   checkChains,
@@ -50,6 +50,8 @@ export type WebhooksOptions = {
   /** Called when an attempt at a delivery ends, and when a delivery is dropped before any attempt. */
   readonly onDeliveryEnd?: ((end: DeliveryEnd) => void) | undefined;
   readonly log?: Log | undefined;
+  /** What the resource of a webhook says of how its events are found; null for nothing. Default: nothing. */
+  readonly pollingOf?: ((webhook: Webhook) => object | null) | undefined;
   /** Whether deliveries are sent only from `start` on. Default: they are sent at once. */
   readonly isPaused?: boolean | undefined;
 };
@@ -63,6 +65,8 @@ export type Webhooks = {
    * transactions as they were told `before`, only what has been added to them is queued.
    */
   handleBlock(block: Block, before?: readonly Transaction[], part?: string): void;
+  /** Queues the events of one address, as `handleBlock` those of a block. Its other addresses have findings of their own. */
+  handleFinding(finding: Finding): void;
   /** Begins to send, where that did not begin at once. */
   start(): void;
   /** Drops the pending deliveries of a chain's blocks from this number on, which have been unwound. */
@@ -109,6 +113,10 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     route: createRoutes({
       store,
       chains: data.chains,
+      shown: (webhook) => {
+        const polling = options.pollingOf?.(webhook) ?? null;
+        return { ...resource(webhook), ...(polling && { polling }) };
+      },
       abortDeliveries: dispatcher.abort,
       sendTestEvent: (webhook, address) => dispatcher.deliver(testDelivery(webhook, address, data, now())),
     }),
@@ -119,6 +127,9 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
       const isCurrent = newest.get(chain.id) === number;
       for (const delivery of deliveriesOf(block, data, store, before, part, isCurrent))
         dispatcher.deliver(delivery);
+    },
+    handleFinding(finding) {
+      for (const delivery of deliveriesOfFinding(finding, data, store)) dispatcher.deliver(delivery);
     },
     start: dispatcher.start,
     dropBlocks: store.deliveries.dropBlocks,
@@ -146,24 +157,26 @@ type Methods = Readonly<Record<string, Handler>>;
 type RouteParts = {
   readonly store: Store;
   readonly chains: readonly Chain[];
+  /** The webhook as the API returns it. */
+  readonly shown: (webhook: Webhook) => object;
   /** Called after a webhook was paused or deleted, to abort its deliveries in flight. */
   readonly abortDeliveries: (id: string) => void;
   /** Sends a test event to a webhook's url. Returns before it is delivered. */
   readonly sendTestEvent: (webhook: Webhook, address: Hex) => void;
 };
 
-const collection = ({ store, chains }: RouteParts): Methods => ({
+const collection = ({ store, chains, shown }: RouteParts): Methods => ({
   GET({ query }) {
     const limit = readLimit(query);
     const found = store.page(readOffset(query, 'webhooks'), limit + 1);
     const { page, ...next } = withNext(found, limit, ({ position }) => writeOffset('webhooks', position));
-    return json(200, { webhooks: page.map(({ item }) => resource(item)), ...next });
+    return json(200, { webhooks: page.map(({ item }) => shown(item)), ...next });
   },
   POST({ body }) {
     const creation = readCreation(parseBody(body));
     checkFiltersFit(creation.type, creation.settings);
     checkChains(chains, creation.settings);
-    return json(200, resource(store.create(creation)));
+    return json(200, shown(store.create(creation)));
   },
 });
 
@@ -173,8 +186,8 @@ const findOrThrow = (store: Store, id: string): Webhook => {
   return webhook;
 };
 
-const single = ({ store, chains, abortDeliveries }: RouteParts): Methods => ({
-  GET: (_, id) => json(200, resource(findOrThrow(store, id))),
+const single = ({ store, chains, shown, abortDeliveries }: RouteParts): Methods => ({
+  GET: (_, id) => json(200, shown(findOrThrow(store, id))),
   PATCH({ body }, id) {
     const change = readUpdate(parseBody(body));
     checkFiltersFit(findOrThrow(store, id).type, change);
@@ -182,7 +195,7 @@ const single = ({ store, chains, abortDeliveries }: RouteParts): Methods => ({
     store.update(id, change);
     const webhook = findOrThrow(store, id);
     if (!delivers(webhook)) abortDeliveries(id);
-    return json(200, resource(webhook));
+    return json(200, shown(webhook));
   },
   DELETE(_, id) {
     findOrThrow(store, id);

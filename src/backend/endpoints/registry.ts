@@ -64,6 +64,7 @@ const supportedChains: Lookup = {
       ...Object.fromEntries(
         CHAIN_LOOKUPS.map((lookup) => [lookup, { supported: !chain.unsupported.includes(lookup) }]),
       ),
+      webhooks: { supported: chain.webhooks },
       ...lateHolders(data, chain),
       ...indexOf(statuses.get(chain.id)),
     }));

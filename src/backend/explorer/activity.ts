@@ -12,7 +12,7 @@ import type { ExplorerTransaction, ExplorerTransfer } from './client/rows.ts';
 import { decodedIn } from './decoded.ts';
 import { type Explorer, Unanswered, unexpected } from './explorer.ts';
 import { hasSucceeded } from './transactions.ts';
-import { routeIn, type WalletTransactions, wordsOf } from './wallet-transactions.ts';
+import { routeIn, type WalletTransaction, type WalletTransactions, wordsOf } from './wallet-transactions.ts';
 
 /** The pages of each list that are read until a block is whole. */
 const MAX_PAGES = 5;
@@ -25,9 +25,17 @@ const ALONE = 'alone';
 type Known = {
   readonly hash: Hex;
   readonly block: number;
-  readonly row: ExplorerTransaction | null;
+  readonly row: WalletTransaction | null;
   /** In the order of their logs. */
   readonly transfers: readonly ExplorerTransfer[];
+};
+
+/** What a transaction did, and its own row where the explorer lists it for the wallet. */
+type ListedEffects = Listed<EffectiveTransaction> & Pick<Known, 'row'>;
+
+type EffectsPart = Part<ListedEffects> & {
+  /** Whether transfers are missing, and what is known by them alone. */
+  readonly lacksTransfers: boolean;
 };
 
 /** How far a list has been read. */
@@ -50,12 +58,12 @@ export const effectsOf = async (
   wallet: Hex,
   start: PageStart | null,
   filter: ActivityFilter,
-): Promise<Part<Listed<EffectiveTransaction>>> => {
-  const lookup = explorer.lookup(wallet);
+  lookup = explorer.lookup(wallet),
+): Promise<EffectsPart> => {
   const cursor = cursorOf(start);
   const nfts = nftMoves(filter);
   let route = routeIn(start);
-  const transactions = readingOf<ExplorerTransaction>(
+  const transactions = readingOf<WalletTransaction>(
     nfts === null
       ? async (at) => {
           const page = await ofWallets.page(wallet, at, lookup, { route });
@@ -98,6 +106,7 @@ export const effectsOf = async (
     items,
     next: floor < 0 ? null : [floor + 1, 0, ...words],
     isEnough: true,
+    lacksTransfers: missing !== null,
     failed: missingOf(explorer, items, missing, start === null),
   };
 };
@@ -202,7 +211,7 @@ const floorOf = (...readings: readonly { readonly open: number }[]): number =>
   Math.max(...readings.map(({ open }) => open));
 
 const hasAny = (
-  transactions: Reading<ExplorerTransaction>,
+  transactions: Reading<WalletTransaction>,
   transfers: Reading<ExplorerTransfer>,
   isWhole: (row: { readonly block_number: number }) => boolean,
 ): boolean => transactions.rows.some(isWhole) || transfers.rows.some(isWhole);
@@ -211,11 +220,11 @@ const hasAny = (
 const listed = (
   explorer: Explorer,
   wallet: Hex,
-  [rows, transfers]: readonly [readonly ExplorerTransaction[], readonly ExplorerTransfer[]],
-): readonly Listed<EffectiveTransaction>[] => {
+  [rows, transfers]: readonly [readonly WalletTransaction[], readonly ExplorerTransfer[]],
+): readonly ListedEffects[] => {
   const byHash = new Map<
     Hex,
-    { row: ExplorerTransaction | null; transfers: ExplorerTransfer[]; block: number }
+    { row: WalletTransaction | null; transfers: ExplorerTransfer[]; block: number }
   >();
   for (const row of rows) byHash.set(row.hash, { row, transfers: [], block: row.block_number });
   // Pages may repeat what the one before ended with.
@@ -238,7 +247,7 @@ const listed = (
   return blocks.flatMap(([block, known]) =>
     inOrder(known).map((each, at, { length }) => {
       const transaction = effective(explorer, wallet, each);
-      return { transaction, place: [block, length - 1 - at] };
+      return { transaction, place: [block, length - 1 - at], row: each.row };
     }),
   );
 };

@@ -1,13 +1,16 @@
 import { askingClient } from '../asking-client.ts';
 import { Refused } from '../http/query.ts';
 import type { Chain } from '../types.ts';
-import type { ExplorerChain, Lookup } from './client/chain.ts';
+import type { Background, ExplorerChain, Lookup } from './client/chain.ts';
 import type { ExplorerClient } from './client/client.ts';
 import { ExplorerError, type Fault } from './client/errors.ts';
 import type { ItemOperation, ListOperation } from './client/operations.ts';
 import type { Cursor } from './client/order.ts';
 import type { Page } from './client/paging.ts';
 import { Known } from './known.ts';
+
+/** The account of all chains of the hosted API. */
+export const HOSTED = 'hosted';
 
 /** Seconds until an explorer is asked again that failed: what it is told to wait for, it keeps itself. */
 const RETRY_AFTER = 10;
@@ -25,6 +28,11 @@ export class Explorer {
   readonly #client: ExplorerClient;
   readonly #asked: ExplorerChain;
 
+  /** Which limits of requests it shares: those of one key, or of one host. */
+  get account(): string {
+    return this.#asked.isHosted ? HOSTED : new URL(this.#asked.baseUrl).host;
+  }
+
   constructor(client: ExplorerClient, asked: ExplorerChain, chain: Chain) {
     this.#client = client;
     this.#asked = asked;
@@ -38,8 +46,9 @@ export class Explorer {
   }
 
   /** One lookup, whose requests share its time. Explorers are asked for one client after another in turns, where any is named. */
-  lookup(subject: string): Lookup {
-    return this.#client.lookup(subject, null, askingClient() ?? subject);
+  lookup(subject: string, background?: Background, signal: AbortSignal | null = null): Lookup {
+    const client = askingClient() ?? subject;
+    return this.#client.lookup(subject, signal, { client, ...(background && { background }) });
   }
 
   /** A lookup for a request that another one may take the place of: it has half of the time. */

@@ -2,6 +2,9 @@ import { nextMidnight } from './client/answers.ts';
 import type { ExplorerClient } from './client/client.ts';
 import { type Fault, faultOf } from './client/errors.ts';
 import { type ExplorerConfig, missingKey } from './config.ts';
+import { HOSTED } from './explorer.ts';
+import type { LiveFigures } from './live/account.ts';
+import type { Live } from './live/live.ts';
 
 /** What an explorer's client says of itself to its operator. Counts are those since it was started. */
 export type ExplorerFigures = {
@@ -28,12 +31,15 @@ export type ExplorerFigures = {
     /** By the table of the documentation. */
     readonly credits: number;
   }[];
+  /** Of the addresses that are watched on its chains; null where none can be. */
+  readonly live: LiveFigures | null;
 };
 
 /** The figures of each explorer that was asked so far. */
 export const figuresOf = (
   config: ExplorerConfig,
   client: ExplorerClient,
+  live: Live | null,
   now = Date.now(),
 ): readonly ExplorerFigures[] =>
   client.state().map(({ host, waiting, running, perSecond, creditsLeft, pause, spent, ...state }) => {
@@ -41,10 +47,12 @@ export const figuresOf = (
     const [name, style] = host.split(' ');
     const first = config.chains.find(({ baseUrl }) => new URL(baseUrl).host === name);
     const isHosted = first?.isHosted ?? false;
+    const explorer = [isHosted ? HOSTED : String(first?.id ?? 'unknown'), style].filter(Boolean).join(' ');
     const subject = isHosted ? 'The hosted API' : `The explorer of chain ${first?.id ?? 'unknown'}`;
     const missing = isHosted && !state.hasAnswered ? missingKey(config) : null;
     return {
-      explorer: [isHosted ? 'hosted' : String(first?.id ?? 'unknown'), style].filter(Boolean).join(' '),
+      explorer,
+      live: live?.figuresOf(explorer) ?? null,
       requests: { waiting, underWay: running },
       perSecond,
       credits: isHosted ? { left: creditsLeft, resetAt: nextMidnight(now) } : null,
@@ -56,14 +64,19 @@ export const figuresOf = (
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
+const creditsShown = ({ left, resetAt }: NonNullable<ExplorerFigures['credits']>) => ({
+  ...{ left, resetAt: isoTime(resetAt) },
+});
+
 /** The figures of an explorer as `/health` says them. */
 export type ExplorerHealth = ReturnType<typeof healthOfExplorer>;
 
 export const healthOfExplorer = (figures: ExplorerFigures) => {
-  const { credits, pause, problem, operations, ...rest } = figures;
+  const { credits, pause, problem, operations, live, ...rest } = figures;
   return {
     ...rest,
-    ...(credits !== null && { credits: { left: credits.left, resetAt: isoTime(credits.resetAt) } }),
+    ...(live !== null && { live: { ...live, ...(live.credits && { credits: creditsShown(live.credits) }) } }),
+    ...(credits !== null && { credits: creditsShown(credits) }),
     ...(pause !== null && { pause: { reason: pause.reason, until: isoTime(pause.until) } }),
     ...(problem !== null && { problem }),
     operations: credits === null ? operations.map(({ credits: _, ...each }) => each) : operations,

@@ -11,7 +11,7 @@ import { ExplorerError, type Fault, OF_KEY } from './client/errors.ts';
 import { OPERATIONS } from './client/operations.ts';
 import { collectionOf, holdingsOf } from './collectibles.ts';
 import { type ExplorerChainConfig, type ExplorerConfig, missingKey } from './config.ts';
-import { Explorer } from './explorer.ts';
+import { Explorer, HOSTED } from './explorer.ts';
 import { pagesOf } from './pages.ts';
 import { openReceipts, type Receipts } from './receipts.ts';
 import { holdersOf, searchTokens, supplyOf } from './tokens.ts';
@@ -28,30 +28,51 @@ const TIMEOUT_MS = 7_500;
 export const openClient = (options: Partial<ExplorerClientOptions> = {}): ExplorerClient =>
   createExplorerClient({ userAgent: 'evm-graphql-gateway', timeoutMs: TIMEOUT_MS, ...options });
 
-/** One source for each chain, so that none waits for another one's explorer. They have no blocks, and so no webhooks. */
-export const createExplorerSources = (
-  { chains, apiKey }: ExplorerConfig,
+/** The explorer of a chain, and how its transactions are read: lookups and watched addresses share it. */
+export type OpenExplorer = {
+  readonly explorer: Explorer;
+  readonly ofWallets: WalletTransactions;
+  readonly transactions: ExplorerTransactions;
+  readonly receipts: Receipts | null;
+};
+
+/** That of each chain. */
+export const openExplorers = (
+  { chains, apiKey, live = null }: ExplorerConfig,
   client: ExplorerClient,
   log: Log,
+): readonly OpenExplorer[] =>
+  chains.map((chain) => {
+    const described = { ...explorerChain(chain), webhooks: live !== null };
+    const explorer = new Explorer(client, askedAs(chain, apiKey), described);
+    const receipts = chain.receipts === undefined ? null : openReceipts(chain.id, chain.receipts, log);
+    const ofWallets = new WalletTransactions(explorer);
+    const transactions = new ExplorerTransactions(explorer, ofWallets, receipts);
+    return { explorer, ofWallets, transactions, receipts };
+  });
+
+/** One source for each chain, so that none waits for another one's explorer. They have no blocks: see `createLive`. */
+export const createExplorerSources = (
+  config: ExplorerConfig,
+  opened: readonly OpenExplorer[],
+  log: Log,
 ): readonly Source[] => {
-  const missing = missingKey({ chains, apiKey });
+  const missing = missingKey(config);
   /** What all chains of the hosted API share is said once. */
   const said = new Set<Fault['kind']>();
   if (missing !== null) {
     said.add('noKey');
     log('the hosted API has no key', { problem: missing });
   }
-  return chains.map((chain) => {
-    const explorer = new Explorer(client, askedAs(chain, apiKey), explorerChain(chain));
-    const receipts = chain.receipts === undefined ? null : openReceipts(chain.id, chain.receipts, log);
-    return sourceOf(explorer, receipts, (problem) => {
+  return opened.map((each) =>
+    sourceOf(each, (problem) => {
       const fault = problem instanceof ExplorerError ? problem.fault.kind : null;
-      const isShared = fault !== null && chain.isHosted && OF_KEY.has(fault);
+      const isShared = fault !== null && each.explorer.account === HOSTED && OF_KEY.has(fault);
       if (isShared && said.has(fault)) return;
       if (isShared) said.add(fault);
-      log('an explorer does not answer', { chain: chain.id, problem: messageOf(problem) });
-    });
-  });
+      log('an explorer does not answer', { chain: each.explorer.chain.id, problem: messageOf(problem) });
+    }),
+  );
 };
 
 /** A chain as the client asks its explorer. The key goes to the hosted API alone. */
@@ -63,21 +84,17 @@ export const askedAs = (
   headers: isHosted && apiKey !== null ? { authorization: `Bearer ${apiKey}` } : {},
 });
 
-const explorerChain = (chain: ExplorerChainConfig): Chain => ({
+const explorerChain = (chain: ExplorerChainConfig): Omit<Chain, 'webhooks'> => ({
   ...describedChain(chain),
   explorer: { name: 'Blockscout', url: pagesOf(chain) },
-  webhooks: false,
   unsupported: ['approvals', 'defi_positions'],
 });
 
 const sourceOf = (
-  explorer: Explorer,
-  receipts: Receipts | null,
+  { explorer, ofWallets, transactions, receipts }: OpenExplorer,
   onProblem: (problem: unknown) => void,
 ): Source => {
   const { chain, known } = explorer;
-  const ofWallets = new WalletTransactions(explorer);
-  const transactions = new ExplorerTransactions(explorer, ofWallets, receipts);
   const balances = new ExplorerBalances(explorer);
   /** Nothing of other chains: a request may name none that there is. */
   const listed = <Item>(

@@ -105,10 +105,19 @@ export class ExplorerTransactions {
     const lookup = this.#explorer.lookup(hash);
     const row = await this.#explorer.one(OPERATIONS.transaction, { hash }, lookup);
     if (row === null) return null;
-    const transaction = this.#transaction({ ...row, blockHash: null });
+    return this.ofRow({ ...row, blockHash: null }, details, lookup);
+  }
+
+  /** The transaction of a row of the list. */
+  async ofRow(
+    row: WalletTransaction,
+    details: ReadonlySet<Detail>,
+    lookup: Lookup,
+  ): Promise<ListedTransaction> {
+    const transaction = this.#transaction(row);
     const receipts = await this.#receiptsOf([transaction], details);
-    const [found = null] = await this.#detailed([transaction], receipts, details, lookup);
-    return found;
+    const [detailed = transaction] = await this.#detailed([transaction], receipts, details, lookup);
+    return detailed;
   }
 
   /** @throws Refused for a transaction that is not known to have failed. */

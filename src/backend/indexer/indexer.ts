@@ -2,18 +2,20 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { createMemoryStore } from '../dispatch/memory-store.ts';
+import type { Store } from '../dispatch/store.ts';
 import { delivers } from '../dispatch/webhook.ts';
 import type { RecordStore } from '../explorer/client/shared-limits.ts';
 import type { ExplorerConfig } from '../explorer/config.ts';
-import { type ExplorerFigures, figuresOf, healthOfExplorer } from '../explorer/figures.ts';
-import { createExplorerSources, openClient } from '../explorer/source.ts';
+import { figuresOf, healthOfExplorer } from '../explorer/figures.ts';
+import { createLive } from '../explorer/live/live.ts';
+import { createExplorerSources, openClient, openExplorers } from '../explorer/source.ts';
 import { type Operation, text } from '../http/http.ts';
 import { healthOf, startService } from '../server.ts';
-import type { Source } from '../source.ts';
 import { joinSources } from '../sources.ts';
 import type { Hex } from '../types.ts';
 import type { ServiceConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
+import { createLiveProgress } from './database/live-progress.ts';
 import { createWebhookStore } from './database/webhook-store.ts';
 import type { IndexFigures } from './figures.ts';
 import type { Log } from './follower/problems.ts';
@@ -49,16 +51,20 @@ type Expose = (figures: IndexFigures) => Promise<{ readonly type: string; readon
 export const startIndexed = async ({ log, expose, records, ...config }: Options): Promise<IndexedService> => {
   const opened = new AsyncDisposableStack();
   try {
-    const index = config.chains.length === 0 ? null : await openIndex(config, log, opened);
-    const store = index?.store ?? createMemoryStore(Date.now);
-    const explorers = config.explorers ? openExplorers(config.explorers, log, opened, records) : null;
-    const source = joinSources([...(index === null ? [] : [index.source]), ...(explorers?.sources ?? [])], {
-      log,
-    });
+    const isStored = config.chains.length > 0 || Boolean(config.explorers?.live);
+    const database = isStored ? openAlone(config.directory) : null;
+    opened.defer(() => database?.close());
+    const store = database === null ? createMemoryStore(Date.now) : createWebhookStore(database, Date.now);
+    const index =
+      database === null || config.chains.length === 0 ? null : await openIndex(config, database, store, log);
+    const explorers = config.explorers
+      ? startExplorers(config.explorers, { database, store, log, opened, records })
+      : null;
+    const source = joinSources([...(index === null ? [] : [index]), ...(explorers?.sources ?? [])], { log });
     const ended = { accepted: 0, retried: 0, abandoned: 0, dropped: 0 };
     const healthOfExplorers = explorers && (() => explorers.figures().map(healthOfExplorer));
     const figures = (): IndexFigures => {
-      const chains = index?.source.chainFigures() ?? [];
+      const chains = index?.chainFigures() ?? [];
       const deliveries = { ...store.deliveries.pending(), ended };
       return {
         health: healthOf(chains, healthOfExplorers?.()),
@@ -78,6 +84,7 @@ export const startIndexed = async ({ log, expose, records, ...config }: Options)
         isPaused: true,
         signatureSecret: config.signatureSecret ?? undefined,
         explorers: healthOfExplorers ?? undefined,
+        pollingOf: explorers?.live?.pollingOf,
         noWebhooks: config.isOneOfSeveral === true ? NO_WEBHOOKS : null,
         onDeliveryEnd(end) {
           ended[end] += 1;
@@ -90,11 +97,13 @@ export const startIndexed = async ({ log, expose, records, ...config }: Options)
     opened.defer(() => service.stop());
     // Stop following blocks first, then answering and delivering.
     opened.defer(() => source.stop());
+    opened.defer(() => explorers?.live?.stop());
     return {
       url: service.url,
       follow() {
         service.webhooks.start();
         void source.start();
+        explorers?.live?.start(service.webhooks.handleFinding);
       },
       figures,
       stop: () => opened.disposeAsync(),
@@ -108,27 +117,34 @@ export const startIndexed = async ({ log, expose, records, ...config }: Options)
 const NO_WEBHOOKS =
   'Webhooks need one service for all gateways: with REDIS_URL beside BLOCKSCOUT each gateway has its own. Start one with `npm run service`, and set UPSTREAM_URL.';
 
-/** Opens the index of chains, with the webhooks that are stored beside it. */
-const openIndex = async (config: ServiceConfig, log: Log, opened: AsyncDisposableStack) => {
-  const database = openAlone(config.directory);
-  opened.defer(() => database.close());
-  const store = createWebhookStore(database, Date.now);
+/** Opens the index of chains, beside which webhooks are stored. */
+const openIndex = (config: ServiceConfig, database: DatabaseSync, store: Store, log: Log) => {
   const watches = (account: Hex): boolean =>
     [...store.subscribers(account)].some((webhook) => webhook.type === 'balances' && delivers(webhook));
-  return { store, source: await createIndexedSource({ ...config, database, watches, log }) };
+  return createIndexedSource({ ...config, database, watches, log });
 };
 
-const openExplorers = (
-  config: ExplorerConfig,
-  log: Log,
-  opened: AsyncDisposableStack,
-  records: RecordStore | undefined,
-): { readonly sources: readonly Source[]; readonly figures: () => readonly ExplorerFigures[] } => {
+type ExplorerParts = {
+  /** Null where nothing is stored. */
+  readonly database: DatabaseSync | null;
+  readonly store: Store;
+  readonly log: Log;
+  readonly opened: AsyncDisposableStack;
+  readonly records: RecordStore | undefined;
+};
+
+const startExplorers = (config: ExplorerConfig, { database, store, log, opened, records }: ExplorerParts) => {
   const client = openClient(records && { records });
   opened.defer(() => client.close());
+  const explorers = openExplorers(config, client, log);
+  const live =
+    !config.live || database === null
+      ? null
+      : createLive({ explorers, config: config.live, store, progress: createLiveProgress(database), log });
   return {
-    sources: createExplorerSources(config, client, log),
-    figures: () => figuresOf(config, client),
+    live,
+    sources: createExplorerSources(config, explorers, log),
+    figures: () => figuresOf(config, client, live),
   };
 };
 

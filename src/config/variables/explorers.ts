@@ -1,8 +1,10 @@
 import { explorerChains, explorerUrl, nodesOfChains } from '../chains.ts';
-import { apiKey } from '../kinds.ts';
+import { apiKey, integer, onOff } from '../kinds.ts';
 import { onlyWith, variable } from '../variable.ts';
 
 const unused = onlyWith('BLOCKSCOUT');
+const unusedLive: ReturnType<typeof onlyWith> = (env) =>
+  unused(env) ?? (env.BLOCKSCOUT_LIVE === 'on' ? null : 'not used without BLOCKSCOUT_LIVE=on');
 
 /** Chains that explorers answer for: of the gateway that embeds the service, and of the service that runs alone. */
 export const EXPLORERS = {
@@ -22,6 +24,24 @@ export const EXPLORERS = {
     'https://api.blockscout.com',
     'Base URL of the hosted API. Chain 1 is below it at `/1/api/v2`.',
     { unused },
+  ),
+  BLOCKSCOUT_LIVE: variable(
+    onOff,
+    false,
+    '`on` [delivers](public-chains.md#live) what happens at watched addresses of these chains, which explorers are asked for again and again.',
+    { unused },
+  ),
+  BLOCKSCOUT_LIVE_CREDITS: variable(
+    integer(100, 1_000_000_000),
+    72_000,
+    'Credits of the hosted API that BLOCKSCOUT_LIVE may take in a day of UTC. The more addresses are watched on its chains, the less often each is asked for.',
+    { unused: unusedLive },
+  ),
+  BLOCKSCOUT_LIVE_CONFIRMATIONS: variable(
+    integer(0, 100_000),
+    12,
+    'Blocks on top of a block before BLOCKSCOUT_LIVE delivers what happened in it. A reorg that is deeper is not told of.',
+    { unused: unusedLive },
   ),
   RECEIPTS: variable(
     nodesOfChains,

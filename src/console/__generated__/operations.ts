@@ -167,7 +167,9 @@ export type Lookup =
   /** `Query.transaction`. Hosted services do not offer it. */
   | 'TRANSACTION'
   /** `Wallet.transactions`. */
-  | 'TRANSACTIONS';
+  | 'TRANSACTIONS'
+  /** `Mutation.watchWallet`, `Mutation.createWebhook` and what they deliver. Hosted services do not say for which chains they offer it. */
+  | 'WEBHOOKS';
 
 /** A replacement of the whole list of addresses. */
 export type ReplaceWebhookAddressesInput = {

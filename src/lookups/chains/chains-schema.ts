@@ -18,6 +18,10 @@ const Lookup = builder.enumType('Lookup', {
     TOKEN_INFO: { description: '`Token.market`.' },
     TOKEN_HOLDERS: { description: '`Token.holders`.' },
     DEFI_POSITIONS: { description: '`Wallet.defiPositions`.' },
+    WEBHOOKS: {
+      description:
+        '`Mutation.watchWallet`, `Mutation.createWebhook` and what they deliver. Hosted services do not say for which chains they offer it.',
+    },
   } satisfies { readonly [Name in ChainLookup]: object },
 });
 
@@ -112,14 +116,14 @@ export const Chain = builder.objectRef<ChainShape>('Chain').implement({
       type: [Lookup],
       nullable: true,
       description:
-        "The lookups that the service offers for the chain. It costs nothing. Null when the service's list of chains can't be read, or does not say it.",
+        "The lookups that the service offers for the chain, and whether it delivers events of it. It costs nothing. Null when the service's list of chains can't be read, or does not say it.",
       resolve: (chain, _args, { chainSupports }) => chainSupports(chain),
     }),
     explorer: t.field({
       type: ChainExplorer,
       nullable: true,
       description:
-        "The block explorer from which the service has the chain's data. Its prices are of now, without a history, and nothing is delivered of its chains. It costs nothing. Null where the service has the data from elsewhere, or does not say it, as hosted services don't.",
+        "The block explorer from which the service has the chain's data. Its prices are of now, without a history, and `supports` says whether anything is delivered of the chain. It costs nothing. Null where the service has the data from elsewhere, or does not say it, as hosted services don't.",
       resolve: ({ explorer }) => explorer ?? null,
     }),
     index: t.field({

@@ -221,6 +221,7 @@ export const CHAIN_LOOKUPS = [
   'TOKEN_INFO',
   'TOKEN_HOLDERS',
   'DEFI_POSITIONS',
+  'WEBHOOKS',
 ] as const;
 
 export type ChainLookup = (typeof CHAIN_LOOKUPS)[number];

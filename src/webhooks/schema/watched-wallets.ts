@@ -9,9 +9,31 @@ import type { ReadPage } from '../../upstream/list-loader.ts';
 import { WEBHOOK_TYPES } from '../../upstream/parse/fields.ts';
 import { ParsedItems } from '../../upstream/parse/items.ts';
 import { UNORDERED } from '../../upstream/parse/list-order.ts';
+import type { Polling } from '../rest.ts';
 import type { WatchedWallet as WatchedWalletShape, WatchedWallets } from '../watched-wallets.ts';
 import { asUserError, mutationResult } from './payloads.ts';
 import { Webhook, WebhookType } from './webhook.ts';
+
+const WatchPolling = builder.objectRef<Polling>('WatchPolling').implement({
+  description:
+    'How the service finds the events of a wallet on chains whose blocks it does not follow: it asks their explorers again and again.',
+  fields: (t) => ({
+    chainIds: t.expose('chainIds', { type: ['ChainId'], description: 'The chains that this is about.' }),
+    everySeconds: t.exposeInt('everySeconds', {
+      description:
+        'About how many seconds pass from one request for a wallet to the next. The more wallets are watched, the more.',
+    }),
+    creditsPerDay: t.exposeInt('creditsPerDay', {
+      nullable: true,
+      description:
+        "About what that takes of the credits of the explorers' API in a day, on all these chains, while nothing happens. Null where they count none.",
+    }),
+    confirmations: t.exposeInt('confirmations', {
+      description:
+        'How many blocks follow a block before its events are delivered. A deeper reorg takes nothing back.',
+    }),
+  }),
+});
 
 const WatchedWallet = builder.objectRef<WatchedWalletShape>('WatchedWallet').implement({
   description: "A wallet whose events are delivered to the caller's log, by webhooks of its own.",
@@ -32,6 +54,13 @@ const WatchedWallet = builder.objectRef<WatchedWalletShape>('WatchedWallet').imp
       nullable: true,
       description: 'Only events of these chains. Null: all that the service delivers for.',
       resolve: ({ chainIds }) => chainIds,
+    }),
+    polling: t.field({
+      type: WatchPolling,
+      nullable: true,
+      description:
+        'What is different on chains that explorers answer for, and what it takes. Null where the wallet is watched on none of these, and for a service that does not say it, as hosted services do not.',
+      resolve: ({ webhooks }) => webhooks.find(({ polling }) => polling !== null)?.polling ?? null,
     }),
     webhooks: t.field({
       type: [Webhook],

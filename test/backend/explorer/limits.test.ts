@@ -72,7 +72,7 @@ describe('The queue of a host', () => {
         explorer.chain(1),
         OPERATIONS.address,
         { address: address(name) },
-        client.lookup(subject, null, 'one'),
+        client.lookup(subject, null, { client: 'one' }),
       );
     const many = names(30).map((name) => lookUp(name, 'busy'));
     await until(Promise.all([...many, lookUp('calm', 'calm'), ask('other', 'other')]));

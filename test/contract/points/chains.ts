@@ -27,13 +27,17 @@ const native = observed(record({}, { symbol: text, name: text, decimals: integer
 const explorer = observed(record({ name: text }, { url: text }));
 
 const support = record({ supported: flag });
+
+/** Whether webhooks are offered for the chain: only this project's own service says so. */
+const webhooks = observed(support);
+
 const chain = record(
   {
     name: text,
     chain_id: is('a whole number', (value) => Number.isSafeInteger(value)),
     tags: listOf(openSet('default', 'mainnet', 'testnet', 'devnet', 'omni')),
   },
-  { ...Object.fromEntries(SUPPORTS.map((lookup) => [lookup, support])), native, explorer, index },
+  { ...Object.fromEntries(SUPPORTS.map((lookup) => [lookup, support])), native, explorer, index, webhooks },
 );
 
 export const chains: Lookup = {

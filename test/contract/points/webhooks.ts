@@ -8,6 +8,7 @@ import {
   judge,
   listOf,
   mixedAddress,
+  observed,
   oneOf,
   record,
   text,
@@ -40,6 +41,14 @@ import {
 
 type Item = Readonly<Record<string, unknown>>;
 
+/** How events are found of chains on which no block is followed: only this project's own service has such. */
+const polling = observed(
+  record(
+    { chain_ids: listOf(integer), every_seconds: integer, confirmations: integer },
+    { credits_per_day: integer },
+  ),
+);
+
 const webhookShape = record(
   {
     id: uuid,
@@ -58,6 +67,7 @@ const webhookShape = record(
     activity_type: oneOf('approve', 'mint', 'burn', 'receive', 'send', 'swap', 'call'),
     asset_type: oneOf('native', 'erc20', 'erc721', 'erc1155'),
     token_address: mixedAddress,
+    polling,
   },
 );
 

@@ -18,6 +18,13 @@ export type Lookup = {
   readonly signal: AbortSignal | null;
   /** When its time is over, in milliseconds since 1970. Retries and queues count. */
   readonly endsAt: number;
+  /** Of one that nobody waits for: its requests start when no other one could. Default: somebody does. */
+  readonly background?: Background;
+};
+
+export type Background = {
+  /** Hears of the credits of each request that is sent for it. */
+  readonly spend: (credits: number) => void;
 };
 
 /** Reads the time in milliseconds since 1970, and wakes. */

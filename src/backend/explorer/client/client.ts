@@ -31,7 +31,11 @@ type Spent = { readonly requests: number; readonly credits: number };
 /** Asks explorers. Every failure is an ExplorerError, or the reason of the lookup's signal. */
 export type ExplorerClient = {
   /** A lookup whose time begins now. By default each subject is a client of its own. */
-  lookup(subject: string, signal?: AbortSignal | null, client?: string): Lookup;
+  lookup(
+    subject: string,
+    signal?: AbortSignal | null,
+    more?: Partial<Pick<Lookup, 'client' | 'background'>>,
+  ): Lookup;
   /** The lookup with half of the time that it has left, for a request that another one may take the place of. */
   half(lookup: Lookup): Lookup;
   /**
@@ -128,12 +132,19 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   };
 
   /** One attempt, in its turn. */
-  const exchange = async (request: Request, host: Host, url: URL, signal: AbortSignal): Promise<unknown> => {
+  const exchange = async (
+    request: Request,
+    host: Host,
+    url: URL,
+    { background }: Lookup,
+    signal: AbortSignal,
+  ): Promise<unknown> => {
     const { chain, operation, query } = request;
     const { limits, spent } = host;
     const { requests, credits } = spent.get(operation.name) ?? { requests: 0, credits: 0 };
     const cost = chain.isHosted ? operation.credits : 0;
     spent.set(operation.name, { requests: requests + 1, credits: credits + cost });
+    background?.spend(cost);
     const answer = await withTimeout(clock, timeoutMs, signal, (ended) =>
       http.get(url, chain.headers, ended),
     ).catch((problem: unknown) => {
@@ -167,7 +178,8 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     const { client, subject } = lookup;
     const turn = { client, subject, chainId: chain.id, credits: operation.credits, ...flight };
     const toError = (fault: Fault) => new ExplorerError(chain.id, fault);
-    const attempt = () => host.queue.run(turn, toError, () => exchange(request, host, url, flight.signal));
+    const attempt = () =>
+      host.queue.run(turn, toError, () => exchange(request, host, url, lookup, flight.signal));
     try {
       return await attempt();
     } catch (problem) {
@@ -266,9 +278,9 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   };
 
   return {
-    lookup: (subject, signal = null, client = subject) => ({
-      ...{ client, subject, signal },
-      endsAt: clock.now() + timeoutMs,
+    lookup: (subject, signal = null, { client = subject, background } = {}) => ({
+      ...{ client, subject, signal, endsAt: clock.now() + timeoutMs },
+      ...(background && { background }),
     }),
     half(lookup) {
       const now = clock.now();

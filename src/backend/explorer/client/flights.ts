@@ -6,6 +6,8 @@ export type Flight = {
   readonly signal: AbortSignal;
   /** When the last lookup stops waiting for it, in milliseconds since 1970. */
   readonly endsAt: () => number;
+  /** Whether nobody waits for it but lookups in the background. */
+  readonly isBackground: () => boolean;
 };
 
 /** Equal requests at a time are one (single-flight). */
@@ -25,16 +27,24 @@ export type Flights<Result> = {
 type Shared<Result> = {
   readonly result: Promise<Result>;
   readonly controller: AbortController;
-  readonly waiters: { count: number; endsAt: number };
+  readonly waiters: { count: number; endsAt: number; isBackground: boolean };
 };
 
 export const createFlights = <Result>(clock: Clock): Flights<Result> => {
   const flights = new Map<string, Shared<Result>>();
 
-  const begin = (key: string, start: (flight: Flight) => Promise<Result>): Shared<Result> => {
+  const begin = (
+    key: string,
+    { background }: Lookup,
+    start: (flight: Flight) => Promise<Result>,
+  ): Shared<Result> => {
     const controller = new AbortController();
-    const waiters = { count: 0, endsAt: 0 };
-    const result = start({ signal: controller.signal, endsAt: () => waiters.endsAt });
+    const waiters = { count: 0, endsAt: 0, isBackground: background !== undefined };
+    const result = start({
+      signal: controller.signal,
+      endsAt: () => waiters.endsAt,
+      isBackground: () => waiters.isBackground,
+    });
     const flight = { controller, waiters, result };
     flights.set(key, flight);
     return flight;
@@ -52,6 +62,7 @@ export const createFlights = <Result>(clock: Clock): Flights<Result> => {
       let isWaiting = true;
       waiters.count += 1;
       waiters.endsAt = Math.max(waiters.endsAt, endsAt);
+      waiters.isBackground &&= lookup.background !== undefined;
       const leave = (then: () => void): void => {
         if (!isWaiting) return;
         isWaiting = false;
@@ -77,7 +88,7 @@ export const createFlights = <Result>(clock: Clock): Flights<Result> => {
     async share(key, lookup, start, onTimeout) {
       lookup.signal?.throwIfAborted();
       if (lookup.endsAt <= clock.now()) throw onTimeout();
-      return join(key, flights.get(key) ?? begin(key, start), lookup, onTimeout);
+      return join(key, flights.get(key) ?? begin(key, lookup, start), lookup, onTimeout);
     },
   };
 };

@@ -16,6 +16,8 @@ type Turn = {
   readonly credits: number;
   /** Its deadline, in milliseconds since 1970. Another lookup that joins may extend it. */
   readonly endsAt: () => number;
+  /** Whether it comes after all that somebody waits for. Such a lookup that joins ends this. */
+  readonly isBackground: () => boolean;
   /** Aborts once the last waiting lookup has given up. */
   readonly signal: AbortSignal;
 };
@@ -52,13 +54,16 @@ export const createQueue = (limits: Limits, clock: Clock): Queue => {
     return ofChain.length < CONCURRENCY && ofClient.length < CONCURRENCY_OF_CLIENT;
   };
 
-  /** The first that may start. */
+  /** The first that may start: of those in the background only where no other one may. */
   const next = (): Waiter | undefined => {
-    for (const own of waiting.values()) {
-      const found = own.find(hasRoom);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    let background: Waiter | undefined;
+    for (const own of waiting.values())
+      for (const waiter of own) {
+        if (!hasRoom(waiter)) continue;
+        if (!waiter.isBackground()) return waiter;
+        background ??= waiter;
+      }
+    return background;
   };
 
   const leave = (waiter: Waiter): void => {

@@ -1,6 +1,6 @@
 import { createMemoryStore } from '../../../../src/backend/dispatch/memory-store.ts';
 import { createExplorerClient } from '../../../../src/backend/explorer/client/client.ts';
-import { createExplorerSources } from '../../../../src/backend/explorer/source.ts';
+import { createExplorerSources, openExplorers } from '../../../../src/backend/explorer/source.ts';
 import { startService } from '../../../../src/backend/server.ts';
 import { joinSources } from '../../../../src/backend/sources.ts';
 import { createStandingClock } from '../../../support/blockscout/clock.ts';
@@ -34,7 +34,7 @@ export const openExplored = async (chains: readonly Chain[]) => {
   };
   const lines: object[] = [];
   const log = (message: string, details: object) => void lines.push({ message, ...details });
-  const source = joinSources(createExplorerSources(config, client, log), { log });
+  const source = joinSources(createExplorerSources(config, openExplorers(config, client, log), log), { log });
   const service = await startService(source, { apiKey: 'key', store: createMemoryStore(Date.now), log });
   made.defer(() => service.stop());
   const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
