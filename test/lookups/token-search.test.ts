@@ -55,6 +55,15 @@ test('finds tokens, the first ten of fifty, at the price of one request', async 
   expect(seen()).toEqual(['/v1/evm/search/tokens?limit=50&query=tok']);
 });
 
+test('what is asked of each token that may be found is in the estimate', async () => {
+  await using strict = await startGateway({ UPSTREAM_URL: fake.url, MAX_COMPUTE_UNITS: '3' });
+  const { errors } = await strict.query(
+    '{ searchTokens(query: "tok", first: 50) { nodes { market { priceUsd } } } }',
+  );
+  expect(errors?.[0]?.extensions).toMatchObject({ estimatedComputeUnits: 2 + 50 * 2 });
+  expect(seen()).toEqual([]);
+});
+
 test('every spelling and size shares the request, other chains do not', async () => {
   const sizes = [];
   for (const args of ['query: " ToKen "', 'query: "token", first: 50', 'query: "TOKEN\\n", first: 1'])

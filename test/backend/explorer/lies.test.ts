@@ -35,6 +35,7 @@ test.each(FAULTS)('%s is an error of each lookup', async (_, fault) => {
     `token-info/${TOKEN}?chain_ids=1`,
     `token-holders/1/${TOKEN}`,
     `transaction/${hash}?chain_ids=1`,
+    `name/${WALLET}?chain_ids=1`,
     'search/tokens?query=coin&chain_ids=1',
   ]) {
     service.explorers[0]?.plant(fault, ({ path: asked }) => !asked.endsWith('/config/backend-version'));

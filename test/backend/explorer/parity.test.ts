@@ -1,6 +1,7 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { namehash, reverseNode } from '../../../src/backend/evm/ens.ts';
 import type { Hex } from '../../../src/backend/types.ts';
 import type { Contents } from '../../support/blockscout/contents.ts';
 import { contentsOfNode } from '../../support/blockscout/from-node.ts';
@@ -62,6 +63,20 @@ const deployAll = async (url: string) => {
     account: await deploy(url, 'Account'),
     pool: await deploy(url, 'Pool', [coin.address, other.address]),
   } satisfies Partial<Contracts> & { readonly pool: Contract };
+};
+
+/** Gives accounts their primary names, in a registry of their own. */
+const nameAll = async (url: string, names: ReadonlyMap<Hex, string>): Promise<Hex> => {
+  const registry = await deploy(url, 'NameRegistry');
+  const resolver = await deploy(url, 'NameResolver');
+  for (const [account, name] of names) {
+    const reverse = reverseNode(account);
+    for (const node of [reverse, namehash(name)])
+      await registry.mine('setResolver', [node, resolver.address]);
+    await resolver.mine('setName', [reverse, name]);
+    await resolver.mine('setAddr', [namehash(name), account]);
+  }
+  return registry.address;
 };
 
 type Deployed = Awaited<ReturnType<typeof deployAll>>;
@@ -170,11 +185,19 @@ const filtersOf = ({ coin, art }: Deployed): readonly Filter[] => [
 
 type Both = { readonly ours: Walk; readonly theirs: Walk; readonly asks: readonly Ask[] };
 
+const withoutDetails = ({ logs: _, block_hash: __, ...row }: Json): Json => row;
+
 const compareWallet = async (wallet: Hex, contracts: Deployed, { ours, theirs, asks }: Both) => {
   const both = async (path: string, member: string) =>
     [await ours(path, member), await theirs(path, member)] as const;
   const transactions = await both(`transactions/${wallet}?decode=true`, 'transactions');
   compareTransactions(wallet, ...transactions);
+  const bare = `transactions/${wallet}?decode=true&logs=false&block_hash=false`;
+  expect(await theirs(bare, 'transactions')).toEqual(transactions[1].map(withoutDetails));
+  const [name, named] = await Promise.all(
+    asks.map(async (ask) => (await ask(`name/${wallet}?chain_ids=${CHAIN}`)).json),
+  );
+  expect(named).toEqual(name);
   const [known, activity] = await both(`activity/${wallet}?`, 'activity');
   compareActivity(known, activity);
   for (const filter of filtersOf(contracts)) {
@@ -217,14 +240,22 @@ const compareTokens = async (contracts: readonly Contract[], { ours, theirs, ask
 const compareAll = async (seed: number): Promise<number> => {
   await using anvil = await startAnvil({ args: ['--accounts', String(ACCOUNTS)] });
   const accounts = await accountsOf(anvil.url);
+  const names = new Map([[accounts[1] ?? '0x', 'alice.eth'] as const]);
+  const ensRegistry = await nameAll(anvil.url, names);
   // The last one is in no transaction.
   const contracts = await mineAll(anvil, accounts.slice(0, -1), fc.sample(step, { seed, numRuns: STEPS }));
   const verified = async (contract: Contract, name: ContractName) =>
     [contract.address, { name, abi: await abiOf(name) }] as const;
   const known = new Map([await verified(contracts.coin, 'Coin'), await verified(contracts.art, 'Art')]);
-  const contents: Contents = await contentsOfNode({ chainId: CHAIN, call: anvil.rpc, verified: known })();
-  await using index = await openIndexed({ chains: [{ id: CHAIN, url: anvil.url, startBlock: null }] });
+  const contents: Contents = await contentsOfNode({
+    ...{ chainId: CHAIN, call: anvil.rpc, verified: known, names },
+  })();
+  await using index = await openIndexed({
+    chains: [{ id: CHAIN, url: anvil.url, startBlock: null, ensRegistry }],
+  });
   await index.traced(await anvil.head());
+  for (const [account, name] of names)
+    expect((await index.ask(`/v1/evm/name/${account}?chain_ids=${CHAIN}`)).json).toMatchObject({ name });
   const wallets = [...accounts, ...Object.values(contracts).map(({ address }) => address)];
   const compared = isFull
     ? wallets

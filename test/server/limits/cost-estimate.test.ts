@@ -41,12 +41,11 @@ test('each connection of a wallet declares its upstream requests, but the one th
 
 test('each list that leads to a billed field declares which objects it returns, or how many', () => {
   const costly = billableTypes(schema);
+  // Its field declares the length of what a connection has, and of what a search has found.
+  const isListed = (type: string) => type.endsWith('Connection') || type === 'TokenSearch';
   const lists = fieldsOf(schema).filter(({ parent, field }) => {
     const type = getNamedType(field.type);
-    // The connection's field declares the length of its edges and nodes.
-    const isMany = isListType(getNullableType(field.type))
-      ? !parent.endsWith('Connection')
-      : type.name.endsWith('Connection');
+    const isMany = isListType(getNullableType(field.type)) ? !isListed(parent) : isListed(type.name);
     return isMany && costly.has(type);
   });
   expect(lists.map(({ coordinate }) => coordinate)).toContain('Query.wallets');

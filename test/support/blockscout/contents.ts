@@ -11,6 +11,8 @@ export type Contents = {
   readonly internals: readonly KnownInternal[];
   readonly tokens: ReadonlyMap<Hex, KnownToken>;
   readonly contracts: ReadonlyMap<Hex, KnownContract>;
+  /** The primary names of accounts. Default: none. */
+  readonly names?: ReadonlyMap<Hex, string>;
   /** In wei. */
   readonly coins: ReadonlyMap<Hex, bigint>;
   readonly holdings: readonly KnownHolding[];

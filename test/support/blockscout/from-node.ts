@@ -27,6 +27,7 @@ type Options = {
   /** Dollars a whole unit, by token; of the chain's own coin by null. */
   readonly prices?: ReadonlyMap<Hex | null, number>;
   readonly scams?: ReadonlySet<Hex>;
+  readonly names?: ReadonlyMap<Hex, string>;
 };
 
 const hex = z
@@ -166,6 +167,7 @@ const readOn = async (options: Options, before: Contents): Promise<Contents> => 
     ),
     holdings: await readHoldings(call, contents),
     coinPrice: options.prices?.get(null) ?? null,
+    ...(options.names && { names: options.names }),
   };
 };
 

@@ -24,14 +24,14 @@ const PRECISE = '000Z';
 /** With six digits of a second. */
 const timeText = (ms: number): string => new Date(ms).toISOString().replace(/Z$/, PRECISE);
 
-const addressRow = ({ contracts, tokens }: Contents, address: Hex): Row => {
+const addressRow = ({ contracts, tokens, names }: Contents, address: Hex): Row => {
   const contract = contracts.get(address);
   const token = tokens.get(address);
   const isScam = token?.isScam ?? false;
   return {
     hash: checksum(address),
     name: contract?.verified?.name ?? token?.name ?? null,
-    ens_domain_name: null,
+    ens_domain_name: names?.get(address) ?? null,
     is_contract: contract !== undefined,
     is_verified: contract === undefined ? null : contract.verified !== null,
     is_scam: isScam,
