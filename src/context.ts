@@ -175,6 +175,7 @@ export class Context {
       usage: this.upstream,
       maxComputeUnits: settings.maxComputeUnits,
       trace: this.trace,
+      client: this.billingKey,
     };
     this.#lookups = { gateway: upstream, scope, cachePartition, reads, loaders: new Map() };
     return this.#lookups;

@@ -178,6 +178,11 @@ await saveParts('docs/public-chains.md', {
       ['… with `logs`', '1 for each transaction more', `${creditsOf(['transactionLogs'])} each`],
       ['… with `blockHash` alone', '1 for each block more', `${creditsOf(['block'])} each`],
       ['… with either, and a node of [RECEIPTS](#logs-without-credits)', 'none more', '0'],
+      [
+        '… with `decoded`, over `txlist` or with RECEIPTS',
+        '1 for each contract that is not known, 8 at most',
+        `${creditsOf(['contract'])} each`,
+      ],
       costOf('a transaction', ['transaction']),
       costOf('activity', ACTIVITY),
       costOf('100 collectibles', ['addressNft']),

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { CLIENT_HEADER } from '../backend/asking-client.ts';
 import type { RecordStore } from '../backend/explorer/client/shared-limits.ts';
 import type { ServiceConfig } from '../backend/indexer/config.ts';
 import type { IndexFigures } from '../backend/indexer/figures.ts';
@@ -13,6 +14,8 @@ export type IndexThread = {
   /** It stays the same when the thread is started again. */
   readonly url: string;
   readonly apiKey: string;
+  /** The header that names the client of a request. */
+  readonly clientHeader: string;
   /** Begins to follow the chains and to deliver. It answers from what is indexed before as well. */
   follow(): void;
   /** Its figures, at most a second old. Rejects when it does not answer in time, for example during a restart. */
@@ -115,6 +118,7 @@ export const startIndexThread = async (
   return {
     url,
     apiKey: config.apiKey,
+    clientHeader: CLIENT_HEADER,
     follow() {
       isFollowing = true;
       tell('follow');

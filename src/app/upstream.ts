@@ -62,6 +62,8 @@ export const startUpstream = async (
     sharedRate: perSecond === null ? null : (sharedLimits?.rate(perSecond) ?? null),
     sharedCooldowns: sharedLimits?.cooldowns ?? null,
     keyHeader: config.upstream.apiKeyHeader,
+    // A service apart may be of others, whom clients do not concern.
+    clients: embedded.index && { header: embedded.index.clientHeader, nameOf: createClientNames(secret) },
     url,
     observer: telemetry.upstream,
     now,
@@ -126,6 +128,10 @@ export const startUpstream = async (
     now,
   };
 };
+
+/** Names clients without saying who they are. */
+const createClientNames = (secret: string) => (client: string) =>
+  createHmac('sha256', secret).update(`client ${client}`).digest('base64url').slice(0, 22);
 
 const loadRedis = async ({ redis: settings }: Config) =>
   settings && { settings, ...(await import('./redis.ts')) };

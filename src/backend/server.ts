@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { answerFor, CLIENT_HEADER } from './asking-client.ts';
 import { changesOperation } from './changes.ts';
 import type { Log } from './dispatch/log.ts';
 import {
@@ -208,10 +209,10 @@ const createRequestHandler = (options: HandlerOptions): RequestListener => {
     const found = find(request.path);
     const fault = extras.faultOf(request);
     if (fault?.latencyMs !== undefined) await wait(fault.latencyMs, undefined, { signal: stopped });
-    const key = incoming.headers[keyHeader];
+    const key = headerOf(incoming, keyHeader);
+    const client = headerOf(incoming, CLIENT_HEADER) ?? null;
     const response =
-      faulty(fault, found) ??
-      (await answer(request, found, typeof key === 'string' ? key : undefined, fault));
+      faulty(fault, found) ?? (await answerFor(client, () => answer(request, found, key, fault)));
     extras.answered(request, found?.operation.path ?? webhookPath(request.path), response.computeUnits ?? 0);
     send(outgoing, response, fault?.cut);
   };
@@ -225,6 +226,11 @@ const createRequestHandler = (options: HandlerOptions): RequestListener => {
       else send(outgoing, text(500, 'Internal server error'));
     });
   };
+};
+
+const headerOf = ({ headers }: IncomingMessage, name: string): string | undefined => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
 };
 
 const faulty = (fault: FaultRule | null, found: FoundOperation | null): ServiceResponse | null => {

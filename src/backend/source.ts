@@ -262,7 +262,9 @@ export type ChainStatus = {
 };
 
 /** A transaction, as far as its call and its logs are to be decoded; null is what is not known of it. */
-export type Decodable = Pick<ListedTransaction, 'chain' | 'to' | 'logs'> & { readonly data: Hex | null };
+export type Decodable = Pick<ListedTransaction, 'chain' | 'to' | 'logs' | 'decoded'> & {
+  readonly data: Hex | null;
+};
 
 /**
  * Where the data of the lookups comes from. Everything that HTTP adds (parameters, pages, formats, prices in compute

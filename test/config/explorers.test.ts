@@ -98,6 +98,11 @@ test.each<[what: string, env: Record<string, string>, problem: RegExp]>([
     /^REDIS_URL: .*npm run service.* got CHAINS/,
   ],
   [
+    'deliveries of each of many gateways',
+    { BLOCKSCOUT: '1', BLOCKSCOUT_LIVE: 'on', REDIS_URL: 'redis://HIDDEN' },
+    /^REDIS_URL: .*npm run service.* got BLOCKSCOUT_LIVE/,
+  ],
+  [
     'keys of clients, when none can know the key',
     { BLOCKSCOUT: '1', AUTH: 'key' },
     /^AUTH: expected UPSTREAM_API_KEY/,

@@ -123,7 +123,7 @@ const unnamed = (chainIds: readonly number[]): readonly Warning[] =>
         {
           code: 'ABIS_UNKNOWN',
           message:
-            'The node could not be asked for the code of some contracts: parameters that ABIs call differently have no names',
+            'It could not be found out whose ABIs some contracts have: parameters that ABIs call differently have no names, and some calls and events may not be decoded',
           chain_ids: chainIds,
         },
       ];

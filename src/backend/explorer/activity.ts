@@ -8,7 +8,7 @@ import type { Lookup } from './client/chain.ts';
 import { OPERATIONS, type TokenType } from './client/operations.ts';
 import type { Cursor } from './client/order.ts';
 import type { Page } from './client/paging.ts';
-import type { ExplorerTransaction, ExplorerTransfer } from './client/rows.ts';
+import type { ExplorerTransfer } from './client/rows.ts';
 import { decodedIn } from './decoded.ts';
 import { type Explorer, Unanswered, unexpected } from './explorer.ts';
 import { hasSucceeded } from './transactions.ts';
@@ -299,7 +299,7 @@ const effective = (
     ...call,
     value: row.value,
     success,
-    decoded: decodedIn(row.decoded_input),
+    decoded: row.isDecoded ? decodedIn(row.decoded_input) : undefined,
     effects: swap === null ? effects : [...effects, swap],
   };
 };
@@ -308,12 +308,7 @@ const effective = (
  * The native currency that a transaction itself carries; null where it is not known whom it was for. What moves within its calls is
  * not known.
  */
-const paymentIn = ({
-  from,
-  to,
-  created_contract,
-  value,
-}: ExplorerTransaction): readonly Transfer[] | null => {
+const paymentIn = ({ from, to, created_contract, value }: WalletTransaction): readonly Transfer[] | null => {
   if (value === 0n) return [];
   const recipient = to?.hash ?? created_contract?.hash ?? null;
   if (recipient === null) return null;
@@ -329,7 +324,7 @@ const approvalIn = ({
   to,
   raw_input: input,
   decoded_input: decoded,
-}: ExplorerTransaction): readonly Approval[] => {
+}: WalletTransaction): readonly Approval[] => {
   const name = decoded?.parameters[1]?.name ?? '';
   if (to === null || name === '' || !input.startsWith(erc20.approve.selector)) return [];
   const [spender, amount] = decodeCall(erc20.approve, input)?.inputs.map(({ value }) => String(value)) ?? [];

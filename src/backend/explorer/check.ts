@@ -55,6 +55,8 @@ type Probe = {
   readonly schema: z.ZodType;
   /** The part of an answer that is read. */
   readonly partOf: (body: unknown) => unknown;
+  /** Whether it may be that there is none of it, as where nobody has verified a contract. Default: false. */
+  readonly isOptional?: boolean;
   /** Resolves with the number of rows, or null for one thing. Null where nothing is known to ask about. */
   readonly ask: (asking: Asking, subject: Subject) => Promise<number | null> | null;
 };
@@ -116,6 +118,7 @@ const PROBES: readonly Probe[] = [
     },
   ),
   ofItem(OPERATIONS.token, ({ token }) => token && { token }),
+  { ...ofItem(OPERATIONS.contract, ({ token }) => token && { address: token }), isOptional: true },
   ofList(
     OPERATIONS.tokenHolders,
     ({ token }) => token && { token },
@@ -199,15 +202,15 @@ const checkChain = async (
   let end: string | null = null;
   /** Notes what came of one operation. */
   const note = async (
-    { operation: { name }, schema, partOf }: Pick<Probe, 'operation' | 'schema' | 'partOf'>,
+    { operation: { name }, schema, partOf, isOptional = false }: Omit<Probe, 'ask'>,
     asking: Promise<number | null>,
   ): Promise<void> => {
     try {
       const rows = await asking;
       const body = bodyOf(name);
       // Some operations take this for an answer.
-      if (body === undefined) throw new ExplorerError(chain.id, { kind: 'notFound' });
-      const differences = differencesIn(schema, partOf(body));
+      if (body === undefined && !isOptional) throw new ExplorerError(chain.id, { kind: 'notFound' });
+      const differences = body === undefined ? [] : differencesIn(schema, partOf(body));
       tried.push({ operation: name, rows, problem: null, isFailed: false, differences });
     } catch (problem) {
       if (!(problem instanceof ExplorerError)) throw problem;

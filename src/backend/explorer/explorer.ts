@@ -1,3 +1,4 @@
+import { askingClient } from '../asking-client.ts';
 import { Refused } from '../http/query.ts';
 import type { Chain } from '../types.ts';
 import type { Background, ExplorerChain, Lookup } from './client/chain.ts';
@@ -44,9 +45,10 @@ export class Explorer {
     await this.#client.version(this.#asked, this.lookup('start'));
   }
 
-  /** One lookup, whose requests share its time. Explorers are asked for one subject after another in turns. */
+  /** One lookup, whose requests share its time. Explorers are asked for one client after another in turns, where any is named. */
   lookup(subject: string, background?: Background, signal: AbortSignal | null = null): Lookup {
-    return this.#client.lookup(subject, signal, background);
+    const client = askingClient() ?? subject;
+    return this.#client.lookup(subject, signal, { client, ...(background && { background }) });
   }
 
   /** A lookup for a request that another one may take the place of: it has half of the time. */

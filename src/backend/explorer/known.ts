@@ -4,6 +4,8 @@ import type { Account, ExplorerToken } from './client/rows.ts';
 
 /** The tokens and the names of a chain that are kept. One answer has some hundreds. */
 const MAX_KEPT = 20_000;
+/** For how long a contract is taken as unverified, after a row said so. */
+const UNVERIFIED_MS = 3_600_000;
 /** A price is that of the answer that it came with, which the same lookup reads. */
 const PRICE_MS = 600_000;
 
@@ -34,6 +36,7 @@ export class Known {
   readonly #now: () => number;
   readonly #tokens = new LRUCache<Hex, Kept>({ max: MAX_KEPT });
   readonly #names = new LRUCache<Hex, string>({ max: MAX_KEPT });
+  readonly #unverified = new LRUCache<Hex, true>({ max: MAX_KEPT, ttl: UNVERIFIED_MS });
   #native: Price | null = null;
 
   constructor(chain: Chain, now: () => number = Date.now) {
@@ -52,8 +55,19 @@ export class Known {
   }
 
   /** Notes what a row says of an account. */
-  account({ hash, name }: Account): void {
-    if (name !== null) this.#names.set(hash, name);
+  account({ hash, name, is_verified: isVerified }: Account): void {
+    if (name !== null) this.named(hash, name);
+    if (isVerified === false) this.#unverified.set(hash, true);
+  }
+
+  /** Notes the name of a contract. */
+  named(address: Hex, name: string): void {
+    this.#names.set(address, name);
+  }
+
+  /** Whether a row has said lately that nobody has verified the source of a contract. */
+  isUnverified(address: Hex): boolean {
+    return this.#unverified.has(address);
   }
 
   /** Notes the price of the chain's own currency, in dollars; null where an answer does not say it. */

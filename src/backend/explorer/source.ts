@@ -3,6 +3,7 @@ import type { Log } from '../dispatch/log.ts';
 import { isNormalised } from '../evm/ens.ts';
 import { DETAILS, type Part, type Source } from '../source.ts';
 import type { Awaitable, Chain, Hex } from '../types.ts';
+import { Abis } from './abis.ts';
 import { effectsOf } from './activity.ts';
 import { ExplorerBalances } from './balances.ts';
 import type { ExplorerChain } from './client/chain.ts';
@@ -96,6 +97,7 @@ const sourceOf = (
 ): Source => {
   const { chain, known } = explorer;
   const balances = new ExplorerBalances(explorer);
+  const abis = new Abis(explorer);
   /** Nothing of other chains: a request may name none that there is. */
   const listed = <Item>(
     chainIds: ReadonlySet<number>,
@@ -113,8 +115,8 @@ const sourceOf = (
     logo: (_chainId, token) => (token === null ? null : (known.find(token)?.logo ?? null)),
     price: (_chainId, token, time) => known.priceOf(token, time),
     contractName: (_chainId, address) => known.nameOf(address),
-    decodeCall: ({ decoded = null }) => decoded,
-    decodeLog: (_chainId, { decoded = null }) => decoded,
+    decodeCall: (call) => abis.call(call),
+    decodeLog: (_chainId, entry) => abis.log(entry),
     transactions: (wallet, chainIds, limit, start, details) =>
       listed(chainIds, () => transactions.list(wallet, limit, start, details)),
     effects: (wallet, chainIds, _limit, start, filter) =>
@@ -125,8 +127,8 @@ const sourceOf = (
     metadata: ({ metadata = null }) => metadata,
     collection: (_chainId, address) => collectionOf(explorer, address),
     balances: (account, chainIds, wanted) => listed(chainIds, () => balances.list(account, wanted)),
-    // It decodes what it lists.
-    learnAbis: () => [],
+    // It decodes what its own lists have.
+    learnAbis: async (listed) => ((await abis.learn(listed)) ? [] : [chain.id]),
     name: (account) => nameOf(explorer, account),
     approvals: () => ({ items: [], next: null, unread: [] }),
     holders: (_chainId, token, wanted) => holdersOf(explorer, token, wanted),

@@ -105,7 +105,7 @@ export class ExplorerTransactions {
     const lookup = this.#explorer.lookup(hash);
     const row = await this.#explorer.one(OPERATIONS.transaction, { hash }, lookup);
     if (row === null) return null;
-    return this.ofRow({ ...row, blockHash: null }, details, lookup);
+    return this.ofRow({ ...row, blockHash: null, isDecoded: true }, details, lookup);
   }
 
   /** The transaction of a row of the list. */
@@ -176,7 +176,7 @@ export class ExplorerTransactions {
       // One that failed has made none, whatever it was to make.
       created: row.status === 'error' ? null : (row.created_contract?.hash ?? null),
       logs: null,
-      decoded: decodedIn(row.decoded_input),
+      decoded: row.isDecoded ? decodedIn(row.decoded_input) : undefined,
     };
     if (transaction.success === false && isReasonSaid(row)) this.#reverts.set(transaction, revertIn(row));
     return transaction;

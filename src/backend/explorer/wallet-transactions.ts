@@ -12,7 +12,11 @@ import { type Explorer, Unanswered, unexpected } from './explorer.ts';
 /** The list by cursors, which says most, and that in the style of Etherscan, which is fast for busy wallets. */
 export type Route = 'cursors' | 'txlist';
 
-export type WalletTransaction = ExplorerTransaction & { readonly blockHash: Hex | null };
+export type WalletTransaction = ExplorerTransaction & {
+  readonly blockHash: Hex | null;
+  /** Whether the explorer decodes calls on its route, where it can. */
+  readonly isDecoded: boolean;
+};
 
 export type WalletPage = Page<WalletTransaction> & { readonly route: Route };
 
@@ -46,7 +50,11 @@ export class WalletTransactions {
     const byCursors = async (inTime: Lookup): Promise<WalletPage> => {
       const wanted = { address: wallet };
       const page = await this.#explorer.page(OPERATIONS.addressTransactions, wanted, cursor, inTime, limit);
-      return { ...page, items: page.items.map((row) => ({ ...row, blockHash: null })), route: 'cursors' };
+      return {
+        ...page,
+        items: page.items.map((row) => ({ ...row, blockHash: null, isDecoded: true })),
+        route: 'cursors',
+      };
     };
     const byTxlist = (inTime: Lookup): Promise<WalletPage> => this.#txlist(wallet, cursor, inTime);
     const half = this.#explorer.half(lookup);
@@ -151,6 +159,7 @@ const rowOf = (chainId: number, row: EtherscanTransaction): WalletTransaction =>
   status: statusOf(chainId, row),
   block_number: row.blockNumber,
   blockHash: row.blockHash,
+  isDecoded: false,
   timestamp: row.timeStamp,
   position: row.transactionIndex,
   from: accountAt(row.from),

@@ -69,6 +69,8 @@ export type UpstreamClientOptions = {
   readonly connections: number;
   /** Requests per second at most; null for no limit. */
   readonly perSecond: number | null;
+  /** The header that names the client of a request, by what `nameOf` makes of it. Default: none does. */
+  readonly clients?: ClientNames | null;
   /** Shared by several gateways. Default: none. */
   readonly sharedRate?: SharedRate | null;
   readonly sharedCooldowns?: SharedCooldowns | null;
@@ -80,6 +82,8 @@ export type UpstreamClientOptions = {
   readonly bodyMemory?: MemoryBudget;
 };
 
+type ClientNames = { readonly header: string; readonly nameOf: (client: string) => string };
+
 /** Fifty pages of the largest size that real wallets have. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 /** Large bodies are parsed one at a time; at most this many wait in line. */
@@ -90,6 +94,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   const {
     observer = {},
     now = monotonicClock,
+    clients = null,
     sharedRate = null,
     sharedCooldowns = null,
     bodyMemory = createMemoryBudget(MAX_BODY_BYTES),
@@ -97,7 +102,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   const base = new URL(url);
   const pool = createConnectionPool(base.origin, connections, timeoutMs);
   const bodyLimits = { memory: bodyMemory, large: new Semaphore(1, MAX_WAITING_BODIES) };
-  const service = { pool, keyHeader, timeoutMs, bodyLimits };
+  const service = { pool, keyHeader, clients, timeoutMs, bodyLimits };
   const breakers = createCircuitBreakers(observer.circuitChanged, now);
   const cooldowns = createKeyCooldowns(now, sharedCooldowns);
   const retry = createRetry();
@@ -153,6 +158,7 @@ class Connection extends Client {
 type Service = {
   readonly pool: Pool;
   readonly keyHeader: string;
+  readonly clients: ClientNames | null;
   /** Milliseconds for one attempt, from sending to the last byte of the body. */
   readonly timeoutMs: number;
   readonly bodyLimits: BodyLimits;
@@ -163,10 +169,10 @@ type Service = {
  * signal.
  */
 const sendRequest = async <Body>(
-  { pool, keyHeader, timeoutMs, bodyLimits }: Service,
+  { pool, keyHeader, clients, timeoutMs, bodyLimits }: Service,
   { request, target, parse, scope, timer: attemptTimer, bill }: Attempt<Body>,
 ): Promise<UpstreamAnswer<Body>> => {
-  const { credential, deadline } = scope;
+  const { credential, deadline, client } = scope;
   const { traceparent } = attemptTimer.trace;
   const body = new BodyCheck(bodyLimits.memory);
   const receiver = new ResponseReceiver({
@@ -190,6 +196,7 @@ const sendRequest = async <Body>(
           ...(!request.withoutKey && { [keyHeader]: credential.key }),
           ...(request.body && { 'content-type': 'application/json' }),
           ...(traceparent !== null && { traceparent }),
+          ...(clients !== null && client !== undefined && { [clients.header]: clients.nameOf(client) }),
         },
         body: request.body ? JSON.stringify(request.body) : null,
       },

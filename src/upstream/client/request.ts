@@ -63,6 +63,8 @@ export type RequestScope = {
   /** Compute units that the operation may cost at most. An estimate does not foresee everything, such as a long search. */
   readonly maxComputeUnits: number;
   readonly trace: Trace;
+  /** Whose operation it is, which a service that takes turns may be told; undefined for a request of the gateway's own. */
+  readonly client?: string | undefined;
 };
 
 /**
@@ -79,6 +81,7 @@ export const detachedScope = (
   usage: scope.usage,
   maxComputeUnits: scope.maxComputeUnits,
   trace,
+  client: scope.client,
 });
 
 /** What one operation has cost so far: every response has it as `extensions.upstream`. */

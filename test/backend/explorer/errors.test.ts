@@ -244,6 +244,39 @@ test('a chain that is not hosted is named, and the others answer', async () => {
   expect(await asking.until(askTransactions(client, explorer.chain(1)))).toMatchObject({ next: null });
 });
 
+test.each([
+  ['not hosted', 5, '12.0.2', { kind: 'notHosted' }],
+  ['of an old version', 1, '10.2.0', { kind: 'tooOld', major: 10 }],
+])(
+  'a chain that is %s is asked for after one minute, and then two, and until then by no lookup',
+  async (_, id, version, fault) => {
+    await using asking = startAsking();
+    await using explorer = await startBlockscout({
+      ...{ chains: [{ id: 1, contents, version }], hosted, now: asking.clock.now },
+    });
+    const ask = () => asking.until(askTransactions(asking.client, explorer.chain(id)));
+    expect(await faultOf(ask())).toEqual(fault);
+    for (const [at, pauseMs] of [60_000, 120_000].entries()) {
+      asking.clock.advance(pauseMs - 1);
+      expect(await faultOf(ask())).toEqual(fault);
+      expect(explorer.requests).toHaveLength(at + 1);
+      asking.clock.advance(1);
+      expect(await faultOf(ask())).toEqual(fault);
+      expect(explorer.requests).toHaveLength(at + 2);
+    }
+  },
+);
+
+test('a chain whose explorer was too old is read once it is a newer one', async () => {
+  await using asking = startAsking();
+  await using explorer = await startBlockscout({ chains: [{ id: 1, contents, version: '10.2.0' }] });
+  const ask = () => asking.until(askTransactions(asking.client, explorer.chain()));
+  expect(await faultOf(ask())).toEqual({ kind: 'tooOld', major: 10 });
+  explorer.update('12.0.2');
+  asking.clock.advance(60_000);
+  expect(await ask()).toMatchObject({ next: null });
+});
+
 test('what the explorer does not know is null, and what a list is of that it does not know is named', async () => {
   await using explorer = await startInstance();
   await using asking = startAsking();

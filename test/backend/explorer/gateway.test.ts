@@ -154,3 +154,33 @@ test('a chain that is not hosted takes none of the others with it, however often
   const found = await gateway.data<Lists>(transactions, { address: WALLET, chains: [1] });
   expect(found.wallet.transactions.nodes).not.toEqual([]);
 });
+
+test('a client with many wallets leaves others their turn, and no explorer hears who they are', async () => {
+  await using hosted = await startBlockscout({
+    chains: [{ id: 1, contents: madeUp() }],
+    hosted: { key: KEY, perSecond: 1_000 },
+  });
+  await using gateway = await startGateway({
+    ...{ BLOCKSCOUT: '1', BLOCKSCOUT_API_KEY: KEY, BLOCKSCOUT_URL: hosted.url },
+    TRUSTED_PROXIES: '127.0.0.1',
+  });
+  hosted.plant({ headers: { 'x-ratelimit-limit': '5' } });
+  const wallet = (number: number) => `0x${number.toString(16).padStart(40, '0')}`;
+  const ask = (number: number, client: string) =>
+    gateway.query(
+      'query ($address: Address!) { wallet(address: $address) { name(chainId: 1) } }',
+      { address: wallet(number) },
+      { 'x-forwarded-for': client },
+    );
+  await ask(1, '198.51.100.1');
+  const before = hosted.requests.length;
+  const many = Array.from({ length: 25 }, (_, at) => ask(100 + at, '198.51.100.1'));
+  await expect.poll(() => hosted.requests.length).toBeGreaterThan(before);
+  const { errors } = await ask(2, '198.51.100.2');
+  expect(errors).toBeUndefined();
+  await Promise.all(many);
+  const asked = hosted.requests.slice(before);
+  expect(asked).toHaveLength(26);
+  expect(asked.findIndex(({ path }) => path.includes(wallet(2)))).toBeLessThan(15);
+  for (const { headers } of hosted.requests) expect(JSON.stringify(headers)).not.toContain('client');
+});

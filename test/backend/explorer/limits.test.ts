@@ -64,6 +64,23 @@ describe('The queue of a host', () => {
     expect(placeOf('less')).toBeLessThan(8);
   });
 
+  test('is fair between the wallets of a client as well', async () => {
+    await using world = await start();
+    const { explorer, client, until, ask } = world;
+    const lookUp = (name: string, subject: string) =>
+      client.one(
+        explorer.chain(1),
+        OPERATIONS.address,
+        { address: address(name) },
+        client.lookup(subject, null, { client: 'one' }),
+      );
+    const many = names(30).map((name) => lookUp(name, 'busy'));
+    await until(Promise.all([...many, lookUp('calm', 'calm'), ask('other', 'other')]));
+    const placeOf = (name: string) => explorer.requests.findIndex(({ path }) => path.includes(address(name)));
+    expect(placeOf('calm')).toBeLessThan(8);
+    expect(placeOf('other')).toBeLessThan(8);
+  });
+
   test('has room for other chains, and other clients, while one waits for its explorer', async () => {
     await using world = await start({ perSecond: 50 });
     const { explorer, until, ask } = world;

@@ -11,8 +11,9 @@ export type ExplorerChain = {
 
 /** Who a request is made for: one lookup of one client. */
 export type Lookup = {
-  /** Clients take turns in the queue of an explorer. */
+  /** Clients take turns in the queue of an explorer, and then the subjects of one client, such as its wallets. */
   readonly client: string;
+  readonly subject: string;
   /** Aborts the lookup; null for one that can't be cancelled. */
   readonly signal: AbortSignal | null;
   /** When its time is over, in milliseconds since 1970. Retries and queues count. */

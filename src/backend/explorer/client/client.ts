@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readAnswer, type Sent } from './answers.ts';
-import { type Background, type Clock, type ExplorerChain, type Lookup, systemClock } from './chain.ts';
+import { type Clock, type ExplorerChain, type Lookup, systemClock } from './chain.ts';
 import { ExplorerError, type Fault, OF_KEY } from './errors.ts';
 import { createFlights, type Flight } from './flights.ts';
 import { createHttp } from './http.ts';
@@ -10,6 +10,7 @@ import type { Cursor } from './order.ts';
 import { type Dialect, dialectOf, MalformedError, type Page, parseAt, queryOf, readPage } from './paging.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { keepShared, type RecordStore } from './shared-limits.ts';
+import { createUnserved } from './unserved.ts';
 
 /** What is known of one limit of requests: the hosted API's, or that of an instance. */
 type HostState = LimitsState & {
@@ -29,8 +30,12 @@ type Spent = { readonly requests: number; readonly credits: number };
 
 /** Asks explorers. Every failure is an ExplorerError, or the reason of the lookup's signal. */
 export type ExplorerClient = {
-  /** A lookup whose time begins now. */
-  lookup(client: string, signal?: AbortSignal | null, background?: Background): Lookup;
+  /** A lookup whose time begins now. By default each subject is a client of its own. */
+  lookup(
+    subject: string,
+    signal?: AbortSignal | null,
+    more?: Partial<Pick<Lookup, 'client' | 'background'>>,
+  ): Lookup;
   /** The lookup with half of the time that it has left, for a request that another one may take the place of. */
   half(lookup: Lookup): Lookup;
   /**
@@ -107,6 +112,7 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   const hosts = new Map<string, Host>();
   const majors = new Map<string, number | null>();
   const dialects = new Map<string, Dialect>();
+  const unserved = createUnserved(clock.now);
 
   /** Chains of the hosted API share one limit. An instance has two: the route in the style of Etherscan has its own. */
   const hostOf = ({ chain, operation }: Request): Host => {
@@ -154,10 +160,13 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     if ('fault' in read) {
       const fault = await limits.failed(operation.credits, answer, read.fault);
       if (OF_KEY.has(fault.kind) || fault.kind === 'blocked') host.refused = fault;
+      if (fault.kind === 'notHosted') unserved.refused(chain.id, fault);
       throw new ExplorerError(chain.id, fault);
     }
     limits.succeeded(operation.credits, answer);
     Object.assign(host, { hasAnswered: true, refused: null });
+    // An old version says so itself.
+    if (operation.name !== OPERATIONS.backendVersion.name) unserved.served(chain.id);
     const { body } = read;
     onAnswer(chain.id, operation.name, body);
     return body;
@@ -166,7 +175,8 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   const attempts = async (request: Request, url: URL, lookup: Lookup, flight: Flight): Promise<unknown> => {
     const { chain, operation } = request;
     const host = hostOf(request);
-    const turn = { client: lookup.client, chainId: chain.id, credits: operation.credits, ...flight };
+    const { client, subject } = lookup;
+    const turn = { client, subject, chainId: chain.id, credits: operation.credits, ...flight };
     const toError = (fault: Fault) => new ExplorerError(chain.id, fault);
     const attempt = () =>
       host.queue.run(turn, toError, () => exchange(request, host, url, lookup, flight.signal));
@@ -180,7 +190,9 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   };
 
   /** The body of a success, of one request for all that want it now. */
-  const ask = (request: Request, lookup: Lookup): Promise<unknown> => {
+  const ask = async (request: Request, lookup: Lookup): Promise<unknown> => {
+    const fault = unserved.faultOf(request.chain.id);
+    if (fault !== null) throw new ExplorerError(request.chain.id, fault);
     const url = urlOf(request);
     return flights.share(
       `${request.chain.id} ${url.href}`,
@@ -212,7 +224,12 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
     if (known !== undefined) return known;
     const said = await one(chain, OPERATIONS.backendVersion, {}, lookup);
     const major = majorOf(said?.backend_version ?? null);
-    if (major !== null && major < OLDEST_MAJOR) throw new ExplorerError(chain.id, { kind: 'tooOld', major });
+    if (major !== null && major < OLDEST_MAJOR) {
+      const fault = { kind: 'tooOld', major } as const;
+      unserved.refused(chain.id, fault);
+      throw new ExplorerError(chain.id, fault);
+    }
+    unserved.served(chain.id);
     majors.set(chain.baseUrl, major);
     return major;
   };
@@ -261,8 +278,8 @@ export const createExplorerClient = (options: ExplorerClientOptions): ExplorerCl
   };
 
   return {
-    lookup: (client, signal = null, background) => ({
-      ...{ client, signal, endsAt: clock.now() + timeoutMs },
+    lookup: (subject, signal = null, { client = subject, background } = {}) => ({
+      ...{ client, subject, signal, endsAt: clock.now() + timeoutMs },
       ...(background && { background }),
     }),
     half(lookup) {

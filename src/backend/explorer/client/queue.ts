@@ -10,6 +10,7 @@ const CONCURRENCY_OF_CLIENT = 3;
 /** Whose turn a request is in, and how long it can wait. */
 type Turn = {
   readonly client: string;
+  readonly subject: string;
   /** What is slow by itself: one chain of the hosted API leaves the others room. */
   readonly chainId: number;
   readonly credits: number;
@@ -24,7 +25,8 @@ type Turn = {
 /** The requests to an explorer that wait for their turn. */
 export type Queue = {
   /**
-   * Runs the task when it is its turn: clients take turns, and each client's own requests come in their order. Rejects with what
+   * Runs the task when it is its turn: clients take turns, the subjects of a client do, and the requests of one subject come in
+   * their order. Rejects with what
    * `toError` makes of why its turn does not come in time, or with the reason of its signal.
    */
   run<Result>(turn: Turn, toError: (fault: Fault) => Error, task: () => Promise<Result>): Promise<Result>;
@@ -71,13 +73,15 @@ export const createQueue = (limits: Limits, clock: Clock): Queue => {
     if (own.length === 0) waiting.delete(waiter.client);
   };
 
-  /** Takes the waiter out, and puts its client's other ones behind those of all other clients. */
+  /** Takes the waiter out, and puts its client behind all other ones, and its subject behind the others of its client. */
   const begin = (waiter: Waiter): void => {
     leave(waiter);
     const others = waiting.get(waiter.client);
     if (others !== undefined) {
       waiting.delete(waiter.client);
-      waiting.set(waiter.client, others);
+      const isSame = ({ subject }: Waiter): boolean => subject === waiter.subject;
+      const [same, different] = [others.filter(isSame), others.filter((other) => !isSame(other))];
+      waiting.set(waiter.client, [...different, ...same]);
     }
     running.push(waiter.turn);
     waiter.start();
