@@ -64,6 +64,29 @@ describe('The queue of a host', () => {
     expect(placeOf('less')).toBeLessThan(8);
   });
 
+  test('begins what nobody waits for last, unless somebody comes to wait for it', async () => {
+    await using world = await start();
+    const { explorer, client, until, ask } = world;
+    const spent: number[] = [];
+    const spend = (credits: number) => void spent.push(credits);
+    const inBackground = (name: string) =>
+      client.one(
+        explorer.chain(1),
+        OPERATIONS.address,
+        { address: address(name) },
+        client.lookup(name, null, { background: { spend } }),
+      );
+    const watched = names(12).map(inBackground);
+    const wanted = ['some', 'more', 'account 11'].map((name) => ask(name));
+    await until(Promise.all([...watched, ...wanted]));
+    const placeOf = (name: string) => explorer.requests.findIndex(({ path }) => path.includes(address(name)));
+    // The first few had begun before.
+    for (const name of ['some', 'more', 'account 11']) expect(placeOf(name)).toBeLessThan(8);
+    expect(placeOf('account 10')).toBeGreaterThan(10);
+    expect(explorer.requests).toHaveLength(14);
+    expect(spent).toEqual(Array(12).fill(OPERATIONS.address.credits));
+  });
+
   test('is fair between the wallets of a client as well', async () => {
     await using world = await start();
     const { explorer, client, until, ask } = world;

@@ -204,3 +204,30 @@ test('when the credits of a day are used up, it stops and says so, and lookups g
   expect(wallet.transactions).toEqual({ nodes: [] });
   expect(explorer.requests.length).toBe(before + 1);
 });
+
+test('what is more than is read at once is named, and the newest of it delivered', async () => {
+  await using opened = await openHosted({ version: '11.2.7' });
+  const { chain } = opened;
+  await using gateway = await startGateway(opened.env, { readsChains: true });
+  await watch(gateway, { address: ALICE, types: ['ACTIVITIES'] });
+  await opened.began();
+  // Many in a block, as pages of 50 end within blocks.
+  const hashes: Hex[] = [];
+  for (let count = 0; count < 230; count += 1) {
+    const block = chain.mine();
+    for (let at = 0; at < 10; at += 1) hashes.push(chain.send({ from: BOB, to: ALICE }, block));
+  }
+  chain.mine(5);
+  const named = () => gateway.logLines.filter((line) => line.includes('events of blocks are not told'));
+  await expect.poll(() => named().length, PATIENT).toBe(1);
+  const newest = hashes.slice(-100);
+  await expect
+    .poll(async () => {
+      const all = new Set(await delivered(gateway));
+      return newest.every((hash) => all.has(`ACTIVITIES ${hash}`));
+    }, PATIENT)
+    .toBe(true);
+  const { from, to } = JSON.parse(named().join()) as { from: number; to: number };
+  expect(from).toBeLessThan(to);
+  expect(to).toBeLessThan(100);
+});
