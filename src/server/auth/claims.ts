@@ -15,7 +15,7 @@ export type ClaimPaths = {
 };
 
 /** How the issuer calls the scopes. A scope with several names is granted by each of them; null: by its own name alone. */
-export type ScopeNames = readonly (readonly [scope: Scope, name: string])[] | null;
+type ScopeNames = readonly (readonly [scope: Scope, name: string])[] | null;
 
 export type ClaimOptions = {
   readonly claims: ClaimPaths;
