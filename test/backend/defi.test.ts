@@ -191,6 +191,7 @@ test('supported chains say what each lookup covers', async () => {
     token_holders: all,
     collectibles: all,
     defi_positions: all,
+    webhooks: all,
   });
   const without = (lookup: string) =>
     chains.filter((chain) => chain[lookup]?.supported === false).map(({ chain_id }) => Number(chain_id));

@@ -309,5 +309,5 @@ test("the sandbox's own list is the gateway's", async () => {
   await using gateway = await startGateway({}, { readsChains: true });
   await vi.waitFor(async () => expect((await chainsOf(gateway))[0]?.supports).not.toBeNull(), 60_000);
   const chains = await chainsOf(gateway);
-  expect(chains.find(({ chainId }) => chainId === 1)?.supports).toHaveLength(10);
+  expect(chains.find(({ chainId }) => chainId === 1)?.supports).toHaveLength(11);
 });
