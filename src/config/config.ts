@@ -152,7 +152,7 @@ const authConfigOf = (read: Settings['values']) => {
     keys: read.JWT_JWKS_URL === null ? { secrets: read.JWT_SECRET ?? [] } : { jwksUrl: read.JWT_JWKS_URL },
     issuer: read.JWT_ISSUER,
     audience: read.JWT_AUDIENCE,
-    claims: { scopes: read.JWT_SCOPES_CLAIM, tenant: read.JWT_TENANT_CLAIM },
+    claims: { scopes: read.JWT_SCOPES_CLAIM ?? ['scope'], tenant: read.JWT_TENANT_CLAIM ?? 'tenant' },
     scopeNames: read.JWT_SCOPES,
   };
 };

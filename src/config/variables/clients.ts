@@ -83,9 +83,9 @@ export const CLIENTS = {
   JWT_AUDIENCE: variable(anyText, null, 'What `aud` of a token must contain.', { example: 'gateway' }),
   JWT_SCOPES_CLAIM: variable(
     claimPaths,
-    ['scope'],
+    null,
     'The claims of a token that have its scopes, comma-separated, each as a path such as `realm_access.roles`: see [Tokens of other issuers](authentication.md#tokens-of-other-issuers).',
-    { example: 'scp' },
+    { byDefault: '`scope`', example: 'scp' },
   ),
   JWT_SCOPES: variable(
     scopeNames,
@@ -98,9 +98,9 @@ export const CLIENTS = {
   ),
   JWT_TENANT_CLAIM: variable(
     claimPath,
-    'tenant',
+    null,
     'The claim of a token that has its tenant, as a path such as `organization.id`.',
-    { example: 'org_id' },
+    { byDefault: '`tenant`', example: 'org_id' },
   ),
   CLIENT_COMPUTE_UNITS_PER_MINUTE: variable(
     integer(1, 1_000_000_000, 'CU'),
