@@ -174,6 +174,7 @@ export const prepareContracts = (database: DatabaseSync) => ({
          ELSE due
        END`,
   ),
+  earlier: database.prepare('UPDATE contracts SET block = min(block, ?) WHERE chain = ? AND address = ?'),
   due: database.prepare(
     'SELECT address FROM contracts WHERE chain = ? AND due <= ? ORDER BY due DESC LIMIT ?',
   ),

@@ -89,6 +89,18 @@ export class KnownContracts {
     return row;
   }
 
+  /** Takes note of contracts whose logs are in a block that is older than those they were seen in. */
+  seenEarlier(chainId: number, addresses: readonly Hex[], block: number): void {
+    inTransaction(this.#database, () => {
+      for (const address of addresses) {
+        this.#statements.earlier.run(block, chainId, bytesOf(address));
+        const key = keyOf(chainId, address);
+        const { row = null } = this.#cache.peek(key) ?? {};
+        if (row !== null && row.block > block) this.#cache.set(key, { row: { ...row, block } });
+      }
+    });
+  }
+
   /** Adds contracts that were seen in a block, or more forms of their logs. They are due at a time in milliseconds since 1970. */
   add(chainId: number, seen: readonly Seen[], block: number, due: number): void {
     inTransaction(this.#database, () => {

@@ -106,17 +106,22 @@ export class Metadata {
   async learn(block: ParsedBlock, isNew: boolean): Promise<void> {
     const { chainId, number } = block;
     this.#newest.set(chainId, Math.max(number, this.#newest.get(chainId) ?? 0));
-    const unknown = [...formsIn(block)].filter(([address, forms]) => {
+    const unknown: Seen[] = [];
+    const earlier: Hex[] = [];
+    for (const [address, forms] of formsIn(block)) {
       const known = this.#options.contracts.row(chainId, address);
-      return known === null || known.block > number || (forms & ~(known.forms & known.settled)) !== 0;
-    });
+      // What older blocks have is found in the index when a contract is asked.
+      if (known === null || (forms & ~known.forms) !== 0 || (isNew && (forms & ~known.settled) !== 0))
+        unknown.push({ address, forms, sample: sampleOf([block], address) });
+      else if (known.block > number) earlier.push(address);
+    }
+    if (earlier.length > 0) this.#options.contracts.seenEarlier(chainId, earlier, number);
     if (unknown.length === 0) return;
-    const seen = unknown.map(([address, forms]) => ({ address, forms, sample: sampleOf([block], address) }));
-    this.#add(chainId, seen, number);
+    this.#add(chainId, unknown, number);
     if (isNew)
       await this.#untilAsked(
         chainId,
-        unknown.map(([address]) => address),
+        unknown.map(({ address }) => address),
       );
   }
 
