@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Hex } from '../../../src/backend/types.ts';
 import { startGateway } from '../../support/gateway/start.ts';
 import { startReceiver } from '../dispatch/support/receiver.ts';
+import type { Json } from '../support/sandbox.ts';
 import { startAnvil } from './support/anvil.ts';
 import { accountsOf, type Contract, deploy, deployLiar } from './support/contracts.ts';
 import { API_KEY, openIndexed } from './support/service.ts';
@@ -129,4 +130,17 @@ test('balances, holders, supplies, search and deliveries are what contracts say,
     [fee.address, '90', '40'],
     [premint.address, '0', '1'],
   ]);
+});
+
+test('who has of a new coin without an event has it from its first block on', async () => {
+  await using anvil = await startAnvil();
+  const [owner = '0x', user = '0x'] = await accountsOf(anvil.url);
+  await using service = await openIndexed({ chains: [{ id: 31_337, url: anvil.url, startBlock: null }] });
+  await service.indexed(await anvil.head());
+  const premint = await deploy(anvil.url, 'Premint', ['Premint', 1_000_000n]);
+  await premint.mine('mint', [user, 1n]);
+  await service.indexed(await anvil.head());
+  const { json } = await service.ask(`/v1/evm/balances/${owner}`);
+  const found = (json.balances as readonly Json[]).find(({ address }) => address === premint.address);
+  expect(found).toMatchObject({ amount: String(await premint.read('balanceOf', owner)) });
 });

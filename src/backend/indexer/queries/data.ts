@@ -276,11 +276,13 @@ export class IndexedData
     return { amounts, isWhole: native.isWhole && coins.isWhole, next };
   }
 
-  /** The tokens that an account may have: those that it has moved, and those that move without an event. */
+  /** The tokens that an account may have: those that it has moved, those that move without an event, and those of which that is not known yet. */
   #candidates(chain: Chain, account: Hex, after: string, limit: number): readonly Coin[] {
     const moved = this.#lists.coins(account, chain, after, limit);
     const known = new Set(moved.map(({ token }) => token));
-    const others = this.#differing.behind(chain.id, after).filter((token) => !known.has(token));
+    const uncompared = this.#isComplete(chain) ? this.#differing.new(chain.id) : [];
+    const unmoved = new Set([...this.#differing.behind(chain.id, after), ...uncompared]);
+    const others = [...unmoved].filter((token) => token > after && !known.has(token));
     if (others.length === 0) return moved;
     return [...moved, ...others.map((token) => ({ token, amount: 0n }))]
       .sort((one, other) => (one.token < other.token ? -1 : 1))
