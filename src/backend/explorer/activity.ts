@@ -240,7 +240,7 @@ const listed = (
   const all = byHash.entries().map(
     ([hash, known]): Known => ({
       ...{ hash, block: known.block, row: known.row },
-      transfers: known.transfers.toSorted((one, other) => one.log_index - other.log_index),
+      transfers: known.transfers.toSorted(byLog),
     }),
   );
   const blocks = [...Map.groupBy(all, ({ block }) => block)].sort(([one], [other]) => other - one);
@@ -251,6 +251,15 @@ const listed = (
     }),
   );
 };
+
+/** In the order of their logs, and of ids and amounts within one: an explorer may have those of a batch in another order each time. */
+const byLog = (one: ExplorerTransfer, other: ExplorerTransfer): number =>
+  one.log_index - other.log_index ||
+  compare(one.total?.token_id, other.total?.token_id) ||
+  compare(one.total?.value, other.total?.value);
+
+const compare = (one: bigint | null = null, other: bigint | null = null): number =>
+  Number((one ?? 0n) > (other ?? 0n)) - Number((one ?? 0n) < (other ?? 0n));
 
 /** The transactions of one block, the last first. Those that are known by a transfer alone are where their logs are. */
 const inOrder = (known: readonly Known[]): readonly Known[] => {
