@@ -1,3 +1,4 @@
+import { isPublicAddress } from '../backend/public-address.ts';
 import { ConfigError } from '../config/config.ts';
 import type { ContextParts } from '../context.ts';
 import { FeedCache } from '../deliveries/feed/cache.ts';
@@ -11,6 +12,7 @@ import {
 import { RefusedDeliveries } from '../deliveries/ingress/refused.ts';
 import { LogOpenError } from '../deliveries/log/errors.ts';
 import type { DeliveryLog } from '../deliveries/log/log.ts';
+import { createReplayer } from '../deliveries/replay.ts';
 import { messageOf } from '../lib/errors.ts';
 import { closeToOthers } from '../lib/folders.ts';
 import { settlesWithin } from '../lib/tasks.ts';
@@ -42,6 +44,11 @@ export const startDeliveries = async (startup: Startup, redis: Redis | null): Pr
     refused: new RefusedDeliveries(({ webhookId, status, reason, bytes, attempt }) =>
       startup.log.warn('delivery refused', { webhookId, status, problem: reason, bytes, attempt }),
     ),
+    replayer: createReplayer({
+      // A service of the gateway's own posts to any address as well.
+      mayReach: (address) => startup.config.upstream.url === null || isPublicAddress(address),
+      onReplay: (to, count) => startup.log.info('deliveries replayed', { to, deliveries: count }),
+    }),
     identity,
     checks,
   };
