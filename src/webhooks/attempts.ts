@@ -1,4 +1,5 @@
-import { isObject } from '../lib/json/exact-json.ts';
+import { isObject, parseExactJson } from '../lib/json/exact-json.ts';
+import { isWithin } from '../lib/json/size.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
 import {
   MalformedFieldError,
@@ -26,7 +27,8 @@ export type DeliveryAttempt = {
   readonly problem: string | null;
   readonly nextAttemptAt: string | null;
   readonly bytes: number;
-  readonly body: string | null;
+  /** The parsed body; its text where that can't be parsed. Null where the service leaves it out. */
+  readonly payload: unknown;
 };
 
 /** The most attempts that a list is read for. */
@@ -35,6 +37,18 @@ export const MAX_ATTEMPTS = 50;
 const readInt = (value: unknown, field: string): number => {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31) return value;
   throw malformed(field, 'a whole number', value);
+};
+
+const MOST = { levels: 200, characters: 100_000 };
+
+const payloadOf = (body: string | null): unknown => {
+  if (body === null) return null;
+  try {
+    const payload = parseExactJson(body);
+    return isWithin(payload, MOST) ? payload : body;
+  } catch {
+    return body;
+  }
 };
 
 const readAttempt = (raw: unknown): DeliveryAttempt => {
@@ -50,7 +64,7 @@ const readAttempt = (raw: unknown): DeliveryAttempt => {
     problem: optional(readString)(raw.problem, 'problem'),
     nextAttemptAt: optional(readTime)(raw.next_attempt_at, 'next_attempt_at'),
     bytes: readInt(raw.bytes, 'bytes'),
-    body: optional(readString)(raw.body, 'body'),
+    payload: payloadOf(optional(readString)(raw.body, 'body')),
   };
 };
 

@@ -13,7 +13,7 @@ import { startManaged } from './support/managed.ts';
 
 const ATTEMPTS = `query ($webhookId: UUID!) {
   webhook(webhookId: $webhookId) {
-    attempts { deliveryId chainId attemptedAt latencyMs attempt accepted status problem nextAttemptAt bytes body }
+    attempts { deliveryId chainId attemptedAt latencyMs attempt accepted status problem nextAttemptAt bytes payload }
   }
 }`;
 
@@ -22,7 +22,7 @@ type Attempt = {
   readonly attempt: number;
   readonly accepted: boolean;
   readonly status: number | null;
-  readonly body: string | null;
+  readonly payload: unknown;
 };
 
 const attemptsOf = async (gateway: Gateway, webhookId: string, headers: Record<string, string> = {}) => {
@@ -45,7 +45,7 @@ describe('the service of this project', () => {
     expect(failed).toHaveLength(6 * ids.length);
     expect(failed[0]).toMatchObject({ attempt: 5, accepted: false, status: 500, nextAttemptAt: null });
     expect(JSON.stringify(failed)).not.toContain('hush');
-    expect(receiver.received.map(({ body }) => body)).toContain(failed[0]?.body);
+    expect(receiver.received.map(({ body }) => JSON.parse(body))).toContainEqual(failed[0]?.payload);
 
     status = 200;
     const before = receiver.received.length;
@@ -54,8 +54,8 @@ describe('the service of this project', () => {
       webhookId,
       resent: 1,
     });
-    expect((await receiver.until(before + 1)).at(-1)?.body).toBe(
-      failed.find(({ deliveryId }) => deliveryId === one)?.body,
+    expect(JSON.parse((await receiver.until(before + 1)).at(-1)?.body ?? '')).toEqual(
+      failed.find(({ deliveryId }) => deliveryId === one)?.payload,
     );
     await sandbox.webhooks.settled();
     expect(await change(gateway, 'resendDeliveries', { webhookId })).toMatchObject({
@@ -90,11 +90,11 @@ describe('the service of this project', () => {
     expect(hers[0]).toMatchObject({
       accepted: true,
       status: 200,
-      body: expect.stringContaining('delivery_id'),
+      payload: { delivery_id: expect.any(String) },
     });
     const seen = (await attemptsOf(gateway, webhookId, bobs)) ?? [];
     expect(seen).toHaveLength(hers.length);
-    expect(seen.map(({ body }) => body)).toEqual(seen.map(() => null));
+    expect(seen.map(({ payload }) => payload)).toEqual(seen.map(() => null));
 
     const withoutDeliveries = bearer(await tokenOf({ scope: 'webhooks', tenant: 'alice' }));
     expect(await attemptsOf(gateway, webhookId, withoutDeliveries)).toBeNull();

@@ -35,10 +35,11 @@ const DeliveryAttempt = builder.objectRef<DeliveryAttemptShape>('DeliveryAttempt
       description: 'When the service tries again by itself. Null when it does not.',
     }),
     bytes: t.exposeInt('bytes', { description: 'The size of the body.' }),
-    body: t.exposeString('body', {
+    payload: t.expose('payload', {
+      type: 'JSON',
       nullable: true,
       description:
-        "The body as text. Null when it has more than 20,000 characters, and for events that go to another tenant's delivery URL.",
+        "The body, as `WebhookDelivery.payload`. Null when it has more than 20,000 characters, and for events that go to another tenant's delivery URL.",
     }),
   }),
 });
@@ -55,7 +56,7 @@ builder.objectField(Webhook, 'attempts', (t) =>
       try {
         const attempts = await webhooks.attempts(webhookId);
         if (url === null || !deliveries.isOthers(webhookId, url)) return [...attempts];
-        return attempts.map((attempt) => ({ ...attempt, body: null }));
+        return attempts.map((attempt) => ({ ...attempt, payload: null }));
       } catch (error) {
         if (error instanceof UnsupportedOperationError) return null;
         throw error;
