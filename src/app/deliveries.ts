@@ -1,4 +1,3 @@
-import { isPublicAddress } from '../backend/public-address.ts';
 import { ConfigError } from '../config/config.ts';
 import type { ContextParts } from '../context.ts';
 import { FeedCache } from '../deliveries/feed/cache.ts';
@@ -46,7 +45,10 @@ export const startDeliveries = async (startup: Startup, redis: Redis | null): Pr
     ),
     replayer: createReplayer({
       // A service of the gateway's own posts to any address as well.
-      mayReach: (address) => startup.config.upstream.url === null || isPublicAddress(address),
+      loadMayReach: async () =>
+        startup.config.upstream.url === null
+          ? () => true
+          : (await import('../backend/public-address.ts')).isPublicAddress,
       onReplay: (to, count) => startup.log.info('deliveries replayed', { to, deliveries: count }),
     }),
     identity,

@@ -1,6 +1,6 @@
 import { lookup as resolveName } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import { messageOf } from '../lib/errors.ts';
 import type { StoredDelivery } from './log/log.ts';
 
@@ -19,9 +19,11 @@ export type Replayer = {
   replay(url: string, deliveries: readonly StoredDelivery[]): Promise<readonly Replayed[] | null>;
 };
 
+type MayReach = (address: string) => boolean;
+
 type Options = {
-  /** Whether an IP address may be posted to. */
-  readonly mayReach: (address: string) => boolean;
+  /** Loads what says whether an IP address may be posted to. */
+  readonly loadMayReach: () => Promise<MayReach>;
   /** Called once for each replay, with the origin alone: the rest of a URL may be a secret. */
   readonly onReplay: (origin: string, deliveries: number) => void;
 };
@@ -38,7 +40,7 @@ class NoAddressError extends Error {}
 
 /** A name is resolved once, for the connection itself: a second answer of its DNS can't lead elsewhere. */
 const lookupWithin =
-  (mayReach: Options['mayReach']): LookupFunction =>
+  (mayReach: MayReach): LookupFunction =>
   (hostname, options, callback) => {
     resolveName(hostname, { ...options, all: true }, (error, addresses) => {
       const found = error ? [] : addresses.filter(({ address }) => mayReach(address));
@@ -49,16 +51,25 @@ const lookupWithin =
     });
   };
 
-export const createReplayer = ({ mayReach, onReplay }: Options): Replayer => {
+/** Most gateways never replay: it is loaded by the first one that does. */
+const undici = () => import('undici');
+
+export const createReplayer = ({ loadMayReach, onReplay }: Options): Replayer => {
   let running = 0;
 
-  const post = async (url: string, delivery: StoredDelivery, agent: Agent): Promise<Replayed> => {
+  const post = async (
+    url: string,
+    delivery: StoredDelivery,
+    agent: Agent,
+    mayReach: MayReach,
+  ): Promise<Replayed> => {
     const start = performance.now();
     const since = () => Math.round(performance.now() - start);
     try {
       // The agent resolves names, but a literal address never reaches its lookup.
       const literal = new URL(url).hostname.replace(/^\[|\]$/g, '');
       if (isIP(literal) !== 0 && !mayReach(literal)) throw new NoAddressError();
+      const { request } = await undici();
       const { statusCode: status, body } = await request(url, {
         method: 'POST',
         headers: headersOf(delivery),
@@ -81,6 +92,7 @@ export const createReplayer = ({ mayReach, onReplay }: Options): Replayer => {
       if (running >= MOST_AT_ONCE) return null;
       running += 1;
       onReplay(new URL(url).origin, deliveries.length);
+      const [{ Agent }, mayReach] = await Promise.all([undici(), loadMayReach()]);
       const agent = new Agent({
         connections: 1,
         maxResponseSize: 65_536,
@@ -91,7 +103,7 @@ export const createReplayer = ({ mayReach, onReplay }: Options): Replayer => {
       try {
         for (const delivery of deliveries) {
           const isOver = replayed.at(-1)?.status === null || performance.now() - started > LAST_START_MS;
-          replayed.push(isOver ? NOT_SENT : await post(url, delivery, agent));
+          replayed.push(isOver ? NOT_SENT : await post(url, delivery, agent, mayReach));
         }
         return replayed;
       } finally {
