@@ -29,11 +29,11 @@ import { createSendResult, type SendResult, useCompressibleAnswers } from './ove
 import {
   createPipeline,
   type Pipeline,
+  useEventsAccept,
   useOperationMemory,
   usePlannedExecution,
   useSharedAnswers,
   useShutdownTimeout,
-  useSseAccept,
 } from './pipeline.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 import { createYogaServer, type YogaOptions } from './yoga.ts';
@@ -99,7 +99,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     // Limits: the budget of compute units is charged last, when nothing else rejects the operation. Each wraps the
     // execution of those above it, so the shutdown also answers operations that still wait for memory.
     useErrorLimit(),
-    useSseAccept(),
+    useEventsAccept(),
     useSubscriptionSize(),
     useAnswerLimit(options),
     ...(planned === null || sharedAnswers === null ? [] : [useSharedAnswers(sharedAnswers, planned)]),

@@ -236,7 +236,9 @@ const prepare = async (
   reservation: RequestReservation,
 ): Promise<SocketOperation> => {
   const { frameWriter } = socket.extra;
-  const { operationName, variables } = payload;
+  const { variables } = payload;
+  // Some clients send an empty name where an operation has none.
+  const operationName = payload.operationName || null;
   const { message } = socket.extra;
   // graphql-ws has added this operation already.
   if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
@@ -265,7 +267,7 @@ const prepare = async (
     schema,
     document,
     contextValue,
-    operationName: operationName ?? null,
+    operationName,
     variableValues: variables ?? null,
   };
   const answer = async (): Promise<ExecutionResult | SerializedAnswer> => {

@@ -199,9 +199,12 @@ const rejectOthers = (json: Readonly<Record<string, unknown>>): void => {
       );
 };
 
-/** Any other value becomes a name that no operation has. */
-const nameIn = (value: unknown): string | null | undefined =>
-  value === null || value === undefined || typeof value === 'string' ? value : '';
+/** Some clients send an empty name where an operation has none. */
+const nameIn = (value: unknown): string | null => {
+  if (value === null || value === undefined || value === '') return null;
+  if (typeof value === 'string') return value;
+  throw invalid(`Expected "operationName" param to be empty or a string, but given ${typeOf(value)}.`);
+};
 
 const noObject = (name: string, value: unknown): GraphQLError =>
   invalid(`Expected "${name}" param to be empty or an object, but given ${typeOf(value)}.`);
