@@ -179,6 +179,22 @@ export type ReplaceWebhookAddressesInput = {
   readonly webhookId: string;
 };
 
+/** Which stored deliveries to post, and where. */
+export type ReplayDeliveriesInput = {
+  /** The ids of stored deliveries, at least one and at most 20. They are posted in this order, each once. */
+  readonly ids: ReadonlyArray<string | number>;
+  /** Where to post them. */
+  readonly url: string;
+};
+
+/** Which deliveries of a webhook to send again. */
+export type ResendDeliveriesInput = {
+  /** Ids of `Webhook.attempts`. Omitted or null: all whose last attempt failed, as far as the service knows them. */
+  readonly deliveryIds?: ReadonlyArray<string> | null | undefined;
+  /** The service's id of the webhook. */
+  readonly webhookId: string;
+};
+
 /** The webhook to test. */
 export type SendTestEventInput = {
   /** The service's id of the webhook. */
@@ -466,6 +482,13 @@ export type TransactionByHashQueryVariables = Exact<{
 
 export type TransactionByHashQuery = { readonly transaction: { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }>, readonly revertReason: { readonly message: string | null, readonly data: string | null } | null } | null };
 
+export type TokenNamesQueryVariables = Exact<{
+  tokens: ReadonlyArray<TokenInput> | TokenInput;
+}>;
+
+
+export type TokenNamesQuery = { readonly tokens: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } | null> };
+
 export type ApprovalRowFragment = { readonly id: string, readonly chain: string | null, readonly chainId: number, readonly spender: string, readonly spenderName: string | null, readonly amount: string | null, readonly isUnlimited: boolean, readonly tokenId: string | null, readonly isForAll: boolean, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } };
 
 export type WalletApprovalsQueryVariables = Exact<{
@@ -686,6 +709,30 @@ export type SendTestEventMutation = { readonly sendTestEvent:
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
    };
 
+export type WebhookAttemptsQueryVariables = Exact<{
+  webhookId: string;
+}>;
+
+
+export type WebhookAttemptsQuery = { readonly webhook: { readonly id: string, readonly attempts: ReadonlyArray<{ readonly deliveryId: string, readonly chainId: number, readonly attemptedAt: string, readonly latencyMs: number, readonly accepted: boolean, readonly status: number | null, readonly problem: string | null, readonly nextAttemptAt: string | null, readonly bytes: number, readonly payload: unknown }> | null } | null };
+
+export type ResendDeliveriesMutationVariables = Exact<{
+  input: ResendDeliveriesInput;
+}>;
+
+
+export type ResendDeliveriesMutation = { readonly resendDeliveries:
+    | { readonly __typename: 'ResendDeliveriesPayload', readonly resent: number }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type ReplayDeliveriesMutationVariables = Exact<{
+  input: ReplayDeliveriesInput;
+}>;
+
+
+export type ReplayDeliveriesMutation = { readonly replayDeliveries: { readonly replayed: ReadonlyArray<{ readonly deliveryId: string, readonly status: number | null, readonly latencyMs: number, readonly problem: string | null }> } };
+
 export declare const ChainIndexes: Operation<ChainIndexesQuery, ChainIndexesQueryVariables>;
 export declare const Chains: Operation<ChainsQuery, ChainsQueryVariables>;
 export declare const ConnectWebhook: Operation<ConnectWebhookMutation, ConnectWebhookMutationVariables>;
@@ -697,10 +744,13 @@ export declare const DeliveryPayload: Operation<DeliveryPayloadQuery, DeliveryPa
 export declare const DeliveryTimes: Operation<DeliveryTimesQuery, DeliveryTimesQueryVariables>;
 export declare const DeliveryUrl: Operation<DeliveryUrlQuery, DeliveryUrlQueryVariables>;
 export declare const ReplaceWebhookAddresses: Operation<ReplaceWebhookAddressesMutation, ReplaceWebhookAddressesMutationVariables>;
+export declare const ReplayDeliveries: Operation<ReplayDeliveriesMutation, ReplayDeliveriesMutationVariables>;
+export declare const ResendDeliveries: Operation<ResendDeliveriesMutation, ResendDeliveriesMutationVariables>;
 export declare const SearchTokens: Operation<SearchTokensQuery, SearchTokensQueryVariables>;
 export declare const SendTestEvent: Operation<SendTestEventMutation, SendTestEventMutationVariables>;
 export declare const StoredDeliveries: Operation<StoredDeliveriesQuery, StoredDeliveriesQueryVariables>;
 export declare const TokenHolders: Operation<TokenHoldersQuery, TokenHoldersQueryVariables>;
+export declare const TokenNames: Operation<TokenNamesQuery, TokenNamesQueryVariables>;
 export declare const TokenPage: Operation<TokenPageQuery, TokenPageQueryVariables>;
 export declare const TokenPrices: Operation<TokenPricesQuery, TokenPricesQueryVariables>;
 export declare const TransactionByHash: Operation<TransactionByHashQuery, TransactionByHashQueryVariables>;
@@ -722,6 +772,7 @@ export declare const WatchWallet: Operation<WatchWalletMutation, WatchWalletMuta
 export declare const WatchedWallets: Operation<WatchedWalletsQuery, WatchedWalletsQueryVariables>;
 export declare const Webhook: Operation<WebhookQuery, WebhookQueryVariables>;
 export declare const WebhookAddresses: Operation<WebhookAddressesQuery, WebhookAddressesQueryVariables>;
+export declare const WebhookAttempts: Operation<WebhookAttemptsQuery, WebhookAttemptsQueryVariables>;
 export declare const WebhookDeliveries: Operation<WebhookDeliveriesQuery, WebhookDeliveriesQueryVariables>;
 export declare const WebhookList: Operation<WebhookListQuery, WebhookListQueryVariables>;
 export declare const Webhooks: Operation<WebhooksQuery, WebhooksQueryVariables>;
