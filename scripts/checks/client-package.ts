@@ -4,6 +4,7 @@ import { addTypenameSelectionDocumentTransform } from '@graphql-codegen/client-p
 import {
   buildSchema,
   type GraphQLObjectType,
+  isAbstractType,
   isIntrospectionType,
   isNonNullType,
   isObjectType,
@@ -110,6 +111,10 @@ const paged = types.flatMap((type) => {
   return fields.length === 0 || type === schema.getSubscriptionType() ? [] : [[type.name, fields] as const];
 });
 
+const possible = Object.values(schema.getTypeMap())
+  .filter((type) => isAbstractType(type))
+  .map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)] as const);
+
 await save(
   `${WRITTEN}/schema.ts`,
   `${COMMENT}
@@ -119,5 +124,8 @@ export const TYPES_WITHOUT_ID: readonly string[] = ${JSON.stringify(withoutId.ma
 
 /** The lists that page by \`first\` and \`after\`, by the type that has them. */
 export const PAGED_FIELDS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(Object.fromEntries(paged))};
+
+/** The types of each union and interface: what a fragment on it applies to. */
+export const POSSIBLE_TYPES: Record<string, string[]> = ${JSON.stringify(Object.fromEntries(possible))};
 `,
 );
