@@ -15,12 +15,14 @@ import { HomeView } from './start/home-view.ts';
 import { Palette } from './start/search.ts';
 import { credentials, isSignedIn, ledger, useStore } from './state.ts';
 import { TokenView } from './token/token-view.ts';
+import { TransactionView } from './wallet/tx-view.ts';
 import { WalletView } from './wallet/wallet-view.ts';
 import { WebhooksView } from './webhooks/webhooks-view.ts';
 
 const TITLES: Readonly<Record<View, string>> = {
   home: 'Start',
   wallet: 'Wallet',
+  tx: 'Transaction',
   token: 'Token',
   live: 'Live',
   webhooks: 'Webhooks',
@@ -30,6 +32,7 @@ const TITLES: Readonly<Record<View, string>> = {
 const COMPONENTS = {
   home: HomeView,
   wallet: WalletView,
+  tx: TransactionView,
   token: TokenView,
   live: LiveView,
   webhooks: WebhooksView,
@@ -45,7 +48,7 @@ const onApi = (event: Event) => {
 };
 
 const Navigation = ({ current }: { current: View }) => {
-  const views = useOfferedViews().filter((view) => view !== 'home' && view !== 'token');
+  const views = useOfferedViews().filter((view) => !['home', 'token', 'tx'].includes(view));
   return html`<nav aria-label="Views">
     ${views.map((view) => html`<a key=${view} href=${hrefOfLast(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
     ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener" onClick=${onApi}>API</a>`}
@@ -68,7 +71,7 @@ const PoweredBy = () => {
 };
 
 /** Those that show data of chains. */
-const SHOWS_CHAINS: ReadonlySet<View> = new Set(['home', 'wallet', 'token']);
+const SHOWS_CHAINS: ReadonlySet<View> = new Set(['home', 'wallet', 'tx', 'token']);
 
 const NoEvents = () =>
   html`<${Empty} title="No events arrive">The service reads its chains from explorers, which deliver none.<//>`;
