@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Hex } from '../../src/backend/types.ts';
 import { startAnvil } from '../backend/indexer/support/anvil.ts';
 import { accountsOf, deploy, receiptOf, sendTransaction } from '../backend/indexer/support/contracts.ts';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
@@ -49,11 +50,14 @@ test('each open allowance is a sentence with what is at risk, and ends by the ca
     .waitFor();
 
   // Each call, sent as it stands, ends what it belongs to.
-  const calls: { to: string; data: string }[] = [];
+  const calls: { to: Hex; data: Hex }[] = [];
   for (const row of await rows.all()) {
     await row.getByText('The call that ends it').click();
     const to = (await row.locator('dd a').first().getAttribute('title')) ?? '';
-    calls.push({ to, data: await row.getByLabel('data of the call', { exact: true }).innerText() });
+    calls.push({
+      to: to as Hex,
+      data: (await row.getByLabel('data of the call', { exact: true }).innerText()) as Hex,
+    });
   }
   for (const { to, data } of calls) await receiptOf(anvil.url, await sendTransaction(anvil.url, to, data));
   await expect
