@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { codegen } from '@graphql-codegen/core';
 import * as operationTypes from '@graphql-codegen/typescript-operations';
-import { buildSchema, OperationTypeNode, parse } from 'graphql';
+import { buildASTSchema, type DocumentNode, OperationTypeNode, parse, visit } from 'graphql';
 import { isOperation } from '../../src/graph/document-limits.ts';
 import { generator, ROOT } from './generated.ts';
 
@@ -15,12 +15,16 @@ const documents = readdirSync(OPERATIONS)
   .sort()
   .map((location) => ({ location, document: parse(readFileSync(`${OPERATIONS}/${location}`, 'utf8')) }));
 
+/** What a type means is said in schema.graphql, and not once more beside its copy. */
+const withoutDescriptions = (schema: DocumentNode): DocumentNode =>
+  visit(schema, { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) });
+
 const types = async (): Promise<string> => {
-  const schema = readFileSync(`${ROOT}schema.graphql`, 'utf8');
-  return codegen({
+  const schema = withoutDescriptions(parse(readFileSync(`${ROOT}schema.graphql`, 'utf8')));
+  const text = await codegen({
     filename: FILE,
-    schema: parse(schema),
-    schemaAst: buildSchema(schema),
+    schema,
+    schemaAst: buildASTSchema(schema),
     documents: [...documents],
     config: {
       enumType: 'string-literal',
@@ -33,6 +37,7 @@ const types = async (): Promise<string> => {
     plugins: [{ types: {} }],
     pluginMap: { types: operationTypes },
   });
+  return text.replaceAll('\n\n\n', '\n');
 };
 
 const SUFFIX = {

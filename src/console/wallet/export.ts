@@ -32,7 +32,7 @@ const cell = (value: Row[string]): string => {
 };
 
 /** As RFC 4180 has it. */
-export const csvOf = (rows: readonly Row[]): string => {
+const csvOf = (rows: readonly Row[]): string => {
   const columns = Object.keys(rows[0] ?? {});
   return [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))]
     .map((line) => `${line.map(cell).join(',')}\r\n`)
