@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { codegen } from '@graphql-codegen/core';
-import * as operationTypes from '@graphql-codegen/typescript-operations';
-import { buildASTSchema, type DocumentNode, OperationTypeNode, parse, visit } from 'graphql';
+import { OperationTypeNode, parse, print, visit } from 'graphql';
 import { isOperation } from '../../src/graph/document-limits.ts';
 import { generator, ROOT } from './generated.ts';
+import { operationTypesOf } from './operation-types.ts';
 
 /** Writes the types of the console's operations, from its .graphql documents and schema.graphql. */
 
@@ -16,29 +15,9 @@ const documents = readdirSync(OPERATIONS)
   .map((location) => ({ location, document: parse(readFileSync(`${OPERATIONS}/${location}`, 'utf8')) }));
 
 /** What a type means is said in schema.graphql, and not once more beside its copy. */
-const withoutDescriptions = (schema: DocumentNode): DocumentNode =>
-  visit(schema, { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) });
-
-const types = async (): Promise<string> => {
-  const schema = withoutDescriptions(parse(readFileSync(`${ROOT}schema.graphql`, 'utf8')));
-  const text = await codegen({
-    filename: FILE,
-    schema,
-    schemaAst: buildASTSchema(schema),
-    documents: [...documents],
-    config: {
-      enumType: 'string-literal',
-      immutableTypes: true,
-      scalars: {
-        ...{ Address: 'string', BigInt: 'string', ChainId: 'number', DateTime: 'string', Decimal: 'string' },
-        ...{ Hex: 'string', JSON: 'unknown', URL: 'string', UUID: 'string' },
-      },
-    },
-    plugins: [{ types: {} }],
-    pluginMap: { types: operationTypes },
-  });
-  return text.replaceAll('\n\n\n', '\n');
-};
+const schema = visit(parse(readFileSync(`${ROOT}schema.graphql`, 'utf8')), {
+  enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined),
+});
 
 const SUFFIX = {
   [OperationTypeNode.QUERY]: 'Query',
@@ -67,7 +46,7 @@ export type Operation<Data, Variables> = {
   readonly types?: (variables: Variables) => Data;
 };
 
-${await types()}
+${(await operationTypesOf(FILE, print(schema), documents)).replaceAll('\n\n\n', '\n')}
 ${declarations.join('\n')}
 `,
 );

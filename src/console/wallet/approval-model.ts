@@ -1,6 +1,7 @@
+import { compareDecimals, isUnlimited, sumDecimals } from 'evm-graphql-gateway/client';
 import type { ApprovalRowFragment, BalanceRowFragment } from '../__generated__/operations.ts';
 import { type ActivityItem, type Token, tokensIn } from '../activity/activity-model.ts';
-import { compareDecimals, isUnlimited, isZero, sumOf } from '../format.ts';
+import { isZero } from '../format.ts';
 import { isThin } from './thin-pools.ts';
 
 /** What others may move of a wallet, how much of it is there, and what ends it. */
@@ -57,7 +58,7 @@ export const totalOf = (open: readonly Open[], balances: Balances): string => {
     const key = keyOf(each.chainId, each.token.address);
     if (compareDecimals(usd, most.get(key) ?? '0') > 0) most.set(key, usd);
   }
-  return sumOf([...most.values()]);
+  return sumDecimals([...most.values()]);
 };
 
 const hasNoLimit = ({ isUnlimited: isAll, isForAll }: Open): boolean => isAll || isForAll;

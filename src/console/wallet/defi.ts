@@ -1,3 +1,4 @@
+import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import { useMemo, useState } from 'preact/hooks';
 import {
   type DefiAssetRole,
@@ -10,16 +11,7 @@ import { send } from '../api/client.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { Address, Empty, Facts, html, Time } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import {
-  compareDecimals,
-  formatCount,
-  formatDecimal,
-  formatUsd,
-  formatUsdBriefly,
-  shorten,
-  shortHex,
-  sumOf,
-} from '../format.ts';
+import { formatCount, formatDecimal, formatUsd, formatUsdBriefly, shorten, shortHex } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { ListBody, ListHead } from './list.ts';
 import { RawJson } from './transaction-details.ts';
@@ -62,7 +54,7 @@ const groupsOf = (positions: readonly Position[]): readonly Group[] =>
     .map(([protocol, own]) => ({
       protocol,
       logo: own.find(({ logo }) => logo !== null)?.logo ?? null,
-      total: sumOf(own.map(worthOf)),
+      total: sumDecimals(own.map(worthOf)),
       positions: own.toSorted((one, other) => compareDecimals(worthOf(other), worthOf(one))),
     }))
     .toSorted((one, other) => compareDecimals(other.total, one.total));

@@ -1,3 +1,4 @@
+import { formatUnits } from 'evm-graphql-gateway/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Dialog, html, ProblemNotice } from '../components.ts';
 import { download } from '../download.ts';
@@ -10,13 +11,10 @@ import type { WalletList } from './use-wallet-list.ts';
 export type Row = Readonly<Record<string, string | number | boolean | null>>;
 
 /** An amount of the smallest unit in whole units, with a point and nothing else. Null where the decimals are not known. */
-export const plainUnits = (amount: string | null, decimals: number | null): string | null => {
-  if (amount === null || decimals === null || decimals < 0 || decimals > 255) return null;
-  const sign = amount.startsWith('-') ? '-' : '';
-  const digits = amount.replace('-', '').padStart(decimals + 1, '0');
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  return `${sign}${digits.slice(0, digits.length - decimals)}${decimals > 0 && fraction ? `.${fraction}` : ''}`;
-};
+export const plainUnits = (amount: string | null, decimals: number | null): string | null =>
+  amount === null || decimals === null || decimals < 0 || decimals > 255
+    ? null
+    : formatUnits(amount, decimals);
 
 /** The console's page of a transaction: the address alone, without anything that the tab keeps. */
 export const linkTo = (href: string): string => `${location.origin}${location.pathname}${href}`;

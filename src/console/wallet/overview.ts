@@ -1,3 +1,4 @@
+import { sumDecimals } from 'evm-graphql-gateway/client';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { WalletOverview, type WalletOverviewQuery } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
@@ -7,7 +8,7 @@ import { useChainNames, useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { counted, formatChange, formatUsdBriefly, shorten, sumOf } from '../format.ts';
+import { counted, formatChange, formatUsdBriefly, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
 import { isThin, isUnpriced } from './thin-pools.ts';
@@ -43,7 +44,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   // One token on several chains is one part.
   const tokens = [...Map.groupBy(top, ({ token }) => token?.symbol ?? token?.name ?? 'unknown')].map(
     ([symbol, balances]) => {
-      const value = sumOf(balances.map(({ valueUsd }) => valueUsd ?? '0'));
+      const value = sumDecimals(balances.map(({ valueUsd }) => valueUsd ?? '0'));
       const place =
         balances.length === 1
           ? nameOf(balances[0]?.chainId ?? null)
@@ -184,5 +185,5 @@ const useLiveTotal = ({ address, chainIds }: PanelProps, portfolio: Portfolio): 
     return close;
   }, [address, isWatched, chainIds, before]);
   const changes = [...after].flatMap(([id, valueUsd]) => [valueUsd, `-${before.get(id) ?? '0'}`]);
-  return { total: sumOf([portfolio.totalUsd, ...changes]), changed: after.size };
+  return { total: sumDecimals([portfolio.totalUsd, ...changes]), changed: after.size };
 };

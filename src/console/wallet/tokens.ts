@@ -1,3 +1,4 @@
+import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
@@ -8,16 +9,7 @@ import { useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
 import { OnChain } from '../explorers.ts';
-import {
-  compareDecimals,
-  formatChange,
-  formatCount,
-  formatUsd,
-  formatUsdBriefly,
-  shorten,
-  shortHex,
-  sumOf,
-} from '../format.ts';
+import { formatChange, formatCount, formatUsd, formatUsdBriefly, shorten, shortHex } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { useParam } from '../route.ts';
 import { Export, type Row as FileRow, plainUnits } from './export.ts';
@@ -179,7 +171,7 @@ const fileRow = ({ balance, symbol, chain, reason }: Row, address: string, asOf:
 };
 
 const totalOf = (rows: readonly Row[]): string =>
-  sumOf(
+  sumDecimals(
     rows.flatMap(({ balance, reason }) =>
       reason === null && balance.valueUsd !== null ? [balance.valueUsd] : [],
     ),
