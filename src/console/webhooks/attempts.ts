@@ -16,10 +16,9 @@ export type Tried = {
   readonly attempts: readonly Attempt[];
 };
 
-/** The deliveries that the service says to have tried; null where it does not tell. */
-export const triedOf = (webhook: Webhook): readonly Tried[] | null =>
-  webhook.attempts &&
-  [...Map.groupBy(webhook.attempts, ({ deliveryId }) => deliveryId).values()].flatMap((all) =>
+/** The deliveries that the service says to have tried. */
+export const triedOf = (webhook: Webhook): readonly Tried[] =>
+  [...Map.groupBy(webhook.attempts ?? [], ({ deliveryId }) => deliveryId).values()].flatMap((all) =>
     all[0] ? { webhook, last: all[0], attempts: all } : [],
   );
 

@@ -57,7 +57,7 @@ export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props)
   const key = webhooks.map(({ webhookId }) => webhookId).join();
   const list = useConnection(useMemo(() => load(key.split(',')), [key]));
   const { items, isLoading, hasMore, reload } = list;
-  const tried = webhooks.flatMap((webhook) => triedOf(webhook) ?? []);
+  const tried = webhooks.flatMap(triedOf);
   const [result, choose] = useParam('result');
   const [replayed, setReplayed] = useState<readonly string[]>([]);
   const deliveries = items.map(({ node }) => node);
