@@ -39,16 +39,16 @@ import { readWatched, WatchButton } from './watched.ts';
  * Its other state belongs into the address bar, where wallets side by side share it.
  */
 const TABS = [
-  { id: 'overview', title: 'Overview', reads: 'balances', Panel: Overview },
-  { id: 'activity', title: 'Activity', reads: 'activity', Panel: Activity },
-  { id: 'tokens', title: 'Tokens', reads: 'balances', Panel: Tokens },
-  { id: 'collectibles', title: 'Collectibles', reads: 'collectibles', Panel: Collectibles },
+  { id: 'overview', title: 'Overview', reads: ['balances'], Panel: Overview },
+  { id: 'activity', title: 'Activity', reads: ['activity'], Panel: Activity },
+  { id: 'tokens', title: 'Tokens', reads: ['balances'], Panel: Tokens },
+  { id: 'collectibles', title: 'Collectibles', reads: ['collectibles'], Panel: Collectibles },
   { id: 'defi', title: 'DeFi', reads: null, Panel: DefiPositions },
-  { id: 'approvals', title: 'Approvals', reads: 'approvals', Panel: Approvals },
-  { id: 'transactions', title: 'Transactions', reads: 'transactions', Panel: Transactions },
+  { id: 'approvals', title: 'Approvals', reads: ['approvals', 'balances'], Panel: Approvals },
+  { id: 'transactions', title: 'Transactions', reads: ['transactions'], Panel: Transactions },
 ] as const satisfies readonly (Tab<string> & {
   /** What is read when it is opened; null if nothing is. */
-  readonly reads: Priced | null;
+  readonly reads: readonly Priced[] | null;
   readonly Panel: FunctionComponent<PanelProps>;
 })[];
 
@@ -73,11 +73,10 @@ const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => 
   ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${insteadOfAddress(part)}. Open another one by the search above.</p></div>`)}
   ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MOST_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
 
-/** Says whether a tab is shown: not every service has approvals, and one says where it has no DeFi positions. */
+/** Says whether a tab is shown: a service may say that it has no DeFi positions. */
 const useOffered = () => {
   const chains = useChains();
   return (id: string): boolean => {
-    if (id === 'approvals') return isSupported(chains, 'APPROVALS');
     const isUnknown = chains.length === 0 || chains.some(({ supports }) => supports === null);
     return id !== 'defi' || isUnknown || isSupported(chains, 'DEFI_POSITIONS');
   };
@@ -86,8 +85,8 @@ const useOffered = () => {
 /** Says what the first page of a list costs, of each of the wallets. */
 const usePrices = (chainIds: readonly number[], wallets: number) => {
   const chains = useChains();
-  return (field: Priced): string => {
-    const { computeUnits, reason } = priceOf([field], chainIds, chains);
+  return (fields: readonly Priced[]): string => {
+    const { computeUnits, reason } = priceOf(fields, chainIds, chains);
     const price =
       computeUnits === null
         ? 'Opening it is paid by chain'
@@ -110,9 +109,17 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
     opened.current = { chainIds, wallets, tabs: new Set() };
   opened.current.tabs.add(tab);
   const prices = usePrices(chainIds, shown.length);
+  const hasApprovals = isSupported(useChains(), 'APPROVALS');
   const tabs = offered.map(({ id, title, reads }) => {
     const isPaid = opened.current.tabs.has(id);
-    return { id, title, hint: reads === null || isPaid ? undefined : prices(reads) };
+    return {
+      id,
+      title,
+      hint:
+        reads === null || isPaid
+          ? undefined
+          : prices(id === 'approvals' && !hasApprovals ? ['activity', 'balances'] : reads),
+    };
   });
   const select = (id: string) => setParams({ tab: id === TABS[0].id ? '' : id, open: '' });
   return html`
