@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
@@ -60,6 +61,15 @@ test('tokens are searched and sorted over all that is loaded, and the link keeps
   await page.reload();
   await expect.poll(() => page.locator('tbody th strong').allTextContents()).toContain(name);
   expect((await page.locator('tbody tr').count()) < 1000).toBe(true);
+  // The sum is that of the tokens that are found.
+  await page.getByText(/in the \d+ found of the 1,000 tokens loaded; there are more/).waitFor();
+  const price = (text: string) => Number(text.replaceAll(/[$,]/g, '')) || 0;
+  const whole = await page.locator('.total').innerText();
+  const parts = await table.locator('.is-value').allInnerTexts();
+  expect(price(whole)).toBeCloseTo(
+    parts.reduce((sum, text) => sum + price(text), 0),
+    0,
+  );
   await page.getByLabel('Search').fill('nothing is called so');
   await page.getByText(/^None of the 1,000 tokens/).waitFor();
 });
@@ -80,5 +90,16 @@ test('DeFi positions cost what their button says, and stand by protocol with the
   await liquity.getByText('collateral', { exact: true }).waitFor();
   expect(await meter.textContent()).toBe('21 CU');
   expect(await page.locator('[data-position]').count()).toBeGreaterThan(10);
+  // The sandbox sends the value of a debt as the published sample has it: above zero.
+  await page
+    .locator('[data-position]', { hasText: 'variableDebtUSDC' })
+    .getByText('-$350.58')
+    .first()
+    .waitFor();
+  await page.getByText('-$350.58 are owed without a deposit beside them').waitFor();
+  const worth = async (locator: Locator) => Number((await locator.innerText()).replaceAll(/[$,]/g, ''));
+  const sums = await Promise.all((await page.locator('.protocol h3 .push').all()).map(worth));
+  const total = sums.reduce((sum, each) => sum + each, 0);
+  expect(await worth(page.locator('.defi .total'))).toBeCloseTo(total, 0);
   expect(opened.faults).toEqual([]);
 });

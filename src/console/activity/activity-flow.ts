@@ -26,7 +26,7 @@ const partyOf = (address: string | null, type: ActivityItem['type']): string => 
 const permission = (item: ActivityItem): ComponentChildren => {
   const allowance = allowanceOf(item);
   return allowance === null
-    ? `may no longer spend ${shorten(symbolOf(item.token, item.chainId), 24)}`
+    ? `revoked: may no longer spend ${shorten(symbolOf(item.token, item.chainId), 24)}`
     : html`may spend ${allowance}`;
 };
 

@@ -135,7 +135,7 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
   return html`<div class="stack tokens">
     <${ListHead} list=${balances} />
     <${ListBody} list=${balances} what="tokens" kind="row" empty="No token on these chains" isPaused=${true}>
-      <${TokensSummary} rows=${rows} total=${total} hasMore=${list.hasMore} only=${only} onOnly=${setOnly} />
+      <${TokensSummary} rows=${found} loaded=${rows.length} hasMore=${list.hasMore} only=${only} onOnly=${setOnly} />
       <div class="token-tools"><label class="field">Search
         <input type="search" value=${find} placeholder="symbol, name, address or chain" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setFind((event.currentTarget as HTMLInputElement).value)} />
       </label>
@@ -159,15 +159,16 @@ const totalOf = (rows: readonly Row[]): string =>
   );
 
 type TokensSummaryProps = {
+  /** Those that the search finds. */
   rows: readonly Row[];
-  total: string;
+  loaded: number;
   hasMore: boolean;
   only: string;
   onOnly: (only: string) => void;
 };
 
 /** How much of the wallet the table has, what it adds up to, and what is left out. */
-const TokensSummary = ({ rows, total, hasMore, only, onOnly }: TokensSummaryProps) => {
+const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryProps) => {
   const left = rows.filter(({ reason }) => reason !== null);
   const unpriced = left.filter(({ balance }) => balance.valueUsd === null).length;
   const thin = left.length - unpriced;
@@ -175,13 +176,20 @@ const TokensSummary = ({ rows, total, hasMore, only, onOnly }: TokensSummaryProp
     ...(thin > 0 ? [`${formatCount(thin)} left out for little liquidity`] : []),
     ...(unpriced > 0 ? [`${formatCount(unpriced)} without a price`] : []),
   ];
+  const isAll = rows.length === loaded;
+  const where = [
+    isAll && !hasMore
+      ? 'in all'
+      : `in the ${isAll ? '' : `${formatCount(rows.length)} found of the `}${formatCount(loaded)} tokens loaded`,
+    ...(hasMore ? ['there are more'] : []),
+  ];
   const choices = [
     ['', `All ${formatCount(rows.length)}`],
     ['counted', `In the total ${formatCount(rows.length - left.length)}`],
     ['left', `Left out ${formatCount(left.length)}`],
   ] as const;
   return html`<div class="bar">
-    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? 'Unpriced' : formatUsdBriefly(total)}</strong> <span class="quiet">${[hasMore ? `in the ${formatCount(rows.length)} tokens loaded; there are more` : 'in all', ...leftOut].join('; ')}</span></p>
+    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? 'Unpriced' : formatUsdBriefly(totalOf(rows))}</strong> <span class="quiet">${[...where, ...leftOut].join('; ')}</span></p>
     <div class="segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
   </div>`;
 };
