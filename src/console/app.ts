@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { openInGraphiQL } from './api/graphiql.ts';
+import { reachable } from './api/reachable.ts';
 import { useChainNames, useChains } from './chain-filter.ts';
 import { Empty, html } from './components.ts';
 import { CostMeter, CostView } from './cost/cost-view.ts';
@@ -85,6 +86,7 @@ const App = () => {
   const page = `${view} ${addresses}`;
   const title = titleOf(shown);
   const signedIn = isSignedIn(useStore(credentials));
+  const isReachable = useStore(reachable);
   const isOffered = useOfferedViews().includes(view);
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
@@ -104,6 +106,7 @@ const App = () => {
     <header>
       <h1><a href=${hrefOf('home')}>EVM gateway</a></h1>
       <${Navigation} current=${view} />
+      ${!isReachable && html`<span class="tag is-bad" role="status" title="What is shown stays. What failed is asked again once the gateway answers.">Disconnected: trying again</span>`}
       ${signedIn && html`<${Palette} />`}
       <${CostMeter} />
       ${settings.auth !== 'open' && signedIn && html`<${SignOutButton} />`}

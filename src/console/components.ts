@@ -2,11 +2,13 @@ import htm from 'htm';
 import { type ComponentChildren, h, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
+import { reachable } from './api/reachable.ts';
 import type { Paged } from './api/use-connection.ts';
 import { useExplorer, useExplorerNames } from './explorers.ts';
 import { counted, formatAge, formatTime, formatUtc, shorten, shortHex } from './format.ts';
 import { useLabel } from './labels.ts';
 import { hrefOf } from './route.ts';
+import { useStore } from './state.ts';
 
 /** A template as elements: text stays text, so that no value of the service becomes markup. */
 export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
@@ -178,19 +180,20 @@ export const LoadMore = ({ list, what, price, isPaused = false }: LoadMoreProps)
   </div>`;
 };
 
-/** What went wrong, and a button to try again. */
-export const ProblemNotice = ({
-  problem,
-  onRetry,
-}: {
-  problem: Problem;
-  onRetry?: (() => void) | undefined;
-}) =>
-  html`<div class=${`notice ${isTransient(problem) ? 'is-transient' : 'is-error'}`} role="alert">
+type NoticeProps = { problem: Problem; onRetry?: (() => void) | undefined };
+
+/** What went wrong, and a button to try again. What the gateway did not answer is asked again once it does. */
+export const ProblemNotice = ({ problem, onRetry }: NoticeProps) => {
+  const isBack = useStore(reachable) && problem.code === 'OFFLINE';
+  useEffect(() => {
+    if (isBack) onRetry?.();
+  }, [isBack]);
+  return html`<div class=${`notice ${isTransient(problem) ? 'is-transient' : 'is-error'}`} role="alert">
     <strong>${titleOf(problem)}</strong>
     <p>${problem.message}</p>
     ${onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
   </div>`;
+};
 
 /** The look of a place with nothing to show. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) =>

@@ -1,6 +1,7 @@
 import type { Operation } from '../__generated__/operations.ts';
 import { settings } from '../settings.ts';
 import { type Cost, credentialHeaders, credentials, record, signOut } from '../state.ts';
+import { PROBE_MS, probe, reachable } from './reachable.ts';
 
 export type Answer<Data> = {
   /** Null if nothing could be answered. Parts of it may be null, with a problem for each. */
@@ -33,7 +34,11 @@ const post = async (body: string, signal: AbortSignal | undefined): Promise<Body
     if (isBody(answer)) return answer;
   } catch (error) {
     if (signal?.aborted) throw error;
-    if (status === 0) return OFFLINE;
+    if (status === 0) {
+      reachable.set(false);
+      setTimeout(probe, PROBE_MS);
+      return OFFLINE;
+    }
   }
   return problemHere('NOT_JSON', `Expected the gateway’s JSON, got something else with status ${status}.`);
 };
