@@ -8,8 +8,10 @@ import './lookups/balances/portfolio.ts';
 import './webhooks/schema/webhook.ts';
 import './webhooks/schema/payloads.ts';
 import './webhooks/schema/mutations.ts';
+import './webhooks/schema/attempts.ts';
 import './webhooks/schema/watched-wallets.ts';
 import './deliveries/schema/fields.ts';
+import './deliveries/schema/replay.ts';
 import {
   GraphQLDeferDirective,
   GraphQLStreamDirective,

@@ -23,8 +23,13 @@ import { clientError } from './errors.ts';
 const MAX_BYTES = 64 * 1024;
 const MAX_TOKENS = 2000;
 
+/** Introspection asks for the type within a list or a non-null type by ofType within ofType, nine times and more. */
+const OF_TYPE = 'ofType';
+const MAX_NESTING = 32;
+
 const LIMITS: readonly (readonly [measure: keyof OperationSize, max: number, what: string])[] = [
   ['depth', 16, 'levels of fields'],
+  ['nesting', MAX_NESTING, 'levels of fields with ofType'],
   ['aliases', 50, 'aliases'],
   ['fields', 30, 'root fields'],
   ['directives', 30, 'directives'],
@@ -114,9 +119,6 @@ type FieldMerging = {
   readonly alike: number;
 };
 
-/** A fragment that spreads itself would be merged forever. Validation rejects it. */
-const MAX_DEPTH = 32;
-
 /**
  * Returns the counts of all operations of a document. Counting stops beyond `limit`, so fragments that spread each other
  * twice, and thus double at each level, take no more time than others.
@@ -160,7 +162,8 @@ const fieldMergingOf = (document: DocumentNode, limit: FieldMerging): FieldMergi
     };
     sets.forEach(collect);
     for (const named of byName.values()) {
-      if (exceedsLimit() || depth === MAX_DEPTH) return;
+      // A fragment that spreads itself would be merged forever. Validation rejects it.
+      if (exceedsLimit() || depth === MAX_NESTING) return;
       merge(
         named.flatMap(({ selectionSet }) => selectionSet ?? []),
         depth + 1,
@@ -175,15 +178,17 @@ const fieldMergingOf = (document: DocumentNode, limit: FieldMerging): FieldMergi
 
 /** The size of an operation by its text alone. A fragment counts wherever it is spread. */
 type OperationSize = {
-  /** The nesting of fields; a field without subfields has 1. */
+  /** The nesting of fields; a field without subfields has 1. The type in a type is no level of its own. */
   readonly depth: number;
+  /** The same, where it is. */
+  readonly nesting: number;
   /** The fields of the selection set itself, without those of the sets below it. */
   readonly fields: number;
   readonly aliases: number;
   readonly directives: number;
 };
 
-const NOTHING: OperationSize = { depth: 0, fields: 0, aliases: 0, directives: 0 };
+const NOTHING: OperationSize = { depth: 0, nesting: 0, fields: 0, aliases: 0, directives: 0 };
 
 /**
  * Returns the size of a document: for each measure, the maximum over its operations. Every fragment is visited once, so the
@@ -223,9 +228,10 @@ export const isFragment = (node: DefinitionNode): node is FragmentDefinitionNode
 export const isOperation = (node: DefinitionNode): node is OperationDefinitionNode =>
   node.kind === Kind.OPERATION_DEFINITION;
 
-const ofField = ({ alias }: FieldNode, below: OperationSize): OperationSize => ({
+const ofField = ({ alias, name }: FieldNode, below: OperationSize): OperationSize => ({
   ...below,
-  depth: below.depth + 1,
+  depth: below.depth + (name.value === OF_TYPE ? 0 : 1),
+  nesting: below.nesting + 1,
   fields: 1,
   aliases: below.aliases + (alias ? 1 : 0),
 });
@@ -239,6 +245,7 @@ const withDirectives = (size: OperationSize, { directives = [] }: Directed): Ope
 
 const together = (one: OperationSize, other: OperationSize): OperationSize => ({
   depth: Math.max(one.depth, other.depth),
+  nesting: Math.max(one.nesting, other.nesting),
   fields: one.fields + other.fields,
   aliases: one.aliases + other.aliases,
   directives: one.directives + other.directives,
@@ -246,6 +253,7 @@ const together = (one: OperationSize, other: OperationSize): OperationSize => ({
 
 const largest = (one: OperationSize, other: OperationSize): OperationSize => ({
   depth: Math.max(one.depth, other.depth),
+  nesting: Math.max(one.nesting, other.nesting),
   fields: Math.max(one.fields, other.fields),
   aliases: Math.max(one.aliases, other.aliases),
   directives: Math.max(one.directives, other.directives),

@@ -115,7 +115,7 @@ export const createOperationMetrics = ({ counter, gauge, tallies }: Metrics): Si
   });
   const eventStreams = gauge({
     name: 'gateway_event_streams',
-    help: 'Open subscriptions as server-sent events.',
+    help: 'Open subscriptions over HTTP, as server-sent events or in parts.',
   });
 
   const countOf = createOnce((type: string) =>

@@ -49,7 +49,7 @@ export const createSubscriberMetrics = (
   const lags = () => Array.from(open, ({ subscriber }) => subscriber.lag());
   gauge({
     name: 'gateway_readers',
-    help: 'Open subscriptions that read the log, over WebSocket or as server-sent events.',
+    help: 'Open subscriptions that read the log, over WebSocket or HTTP.',
     collect() {
       this.set(open.size);
     },

@@ -34,6 +34,13 @@ export const HAPROXY: Wanted = {
   packages: ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
 };
 
+export const NGINX: Wanted = {
+  name: 'nginx',
+  path: 'usr/sbin/nginx',
+  version: '-v',
+  packages: ['nginx', 'nginx-common'],
+};
+
 /** Its package has promtool as well. */
 export const PROMETHEUS: Wanted = {
   name: 'prometheus',

@@ -55,7 +55,7 @@ type Probe = {
   readonly schema: z.ZodType;
   /** The part of an answer that is read. */
   readonly partOf: (body: unknown) => unknown;
-  /** Whether it may be that there is none of it, as where nobody has verified a contract. Default: false. */
+  /** Whether the explorer may have nothing to answer, such as for a contract that was never verified. Default: false. */
   readonly isOptional?: boolean;
   /** Resolves with the number of rows, or null for one thing. Null where nothing is known to ask about. */
   readonly ask: (asking: Asking, subject: Subject) => Promise<number | null> | null;

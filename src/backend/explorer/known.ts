@@ -65,7 +65,7 @@ export class Known {
     this.#names.set(address, name);
   }
 
-  /** Whether a row has said lately that nobody has verified the source of a contract. */
+  /** Whether a recent row said that the source of a contract is not verified. */
   isUnverified(address: Hex): boolean {
     return this.#unverified.has(address);
   }

@@ -15,7 +15,7 @@ import { Differing } from './contracts/differing.ts';
 import { KnownContracts } from './contracts/known-contracts.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
-import { idsAsked, isEnough, type Sample, sampleOf } from './contracts/seen.ts';
+import { isEnough, type Sample, sampleOf } from './contracts/seen.ts';
 import { Index } from './database/store.ts';
 import type { LateListener } from './database/traced.ts';
 import { type ChainFigures, NodeCounts } from './figures.ts';
@@ -82,7 +82,7 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       const isNew = isToCome || (failures === 0 && isStored(chainId, sample));
       if (isNew && isEnough(forms & ~settled, sample)) return sample;
       const [newest, ...others] = index.rereading.unread(chainId, contract);
-      return newest ? sampleOf([newest, ...others], contract, idsAsked(failures)) : sample;
+      return newest ? sampleOf([newest, ...others], contract, failures) : sample;
     },
     revise: (chainId, contract, revision, known) =>
       index.rereading.revise(chainId, contract, revision, late(contract), known),

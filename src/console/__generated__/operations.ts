@@ -179,6 +179,22 @@ export type ReplaceWebhookAddressesInput = {
   readonly webhookId: string;
 };
 
+/** Which stored deliveries to post, and where. */
+export type ReplayDeliveriesInput = {
+  /** The ids of stored deliveries, at least one and at most 20. They are posted in this order, each once. */
+  readonly ids: ReadonlyArray<string | number>;
+  /** Where to post them. */
+  readonly url: string;
+};
+
+/** Which deliveries of a webhook to send again. */
+export type ResendDeliveriesInput = {
+  /** Ids of `Webhook.attempts`. Omitted or null: all whose last attempt failed, as far as the service knows them. */
+  readonly deliveryIds?: ReadonlyArray<string> | null | undefined;
+  /** The service's id of the webhook. */
+  readonly webhookId: string;
+};
+
 /** The webhook to test. */
 export type SendTestEventInput = {
   /** The service's id of the webhook. */
@@ -686,6 +702,30 @@ export type SendTestEventMutation = { readonly sendTestEvent:
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
    };
 
+export type WebhookAttemptsQueryVariables = Exact<{
+  webhookId: string;
+}>;
+
+
+export type WebhookAttemptsQuery = { readonly webhook: { readonly id: string, readonly attempts: ReadonlyArray<{ readonly deliveryId: string, readonly chainId: number, readonly attemptedAt: string, readonly latencyMs: number, readonly accepted: boolean, readonly status: number | null, readonly problem: string | null, readonly nextAttemptAt: string | null, readonly bytes: number, readonly payload: unknown }> | null } | null };
+
+export type ResendDeliveriesMutationVariables = Exact<{
+  input: ResendDeliveriesInput;
+}>;
+
+
+export type ResendDeliveriesMutation = { readonly resendDeliveries:
+    | { readonly __typename: 'ResendDeliveriesPayload', readonly resent: number }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type ReplayDeliveriesMutationVariables = Exact<{
+  input: ReplayDeliveriesInput;
+}>;
+
+
+export type ReplayDeliveriesMutation = { readonly replayDeliveries: { readonly replayed: ReadonlyArray<{ readonly deliveryId: string, readonly status: number | null, readonly latencyMs: number, readonly problem: string | null }> } };
+
 export declare const ChainIndexes: Operation<ChainIndexesQuery, ChainIndexesQueryVariables>;
 export declare const Chains: Operation<ChainsQuery, ChainsQueryVariables>;
 export declare const ConnectWebhook: Operation<ConnectWebhookMutation, ConnectWebhookMutationVariables>;
@@ -697,6 +737,8 @@ export declare const DeliveryPayload: Operation<DeliveryPayloadQuery, DeliveryPa
 export declare const DeliveryTimes: Operation<DeliveryTimesQuery, DeliveryTimesQueryVariables>;
 export declare const DeliveryUrl: Operation<DeliveryUrlQuery, DeliveryUrlQueryVariables>;
 export declare const ReplaceWebhookAddresses: Operation<ReplaceWebhookAddressesMutation, ReplaceWebhookAddressesMutationVariables>;
+export declare const ReplayDeliveries: Operation<ReplayDeliveriesMutation, ReplayDeliveriesMutationVariables>;
+export declare const ResendDeliveries: Operation<ResendDeliveriesMutation, ResendDeliveriesMutationVariables>;
 export declare const SearchTokens: Operation<SearchTokensQuery, SearchTokensQueryVariables>;
 export declare const SendTestEvent: Operation<SendTestEventMutation, SendTestEventMutationVariables>;
 export declare const StoredDeliveries: Operation<StoredDeliveriesQuery, StoredDeliveriesQueryVariables>;
@@ -722,6 +764,7 @@ export declare const WatchWallet: Operation<WatchWalletMutation, WatchWalletMuta
 export declare const WatchedWallets: Operation<WatchedWalletsQuery, WatchedWalletsQueryVariables>;
 export declare const Webhook: Operation<WebhookQuery, WebhookQueryVariables>;
 export declare const WebhookAddresses: Operation<WebhookAddressesQuery, WebhookAddressesQueryVariables>;
+export declare const WebhookAttempts: Operation<WebhookAttemptsQuery, WebhookAttemptsQueryVariables>;
 export declare const WebhookDeliveries: Operation<WebhookDeliveriesQuery, WebhookDeliveriesQueryVariables>;
 export declare const WebhookList: Operation<WebhookListQuery, WebhookListQueryVariables>;
 export declare const Webhooks: Operation<WebhooksQuery, WebhooksQueryVariables>;

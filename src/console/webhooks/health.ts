@@ -89,7 +89,9 @@ const healthElsewhere = (url: string, ownUrl: string | null): Health => {
   const [theirs, own] = [URL.parse(url), URL.parse(ownUrl ?? '')];
   const elsewhere: Health = {
     state: 'elsewhere',
-    reasons: [`Only ${hostOf(url)} knows whether its deliveries arrive.`],
+    reasons: [
+      `They arrive at ${hostOf(url)}, and not here. Its deliveries say what came of them, where the service tells.`,
+    ],
   };
   if (theirs === null || own === null) return elsewhere;
   const isOwnPath = theirs.pathname === own.pathname;

@@ -26,14 +26,15 @@ import { acceptedBy } from './over-http/accept.ts';
 import { type KnownAnswers, useConditionalGets } from './over-http/conditional-gets.ts';
 import { createReceive, type Receive } from './over-http/request.ts';
 import { createSendResult, type SendResult, useCompressibleAnswers } from './over-http/response.ts';
+import type { PersistedQueries } from './persisted-queries.ts';
 import {
   createPipeline,
   type Pipeline,
+  useEventsAccept,
   useOperationMemory,
   usePlannedExecution,
   useSharedAnswers,
   useShutdownTimeout,
-  useSseAccept,
 } from './pipeline.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 import { createYogaServer, type YogaOptions } from './yoga.ts';
@@ -47,6 +48,7 @@ type Options = Omit<
   readonly documents: Documents;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
+  readonly persisted: PersistedQueries;
   /** The header that carries credentials; null where clients need none. */
   readonly credentialHeader: string | null;
   readonly production: boolean;
@@ -99,13 +101,15 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     // Limits: the budget of compute units is charged last, when nothing else rejects the operation. Each wraps the
     // execution of those above it, so the shutdown also answers operations that still wait for memory.
     useErrorLimit(),
-    useSseAccept(),
+    useEventsAccept(),
     useSubscriptionSize(),
     useAnswerLimit(options),
-    ...(planned === null || sharedAnswers === null ? [] : [useSharedAnswers(sharedAnswers, planned)]),
-    ...(planned === null || sharedAnswers === null || trusted === null
+    ...(planned === null || sharedAnswers === null
       ? []
-      : [useConditionalGets(planned, { ...options, sharedAnswers })]),
+      : [
+          useSharedAnswers(sharedAnswers, planned),
+          useConditionalGets(planned, { ...options, sharedAnswers }),
+        ]),
     useSocketMemory(),
     useComputeUnitLimits(options),
     useShutdownTimeout(),

@@ -55,7 +55,7 @@ export type OperationObserver = {
   /** An operation begins to run; `answered` follows. Returns the trace of what it causes. */
   started?(operation: StartedOperation): Trace | undefined;
   answered?(operation: AnsweredOperation): void;
-  /** A subscription's server-sent events are open until the returned function is called. */
+  /** The response with a subscription's events is open until the returned function is called. */
   streaming?(trace: Trace): (() => void) | undefined;
 };
 
@@ -154,8 +154,8 @@ export const createOperations = (observer: OperationObserver, attribute: Attribu
       };
     },
     onSubscribe({ args }) {
-      const { res } = args.contextValue;
-      const end = start(args, res ? 'sse' : undefined);
+      const { req, res } = args.contextValue;
+      const end = start(args, req && (acceptedBy(req).events === 'multipart/mixed' ? 'multipart' : 'sse'));
       return (result: SubscribeResult) => {
         if (!result.subscription) return { ...result, errors: end(result.errors) };
         end([]);

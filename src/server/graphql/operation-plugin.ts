@@ -62,6 +62,8 @@ export type Params = {
 export type Received = {
   readonly caller: Caller;
   readonly params: Params;
+  /** Whether the request names its document by a hash, or may run trusted ones only. */
+  readonly isPersisted: boolean;
   readonly document: DocumentNode;
   readonly type: OperationTypeNode;
 };
@@ -100,8 +102,11 @@ type VerifiedSubscription = {
   readonly revoked: AbortSignal;
 };
 
-/** What carries an operation. `sse` and `http` are GraphQL over HTTP: a client that prefers event streams, and any other. */
-export type Transport = 'http' | 'sse' | 'websocket' | 'mcp';
+/**
+ * What carries an operation. The first three are GraphQL over HTTP: a client that prefers event streams, a subscription in
+ * parts, and any other.
+ */
+export type Transport = 'sse' | 'multipart' | 'http' | 'websocket' | 'mcp';
 
 /**
  * What a transport passes to the GraphQL pipeline with each operation. The members of HttpContext are those of GraphQL over

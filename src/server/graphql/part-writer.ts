@@ -35,12 +35,26 @@ export type PartedAnswer = {
 };
 
 /** What is written around the JSON of each part. */
-type Framing = {
-  readonly contentType: (format: PartFormat) => string;
+export type Framing = {
   readonly opening: string;
   readonly before: string;
   readonly after: string;
   readonly end: string;
+};
+
+/** A boundary follows each part at once: clients read a part up to there. JSON has no line break that could begin one. */
+export const multipart = (boundary: string, partType: string): Framing => ({
+  opening: `\r\n--${boundary}`,
+  before: `\r\ncontent-type: ${partType}\r\n\r\n`,
+  after: `\r\n--${boundary}`,
+  end: '--\r\n',
+});
+
+export const SERVER_SENT_EVENTS: Framing = {
+  opening: ':\n\n',
+  before: 'event: next\ndata: ',
+  after: '\n\n',
+  end: 'event: complete\ndata:\n\n',
 };
 
 const PARAMETERS: Readonly<Record<PartFormat, string>> = {
@@ -48,21 +62,16 @@ const PARAMETERS: Readonly<Record<PartFormat, string>> = {
   'v0.2': 'incrementalSpec=v0.2',
 };
 
-const FRAMINGS: Readonly<Record<AcceptedParts['mediaType'], Framing>> = {
-  // A boundary follows each part at once: clients read a part up to there.
+type AnswerFraming = { readonly framing: Framing; readonly contentType: (format: PartFormat) => string };
+
+const FRAMINGS: Readonly<Record<AcceptedParts['mediaType'], AnswerFraming>> = {
   'multipart/mixed': {
+    framing: multipart('-', 'application/json; charset=utf-8'),
     contentType: (format) => `multipart/mixed; boundary="-"; ${PARAMETERS[format]}`,
-    opening: '\r\n---',
-    before: '\r\ncontent-type: application/json; charset=utf-8\r\n\r\n',
-    after: '\r\n---',
-    end: '--\r\n',
   },
   'text/event-stream': {
+    framing: SERVER_SENT_EVENTS,
     contentType: () => 'text/event-stream; charset=utf-8',
-    opening: ':\n\n',
-    before: 'event: next\ndata: ',
-    after: '\n\n',
-    end: 'event: complete\ndata:\n\n',
   },
 };
 
@@ -74,6 +83,7 @@ export class HttpPartWriter implements PartWriter {
   readonly format: PartFormat;
   readonly #response: ServerResponse;
   readonly #framing: Framing;
+  readonly #contentType: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #onWrite: () => void;
   readonly #openEncoder: () => PartEncoder | null;
@@ -95,7 +105,9 @@ export class HttpPartWriter implements PartWriter {
     this.#openEncoder = openEncoder;
     this.format = format;
     this.#response = response;
-    this.#framing = FRAMINGS[mediaType];
+    const { framing, contentType } = FRAMINGS[mediaType];
+    this.#framing = framing;
+    this.#contentType = contentType(format);
     this.#headers = headers;
     this.#onWrite = onWrite;
   }
@@ -134,9 +146,9 @@ export class HttpPartWriter implements PartWriter {
   }
 
   #open(): void {
-    const { contentType, opening } = this.#framing;
+    const { opening } = this.#framing;
     // Without it nginx buffers parts before it forwards them.
-    const headers = { 'content-type': contentType(this.format), 'x-accel-buffering': 'no' };
+    const headers = { 'content-type': this.#contentType, 'x-accel-buffering': 'no' };
     const encoder = this.#openEncoder();
     writeHeaderBlock(this.#response, 200, headers, {
       ...this.#headers,

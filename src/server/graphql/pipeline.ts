@@ -186,14 +186,14 @@ export const useOperationMemory = (): OperationPlugin => ({
 });
 
 /**
- * Rejects a subscription over HTTP whose client does not accept an event stream, before it reads any event. Yoga would
- * start it, find no way to send it, and leave it running.
+ * Rejects a subscription over HTTP whose client reads no events, before it reads any. Yoga would start it, find no way to
+ * send it, and leave it running.
  */
-export const useSseAccept = (): OperationPlugin => ({
+export const useEventsAccept = (): OperationPlugin => ({
   onSubscribe({ args, setResultAndStopExecution }) {
     const { req } = args.contextValue;
-    if (!req || acceptedBy(req).events) return;
-    const message = `Expected a client that accepts text/event-stream for a subscription, got one of ${req.headers.accept}.`;
+    if (!req || acceptedBy(req).events !== null) return;
+    const message = `Expected a client that accepts text/event-stream or multipart/mixed;subscriptionSpec=1.0 for a subscription, got one of ${req.headers.accept}.`;
     setResultAndStopExecution({
       errors: [clientError('BAD_USER_INPUT', message, { http: { status: 406 } })],
     });

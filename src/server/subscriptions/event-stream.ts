@@ -5,19 +5,20 @@ import { clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../lib/deadlines.ts';
 import type { EventReader } from '../../lib/event-source.ts';
 import { createStaggeredInterval, type StaggeredInterval } from '../../lib/tasks.ts';
-import { Usage } from '../../upstream/client/request.ts';
 import { onExpiry, tokenExpired } from '../auth/authenticate.ts';
 import type { VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import type { MaskError } from '../graphql/errors.ts';
 import type { OperationPlugin, ServerPlugin } from '../graphql/operation-plugin.ts';
+import { acceptedBy } from '../graphql/over-http/accept.ts';
 import { onResponseClosed } from '../http/exchange.ts';
 import { destroyUnlessClosed } from '../http/shutdown.ts';
+import { EVENT_FORMATS, type EventFormat } from './event-formats.ts';
 import { type Frame, toFormattedError } from './frame.ts';
 import type { SubscribeResult, Subscription } from './shared-execution.ts';
 
 const PING_EVERY_MS = 12_000;
 
-/** Subscriptions over HTTP, as server-sent events. */
+/** Subscriptions over HTTP, as server-sent events or in parts. */
 export type EventStreams = {
   /** Verifies the caller's key before a subscription starts. */
   readonly verification: OperationPlugin;
@@ -90,11 +91,14 @@ export const createEventStreams = ({
           return setResult({ errors: [tooMany(maxStreamsEach)] });
         // An empty Last-Event-ID means that no event was received yet.
         const lastEventId = req.headers['last-event-id']?.toString() || null;
+        const type = acceptedBy(req).events ?? 'text/event-stream';
+        const format = EVENT_FORMATS[type];
         track(res, billingKey);
         setResultProcessor((_result, { Response }) => {
           const onEnd = () => destroyUnlessClosed(res, () => res.destroy(), closeMs);
           const stream = new EventStream({
             subscription,
+            format,
             lastEventId,
             mask: (error) => mask(error, trace),
             expiresAt,
@@ -105,8 +109,9 @@ export const createEventStreams = ({
           // Yoga destroys the stream of a response only once it sends it.
           onResponseClosed(res, () => stream.destroy());
           // Yoga's Response accepts a stream of Node and pipes it; its type is that of browsers.
-          return new Response(stream as unknown as BodyInit, { headers: HEADERS });
-        }, 'text/event-stream');
+          const headers = { ...HEADERS, 'content-type': format.contentType };
+          return new Response(stream as unknown as BodyInit, { headers });
+        }, type);
       },
       // Yoga sets `Connection: keep-alive` on each event stream; Node sets what the client asked for.
       onResponse: ({ response }) => response.headers.delete('connection'),
@@ -125,17 +130,14 @@ const tooMany = (maxStreams: number): GraphQLError =>
   });
 
 const HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
   // Without it nginx buffers events before it forwards them.
   'x-accel-buffering': 'no',
 };
 
-const PING = ':\n\n';
-const COMPLETE = 'event: complete\ndata:\n\n';
-
 type StreamOptions = {
   readonly subscription: Subscription;
+  readonly format: EventFormat;
   /** The cursor of the last event that the client has received; null if it sent none. */
   readonly lastEventId: string | null;
   /** Returns the error that the client sees. */
@@ -151,11 +153,12 @@ type StreamOptions = {
 };
 
 /**
- * A subscription as server-sent events (the `distinct connections` mode of graphql-sse). The id of an event is its cursor.
- * Backpressure: it reads its next event once the connection has accepted the one before. While there is no event it pings.
+ * A subscription as the body of one response. Backpressure: it reads its next event once the connection has accepted the one before. While there is no event
+ * it pings.
  */
 export class EventStream extends Readable {
   readonly #reader: EventReader<Frame>;
+  readonly #format: EventFormat;
   readonly #mask: StreamOptions['mask'];
   readonly #stopPings: () => void;
   readonly #stopExpiry: () => void;
@@ -164,14 +167,14 @@ export class EventStream extends Readable {
   #canPush = false;
 
   constructor(options: StreamOptions) {
-    const { subscription, lastEventId, mask, expiresAt, revoked, onEnd, keepAlive } = options;
+    const { subscription, format, lastEventId, mask, expiresAt, revoked, onEnd, keepAlive } = options;
     super({ highWaterMark: 1 });
+    this.#format = format;
     this.#mask = mask;
     this.#onEnd = onEnd;
-    // Some browsers report a response only after the first byte of its body.
-    this.push(PING);
+    this.push(format.opening);
     this.#reader = subscription.open(lastEventId, () => this.#flush());
-    this.#stopPings = keepAlive.add(() => this.#canPush && this.#push(PING));
+    this.#stopPings = keepAlive.add(() => this.#canPush && this.#push(format.ping));
     this.#stopExpiry = onExpiry(expiresAt, () => this.#end(tokenExpired()));
     this.#stopListening = onAbort(revoked ?? null, () => this.#end(revoked?.reason));
   }
@@ -190,7 +193,7 @@ export class EventStream extends Readable {
     if (!this.#canPush) return;
     try {
       const frame = this.#reader.take();
-      if (frame !== null) this.#push(...frame.eventStreamBlock);
+      if (frame !== null) this.#push(...this.#format.eventOf(frame));
     } catch (error) {
       this.#end(error);
     }
@@ -203,10 +206,7 @@ export class EventStream extends Readable {
 
   #end(error: unknown): void {
     this.#dispose();
-    const errors = [toFormattedError(this.#mask(error))];
-    this.push(
-      `event: next\ndata: ${JSON.stringify({ errors, extensions: { upstream: new Usage() } })}\n\n${COMPLETE}`,
-    );
+    this.push(this.#format.endOf(toFormattedError(this.#mask(error))));
     this.push(null);
     this.#onEnd?.();
   }

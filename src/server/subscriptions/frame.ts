@@ -13,8 +13,9 @@ import type { Trace } from '../../lib/trace.ts';
 import type { Attributed } from '../graphql/attribution.ts';
 import type { MaskError } from '../graphql/errors.ts';
 import { limitErrors } from '../graphql/errors.ts';
+import { SERVER_SENT_EVENTS } from '../graphql/part-writer.ts';
 
-const END_OF_EVENT = Buffer.from('\n\n');
+const END_OF_EVENT = Buffer.from(SERVER_SENT_EVENTS.after);
 
 /** A longer server-sent event is not copied into one part. */
 const MAX_JOINED_BYTES = 65_536;
@@ -51,7 +52,7 @@ export class Frame {
   }
 
   #createEventStreamBlock(): readonly Buffer[] {
-    const id = ownBytes(Buffer.from(`id: ${this.cursor}\nevent: next\ndata: `));
+    const id = ownBytes(Buffer.from(`id: ${this.cursor}\n${SERVER_SENT_EVENTS.before}`));
     const block = [id, ...this.parts, END_OF_EVENT];
     return this.#isJoined ? [ownBytes(Buffer.concat(block))] : block;
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import fc from 'fast-check';
 import { encode } from 'ox/AbiParameters';
+import { fromNumber } from 'ox/Hex';
 import { expect, test } from 'vitest';
 import type { Hex } from '../../../src/backend/types.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -256,10 +257,24 @@ const compareAfter = async (steps: readonly Step[], figures: Figures): Promise<v
   const list = createLister((path) => service.ask(path));
   const accounts = [...users, ...Object.values(contracts).map(({ address }) => address)];
 
-  const check = async () => {
+  let markers = 0n;
+  /**
+   * Resolves once the service follows the node's branch to its head. After a revert the height alone does not tell: the service may
+   * still be at the same height of the old branch.
+   */
+  const catchUp = async () => {
+    const data = fromNumber(++markers, { size: 32 });
+    const hash = await sendTransaction(url, users[1], data, { gas: GAS });
     await anvil.mine();
     await service.indexed(await anvil.head());
+    const found = async () =>
+      (await service.ask(`/v1/evm/transaction/${hash}?chain_ids=31337`)).json.transaction;
+    await expect.poll(found).toMatchObject({ hash });
     await service.traced(await anvil.head());
+  };
+
+  const check = async () => {
+    await catchUp();
     const { other, wrapped, staked, hybrid, coinFirst, indexed, plain } = contracts;
     const { items, staking, multisig, kitties, series, punks, forged } = contracts;
     const coins = [coin, other, wrapped, staked, hybrid, coinFirst, indexed, plain];

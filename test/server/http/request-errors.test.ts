@@ -69,6 +69,12 @@ describe('what is refused before it runs is said in the same words: what was exp
     ['no object', '"x"', 'Expected a body that is a JSON object, got string.'],
     ['a batch', '[{"query":"{ __typename }"}]', 'Expected one operation, got a list.'],
     ['an operation that is not named', JSON.stringify({ query: two }), NAME],
+    ['a name of no operation, which is empty', JSON.stringify({ query: two, operationName: '' }), NAME],
+    [
+      'a name that is none',
+      JSON.stringify({ query: two, operationName: 5 }),
+      'Expected "operationName" param to be empty or a string, but given number.',
+    ],
     ['a name of no operation', JSON.stringify({ query: two, operationName: 'C' }), NAME],
     [
       'a parameter that there is not',
@@ -104,6 +110,12 @@ describe('what is refused before it runs is said in the same words: what was exp
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
     const response = await fetch(`${gateway.url}/graphql?${new URLSearchParams({ query })}`, { method });
     expect(await response.json()).toMatchObject({ errors: [{ message: serviceMessage }] });
+  });
+
+  test.each(TRANSPORTS)('an empty name names the only operation, over %s', async (_transport, send) => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+    const answer = await send(gateway.url, { query: '{ __typename }', operationName: '' });
+    expect(answer).toMatchObject({ data: { __typename: 'Query' } });
   });
 
   test.each(TRANSPORTS)('an operation that is not named, over %s', async (_transport, send) => {

@@ -24,9 +24,16 @@ afterAll(async () => {
 const times = (count: number, write: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => write(index)).join(' ');
 
-/** `ofType`s below `__schema { types { …` so that the deepest field lies at `depth`. */
-const deep = (depth: number) =>
+/** `ofType`s below `__schema { types { …` so that the deepest field lies at `depth`, each of them counted. */
+const introspection = (depth: number) =>
   `{ __schema { types { fields { type ${'{ ofType '.repeat(depth - 5)} { name } ${'}'.repeat(depth - 5)} } } } }`;
+
+/** Wallets below wallets, a field of the innermost one at `depth`. It is a multiple of 3, and one more. */
+const deep = (depth: number) => {
+  const [first, ...others] = Array.from({ length: (depth - 1) / 3 }, () => 'wallet');
+  const outer = [`${first}(address: "${addressOf(1)}")`, ...others];
+  return `{ ${outer.map((name) => `${name} { activity(first: 0) { nodes { `).join('')} chainId ${'}'.repeat(depth - 1)} }`;
+};
 
 const wallet = `wallet(address: "${addressOf(1)}")`;
 
@@ -59,6 +66,7 @@ describe('useful documents are within the limits', () => {
       `{ node(id: "${Buffer.from(`Wallet:${addressOf(1)}`).toString('base64')}") { ... on Wallet { transactions { edges { node { logs { decoded { inputs { value } } } } } } } } }`,
     ],
     ['16 levels', deep(16)],
+    ['32 levels, some of them ofType', introspection(32)],
     ['50 aliases', `{ ${wallet} { ${times(50, (index) => `a${index}: __typename`)} } }`],
     ['30 root fields', `{ ${times(30, (index) => `a${index}: __typename`)} }`],
     ['30 directives', `{ ${wallet} { ${times(30, () => '__typename @include(if: true)')} } }`],
@@ -72,10 +80,15 @@ describe('useful documents are within the limits', () => {
 
 describe('beyond a limit no upstream request is sent', () => {
   const cases: [what: string, query: string][] = [
-    ['17 levels', deep(17)],
+    ['17 levels', deep(16).replace(' chainId ', ' chainInfo { name } ')],
     [
       '17 levels through a fragment',
-      `${deep(13).replace('{ name }', '{ ...F }')} fragment F on __Type { ofType { ofType { ofType { ofType { name } } } } }`,
+      `${deep(16).replace(' chainId ', ' ...F ')} fragment F on Activity { chainInfo { name } }`,
+    ],
+    ['33 levels, some of them ofType', introspection(33)],
+    [
+      'many fields of one name below 29 levels of ofType',
+      introspection(31).replace('{ name }', `{ ${times(65, () => 'name')} }`),
     ],
     ['51 aliases', `{ ${wallet} { ${times(51, (index) => `a${index}: __typename`)} } }`],
     [

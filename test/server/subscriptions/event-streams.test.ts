@@ -5,6 +5,7 @@ import { createClient } from 'graphql-sse';
 import { expect, test } from 'vitest';
 import { maskError } from '../../../src/graph/errors.ts';
 import { createStaggeredInterval } from '../../../src/lib/tasks.ts';
+import { EVENT_FORMATS } from '../../../src/server/subscriptions/event-formats.ts';
 import { EventStream } from '../../../src/server/subscriptions/event-stream.ts';
 import { Frame } from '../../../src/server/subscriptions/frame.ts';
 import { deliver } from '../../support/clients/deliver.ts';
@@ -196,51 +197,58 @@ test('the client of graphql-sse subscribes, resumes, queries, and receives error
   client.dispose();
 });
 
-test('pings are sent while there are no events, and again after the connection was full', async () => {
-  const frames = Array.from(
-    { length: 5 },
-    (_, n) => new Frame({ cursor: `c${n}`, receivedAt: 0 }, [Buffer.from('x'.repeat(1000))]),
-  );
-  const left: Frame[] = [];
-  let wake = () => {};
-  let isClosed = false;
-  const keepAlive = createStaggeredInterval(5);
-  const stream = new EventStream({
-    subscription: {
-      open(_after, onWake) {
-        wake = onWake;
-        return {
-          take: () => left.shift() ?? null,
-          lag: () => left.length,
-          close: () => {
-            isClosed = true;
-          },
-        };
+test.each([
+  ['text/event-stream', '\n\n', ':', /^id: (.*)$/gm],
+  ['multipart/mixed', '\r\n--graphql', '\r\ncontent-type: application/json\r\n\r\n{}', /"payload":(c\d)/g],
+] as const)(
+  'pings of %s are sent while there are no events, and again after the connection was full',
+  async (type, between, ping, event) => {
+    const frames = Array.from(
+      { length: 5 },
+      (_, n) => new Frame({ cursor: `c${n}`, receivedAt: 0 }, [Buffer.from(`c${n}${'x'.repeat(1000)}`)]),
+    );
+    const left: Frame[] = [];
+    let wake = () => {};
+    let isClosed = false;
+    const keepAlive = createStaggeredInterval(5);
+    const stream = new EventStream({
+      subscription: {
+        open(_after, onWake) {
+          wake = onWake;
+          return {
+            take: () => left.shift() ?? null,
+            lag: () => left.length,
+            close: () => {
+              isClosed = true;
+            },
+          };
+        },
       },
-    },
-    lastEventId: null,
-    mask: (error) => maskError(error, () => {}),
-    expiresAt: null,
-    keepAlive,
-  });
-  let text = '';
-  const pings = () => text.split('\n\n').filter((block) => block === ':').length;
-  stream.on('data', (chunk) => {
-    text += chunk;
-  });
-  await eventually(() => pings() >= 3);
-  stream.pause();
-  left.push(...frames);
-  wake();
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  // An unread stream buffers at most one event.
-  expect(left.length).toBeGreaterThanOrEqual(4);
-  stream.resume();
-  await eventually(() => left.length === 0);
-  const before = pings();
-  await eventually(() => pings() >= before + 3);
-  expect([...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)).toEqual(frames.map(({ cursor }) => cursor));
-  stream.destroy();
-  expect(isClosed).toBe(true);
-  keepAlive.stop();
-});
+      format: EVENT_FORMATS[type],
+      lastEventId: null,
+      mask: (error) => maskError(error, () => {}),
+      expiresAt: null,
+      keepAlive,
+    });
+    let text = '';
+    const pings = () => text.split(between).filter((block) => block === ping).length;
+    stream.on('data', (chunk) => {
+      text += chunk;
+    });
+    await eventually(() => pings() >= 3);
+    stream.pause();
+    left.push(...frames);
+    wake();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    // An unread stream buffers at most one event.
+    expect(left.length).toBeGreaterThanOrEqual(4);
+    stream.resume();
+    await eventually(() => left.length === 0);
+    const before = pings();
+    await eventually(() => pings() >= before + 3);
+    expect([...text.matchAll(event)].map(([, id]) => id)).toEqual(frames.map(({ cursor }) => cursor));
+    stream.destroy();
+    expect(isClosed).toBe(true);
+    keepAlive.stop();
+  },
+);

@@ -49,30 +49,35 @@ const bySocket = async (url: string, after: string, clients: AsyncDisposableStac
   return { numbers, stall: client.stall, resume: client.resume };
 };
 
-const byEventStream = async (url: string, after: string, clients: AsyncDisposableStack): Promise<Reader> => {
-  const numbers: number[] = [];
-  const { hostname, port } = new URL(url);
-  const query = new URLSearchParams({ query: DOCUMENT, variables: JSON.stringify({ after }) });
-  const outgoing = request({
-    hostname,
-    port,
-    path: `/graphql?${query}`,
-    headers: { accept: 'text/event-stream' },
-    agent: false,
-  });
-  outgoing.on('error', () => {});
-  clients.defer(() => void outgoing.destroy());
-  outgoing.end();
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  let rest = '';
-  response.setEncoding('latin1').on('error', () => {});
-  response.on('data', (chunk: string) => {
-    const blocks = (rest + chunk).split('\n\n');
-    rest = blocks.pop() ?? '';
-    for (const block of blocks) if (block.startsWith('id:')) numbers.push(numberIn(block.slice(0, 400)));
-  });
-  return { numbers, stall: () => response.pause(), resume: () => response.resume() };
-};
+type Open = (url: string, after: string, clients: AsyncDisposableStack) => Promise<Reader>;
+
+/** By what a client accepts, and what is between two events. */
+const byEventStream =
+  (accept: string, separator: string): Open =>
+  async (url, after, clients) => {
+    const numbers: number[] = [];
+    const { hostname, port } = new URL(url);
+    const query = new URLSearchParams({ query: DOCUMENT, variables: JSON.stringify({ after }) });
+    const outgoing = request({
+      hostname,
+      port,
+      path: `/graphql?${query}`,
+      headers: { accept },
+      agent: false,
+    });
+    outgoing.on('error', () => {});
+    clients.defer(() => void outgoing.destroy());
+    outgoing.end();
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    let rest = '';
+    response.setEncoding('latin1').on('error', () => {});
+    response.on('data', (chunk: string) => {
+      const blocks = (rest + chunk).split(separator);
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) if (block.includes('"data":{')) numbers.push(numberIn(block.slice(0, 400)));
+    });
+    return { numbers, stall: () => response.pause(), resume: () => response.resume() };
+  };
 
 /** The number of 20 KB deliveries in 6 MB. */
 const BIG = 300;
@@ -97,15 +102,19 @@ const inLogOrder = (reader: Reader, other: Reader, count: number) => {
   expect([...reader.numbers].sort((a, b) => a - b)).toEqual(range(count));
 };
 
-const READERS = [bySocket, byEventStream];
+const READERS = [
+  bySocket,
+  byEventStream('text/event-stream', '\n\n'),
+  byEventStream('multipart/mixed;subscriptionSpec=1.0', '\r\n--graphql'),
+];
 
-test('subscribers by WebSocket and event stream that stall while much arrives cost no memory, and resume without a gap', async () => {
+test('subscribers by WebSocket, event stream and in parts that stall while much arrives cost no memory, and resume without a gap', async () => {
   await using gateway = await startGatewayProcess(SMALL);
   await using clients = new AsyncDisposableStack();
   const { deliveryUrl, head } = await deliveriesOf(gateway.url);
   const reading = await bySocket(gateway.url, head, clients);
   const stalled = await Promise.all(READERS.map((open) => open(gateway.url, head, clients)));
-  await readersToBe(gateway.url, 3);
+  await readersToBe(gateway.url, 1 + READERS.length);
   await post(deliveryUrl, 100);
   await eventually(() => [reading, ...stalled].every(({ numbers }) => numbers.length === 100));
   for (const reader of stalled) reader.stall();

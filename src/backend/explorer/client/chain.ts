@@ -18,7 +18,7 @@ export type Lookup = {
   readonly signal: AbortSignal | null;
   /** When its time is over, in milliseconds since 1970. Retries and queues count. */
   readonly endsAt: number;
-  /** Of one that nobody waits for: its requests start when no other one could. Default: somebody does. */
+  /** Set for a lookup that no client waits for: its requests start only while no other request can. Default: a client waits. */
   readonly background?: Background;
 };
 

@@ -6,7 +6,7 @@ export type Flight = {
   readonly signal: AbortSignal;
   /** When the last lookup stops waiting for it, in milliseconds since 1970. */
   readonly endsAt: () => number;
-  /** Whether nobody waits for it but lookups in the background. */
+  /** Whether only background lookups wait for it. */
   readonly isBackground: () => boolean;
 };
 

@@ -16,7 +16,7 @@ type Turn = {
   readonly credits: number;
   /** Its deadline, in milliseconds since 1970. Another lookup that joins may extend it. */
   readonly endsAt: () => number;
-  /** Whether it comes after all that somebody waits for. Such a lookup that joins ends this. */
+  /** Whether it yields to requests that a client waits for. It stops doing so when a client joins it. */
   readonly isBackground: () => boolean;
   /** Aborts once the last waiting lookup has given up. */
   readonly signal: AbortSignal;

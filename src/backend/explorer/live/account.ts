@@ -77,7 +77,7 @@ export class Account {
     return explorer.lookup(subject, { spend: (credits) => budget?.spend(credits) }, this.#options.signal);
   }
 
-  /** Milliseconds from one poll of an address to the next on a day on which nothing is found, and whether they take credits. */
+  /** Milliseconds between two polls of the same address on a day without events, and whether polls cost credits. */
   get pace(): { readonly everyMs: number; readonly takesCredits: boolean } {
     const addresses = Math.max(1, this.watched.size);
     return {

@@ -8,9 +8,9 @@ import type { Progress } from './progress.ts';
 const POLL_CREDITS = OPERATIONS.addressTransactions.credits + OPERATIONS.addressTokenTransfers.credits;
 
 const DAY_MS = 86_400_000;
-/** However many credits there are: blocks don't come much faster. */
+/** The shortest interval, however many credits there are: blocks don't come much faster. */
 const LEAST_MS = 2_000;
-/** Instances count no credits, but block who asks often: at most a request a second, of two a poll. */
+/** Instances count no credits but block clients that ask too often. A poll is two requests, and we send at most one a second. */
 const INSTANCE_MS = 15_000;
 const INSTANCE_POLL_MS = 2_000;
 
@@ -44,7 +44,7 @@ export class Budget {
     this.#progress.spend(this.#day, credits);
   }
 
-  /** Milliseconds from one poll of an address to the next one, of so many addresses. */
+  /** Milliseconds between two polls of the same address when this many are watched. */
   intervalMs(addresses: number): number {
     const restMs = this.resetAt - this.#now();
     // What is found takes further credits, which are saved in the rest of the day.
@@ -52,7 +52,7 @@ export class Budget {
     return Math.max(leftMs, this.evenIntervalMs(addresses));
   }
 
-  /** As `intervalMs`, on a day on which nothing is found. */
+  /** As `intervalMs`, on a day without events. */
   evenIntervalMs(addresses: number): number {
     return Math.max(LEAST_MS, (addresses * POLL_CREDITS * DAY_MS) / this.#perDay);
   }
@@ -65,5 +65,5 @@ export class Budget {
 export const instanceIntervalMs = (addresses: number): number =>
   Math.max(INSTANCE_MS, addresses * INSTANCE_POLL_MS);
 
-/** What polls of one address take in a day on which nothing is found. */
+/** The credits that polls of one address cost on a day without events. */
 export const creditsPerDay = (intervalMs: number): number => Math.round((POLL_CREDITS * DAY_MS) / intervalMs);

@@ -46,16 +46,16 @@ type Logged = Pick<ParsedBlock, 'number' | 'transactions'> & { readonly hash?: H
 
 /**
  * What a contract can be asked about after these blocks, the newest of which come first. The last ids count: the others may be
- * gone again. Where the first ones were `asked` in vain, others are taken.
+ * gone again. After each of the `tries` that were in vain, others are taken.
  */
-export const sampleOf = (blocks: readonly [Logged, ...Logged[]], contract: Hex, asked = 0): Sample => {
+export const sampleOf = (blocks: readonly [Logged, ...Logged[]], contract: Hex, tries = 0): Sample => {
   const logs = blocks.flatMap(({ transactions }) =>
     transactions.flatMap((each) => each.logs.filter(({ address }) => address === contract)).toReversed(),
   );
   const isAmount = (log: LogEntry) => formOf(log) === FORMS.amount;
   const byLikelihood = [...logs.filter((log) => !isAmount(log)), ...logs.filter(isAmount)];
   const found = [...new Set(byLikelihood.flatMap(idIn))];
-  const from = found.length > MAX_IDS ? asked % found.length : 0;
+  const from = found.length > MAX_IDS ? (tries * MAX_IDS) % found.length : 0;
   const ids = [...found.slice(from), ...found.slice(0, from)].slice(0, MAX_IDS);
   for (const block of blocks) {
     const holder = holderIn(block, contract);
@@ -64,9 +64,6 @@ export const sampleOf = (blocks: readonly [Logged, ...Logged[]], contract: Hex, 
   const [{ number, hash }] = blocks;
   return { block: number, hash, ids, holder: null };
 };
-
-/** The ids that a contract was asked about when it was asked so often. */
-export const idsAsked = (times: number): number => MAX_IDS * times;
 
 /** Whether a sample has what may decide how the logs of its contract are read. */
 export const isEnough = (open: number, { ids, holder }: Sample): boolean => {

@@ -15,11 +15,14 @@ export type AcceptedParts = {
   readonly format: PartFormat;
 };
 
+/** How the events of a subscription are sent: as server-sent events, or as parts of Apollo's multipart protocol. */
+export type EventsType = 'text/event-stream' | 'multipart/mixed';
+
 /** What a client reads, by its `Accept`. Without one it reads everything. */
 type Accepted = {
   /**
    * The media type in which a client gets a single result: that of the first media range which matches one, whatever its
-   * weight. Null for a client that reads no JSON.
+   * weight. A client that reads events in parts reads JSON, too. Null for a client that reads none.
    */
   readonly single: MediaType | null;
   /**
@@ -27,8 +30,8 @@ type Accepted = {
    * one that names an unknown format is passed over.
    */
   readonly parts: AcceptedParts | null;
-  /** Whether a client reads server-sent events. */
-  readonly events: boolean;
+  /** How a client reads the events of a subscription; null where it does not. The weightiest media range counts, of equals the first. */
+  readonly events: EventsType | null;
   /** Whether server-sent events are what a client names first. */
   readonly prefersEvents: boolean;
 };
@@ -44,9 +47,12 @@ const readAccept = rememberLast((accept): Accepted => {
     return { type, parameters };
   });
   return {
-    single: firstOf(ranges, singleIn),
+    single: firstOf(ranges, singleIn) ?? (ranges.some(isMultipartEvents) ? 'application/json' : null),
     parts: firstOf(PART_TYPES, (mediaType) => firstOf(ranges, (range) => partsIn(range, mediaType))),
-    events: ranges.some(({ type }) => EVENTS.includes(type)),
+    events: firstOf(
+      ranges.toSorted((one, other) => weightOf(other) - weightOf(one)),
+      eventsIn,
+    ),
     prefersEvents: accept.startsWith('text/event-stream'),
   };
 });
@@ -61,6 +67,24 @@ const firstOf = <Item, Found>(items: readonly Item[], find: (item: Item) => Foun
 
 /** The media type of an event stream, and the wildcards that match it. */
 const EVENTS: readonly string[] = ['text/event-stream', 'text/*', '*/*'];
+
+/** What a media range of Apollo's multipart protocol has; parts of a single answer have others. */
+const MULTIPART_EVENTS = 'subscriptionspec=1.0';
+
+const eventsIn = (range: MediaRange): EventsType | null => {
+  if (weightOf(range) === 0) return null;
+  if (EVENTS.includes(range.type)) return 'text/event-stream';
+  return isMultipartEvents(range) ? 'multipart/mixed' : null;
+};
+
+const isMultipartEvents = ({ type, parameters }: MediaRange): boolean =>
+  type === 'multipart/mixed' && parameters.includes(MULTIPART_EVENTS);
+
+const weightOf = ({ parameters }: MediaRange): number => {
+  const weight = parameters.find((parameter) => parameter.startsWith('q='));
+  const value = Number(weight?.slice(2));
+  return Number.isNaN(value) ? 1 : value;
+};
 
 const singleIn = ({ type: range, parameters }: MediaRange): MediaType | null => {
   const charset = parameters.find((parameter) => parameter.includes('charset=')) ?? 'charset=utf-8';
@@ -79,11 +103,9 @@ const FORMATS: Readonly<Record<string, PartFormat>> = {
   'incrementalspec=v0.2': 'v0.2',
 };
 
-const partsIn = (
-  { type, parameters }: MediaRange,
-  mediaType: AcceptedParts['mediaType'],
-): AcceptedParts | null => {
-  if (type !== mediaType || parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) return null;
+const partsIn = (range: MediaRange, mediaType: AcceptedParts['mediaType']): AcceptedParts | null => {
+  const { type, parameters } = range;
+  if (type !== mediaType || weightOf(range) === 0 || isMultipartEvents(range)) return null;
   const named = parameters.find((parameter) => /^(deferspec|incrementalspec)=/.test(parameter));
   const format = named === undefined ? '20220824' : FORMATS[named];
   return format === undefined ? null : { mediaType, format };
