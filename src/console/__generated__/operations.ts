@@ -494,6 +494,13 @@ export type WalletApprovalsQueryVariables = Exact<{
 
 export type WalletApprovalsQuery = { readonly wallet: { readonly id: string, readonly approvals: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly chain: string | null, readonly chainId: number, readonly spender: string, readonly spenderName: string | null, readonly amount: string | null, readonly isUnlimited: boolean, readonly tokenId: string | null, readonly isForAll: boolean, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
+export type WalletAddressQueryVariables = Exact<{
+  address: string;
+}>;
+
+
+export type WalletAddressQuery = { readonly wallet: { readonly address: string } };
+
 export type WalletNameQueryVariables = Exact<{
   address: string;
 }>;
@@ -752,6 +759,7 @@ export declare const UnwatchWallet: Operation<UnwatchWalletMutation, UnwatchWall
 export declare const UpdateWebhook: Operation<UpdateWebhookMutation, UpdateWebhookMutationVariables>;
 export declare const UpdateWebhookAddresses: Operation<UpdateWebhookAddressesMutation, UpdateWebhookAddressesMutationVariables>;
 export declare const WalletActivity: Operation<WalletActivityQuery, WalletActivityQueryVariables>;
+export declare const WalletAddress: Operation<WalletAddressQuery, WalletAddressQueryVariables>;
 export declare const WalletApprovals: Operation<WalletApprovalsQuery, WalletApprovalsQueryVariables>;
 export declare const WalletBalances: Operation<WalletBalancesQuery, WalletBalancesQueryVariables>;
 export declare const WalletCollectibles: Operation<WalletCollectiblesQuery, WalletCollectiblesQueryVariables>;
