@@ -92,6 +92,8 @@ export type Cost = {
   readonly cached: number;
   /** Those of them that stayed fresh because the wallet is watched. */
   readonly watched?: number;
+  /** What the client may spend, where it has a limit. */
+  readonly budget?: { readonly perMinute: number };
 };
 
 export type LedgerEntry = {

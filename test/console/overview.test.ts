@@ -106,6 +106,21 @@ test('an event of a chain’s own currency moves the total and the bars alike, a
     .waitFor();
 });
 
+test('what can never be paid for says so, and offers the chains that can', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({
+    SANDBOX_BLOCK_MS: '3600000',
+    CLIENT_COMPUTE_UNITS_PER_MINUTE: '33',
+  });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}`);
+  const { page } = opened;
+  const panel = page.getByRole('tabpanel', { name: 'Overview' });
+  await panel.getByText(/It may cost 70 CU, and 33 are the most .* to wait does not help/).waitFor();
+  expect(await panel.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+  await panel.getByRole('button', { name: 'Look at 6 chains alone' }).click();
+  await page.locator('.overview .total').waitFor();
+});
+
 test('wallets side by side have their totals side by side', async (context) => {
   needBrowser(context);
   const other = '0x0ac45263881f082a3b14f48ede96f5f9b2ec9b86';
