@@ -4,20 +4,18 @@ import { openInGraphiQL } from './api/graphiql.ts';
 import { reachable } from './api/reachable.ts';
 import { useChainNames, useChains } from './chain-filter.ts';
 import { Empty, html } from './components.ts';
-import { CostMeter, CostView } from './cost/cost-view.ts';
+import { CostMeter } from './cost/cost-meter.ts';
 import { useOfferedViews } from './explorers.ts';
 import { shorten, shortHex } from './format.ts';
 import { labelOf } from './labels.ts';
-import { LiveView } from './live/live-view.ts';
+import { lazy } from './lazy.ts';
 import { hrefOf, hrefOfLast, type Route, returnTo, route, type View } from './route.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';
 import { HomeView } from './start/home-view.ts';
 import { Palette } from './start/search.ts';
 import { credentials, isSignedIn, ledger, useStore } from './state.ts';
-import { TokenView } from './token/token-view.ts';
 import { WalletView } from './wallet/wallet-view.ts';
-import { WebhooksView } from './webhooks/webhooks-view.ts';
 
 const TITLES: Readonly<Record<View, string>> = {
   home: 'Start',
@@ -31,10 +29,10 @@ const TITLES: Readonly<Record<View, string>> = {
 const COMPONENTS = {
   home: HomeView,
   wallet: WalletView,
-  token: TokenView,
-  live: LiveView,
-  webhooks: WebhooksView,
-  cost: CostView,
+  token: lazy(async () => (await import('./token/token-view.ts')).TokenView),
+  live: lazy(async () => (await import('./live/live-view.ts')).LiveView),
+  webhooks: lazy(async () => (await import('./webhooks/webhooks-view.ts')).WebhooksView),
+  cost: lazy(async () => (await import('./cost/cost-view.ts')).CostView),
 };
 
 /** Opens GraphiQL on the operation that the page has sent last. */

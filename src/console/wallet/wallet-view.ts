@@ -1,7 +1,6 @@
 import type { FunctionComponent } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { WalletAddress, WalletName } from '../__generated__/operations.ts';
-import { Activity } from '../activity/activity.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
@@ -21,6 +20,7 @@ import { type Priced, priceOf } from '../cost/prices.ts';
 import { OnChain, useDelivers } from '../explorers.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
+import { lazy } from '../lazy.ts';
 import {
   hrefOf,
   insteadOfAddress,
@@ -37,12 +37,7 @@ import { settings } from '../settings.ts';
 import { HomeView } from '../start/home-view.ts';
 import { EditLabel } from '../start/own-labels.ts';
 import { useStore } from '../state.ts';
-import { Approvals } from './approvals.ts';
-import { Collectibles } from './collectibles.ts';
-import { DefiPositions } from './defi.ts';
 import { Overview } from './overview.ts';
-import { Tokens } from './tokens.ts';
-import { Transactions } from './transactions.ts';
 import type { PanelProps } from './use-wallet-list.ts';
 import { readWatched, WatchButton } from './watched.ts';
 
@@ -52,12 +47,42 @@ import { readWatched, WatchButton } from './watched.ts';
  */
 const TABS = [
   { id: 'overview', title: 'Overview', reads: 'balances', Panel: Overview },
-  { id: 'activity', title: 'Activity', reads: 'activity', Panel: Activity },
-  { id: 'tokens', title: 'Tokens', reads: 'balances', Panel: Tokens },
-  { id: 'collectibles', title: 'Collectibles', reads: 'collectibles', Panel: Collectibles },
-  { id: 'defi', title: 'DeFi', reads: null, Panel: DefiPositions },
-  { id: 'approvals', title: 'Approvals', reads: 'approvals', Panel: Approvals },
-  { id: 'transactions', title: 'Transactions', reads: 'transactions', Panel: Transactions },
+  {
+    id: 'activity',
+    title: 'Activity',
+    reads: 'activity',
+    Panel: lazy(async () => (await import('../activity/activity.ts')).Activity),
+  },
+  {
+    id: 'tokens',
+    title: 'Tokens',
+    reads: 'balances',
+    Panel: lazy(async () => (await import('./tokens.ts')).Tokens),
+  },
+  {
+    id: 'collectibles',
+    title: 'Collectibles',
+    reads: 'collectibles',
+    Panel: lazy(async () => (await import('./collectibles.ts')).Collectibles),
+  },
+  {
+    id: 'defi',
+    title: 'DeFi',
+    reads: null,
+    Panel: lazy(async () => (await import('./defi.ts')).DefiPositions),
+  },
+  {
+    id: 'approvals',
+    title: 'Approvals',
+    reads: 'approvals',
+    Panel: lazy(async () => (await import('./approvals.ts')).Approvals),
+  },
+  {
+    id: 'transactions',
+    title: 'Transactions',
+    reads: 'transactions',
+    Panel: lazy(async () => (await import('./transactions.ts')).Transactions),
+  },
 ] as const satisfies readonly (Tab<string> & {
   /** What is read when it is opened; null if nothing is. */
   readonly reads: Priced | null;
