@@ -20,6 +20,7 @@ import { WalletView } from './wallet/wallet-view.ts';
 const TITLES: Readonly<Record<View, string>> = {
   home: 'Start',
   wallet: 'Wallet',
+  tx: 'Transaction',
   token: 'Token',
   live: 'Live',
   webhooks: 'Webhooks',
@@ -29,6 +30,7 @@ const TITLES: Readonly<Record<View, string>> = {
 const COMPONENTS = {
   home: HomeView,
   wallet: WalletView,
+  tx: lazy(async () => (await import('./wallet/tx-view.ts')).TransactionView),
   token: lazy(async () => (await import('./token/token-view.ts')).TokenView),
   live: lazy(async () => (await import('./live/live-view.ts')).LiveView),
   webhooks: lazy(async () => (await import('./webhooks/webhooks-view.ts')).WebhooksView),
@@ -44,7 +46,7 @@ const onApi = (event: Event) => {
 };
 
 const Navigation = ({ current }: { current: View }) => {
-  const views = useOfferedViews().filter((view) => view !== 'home' && view !== 'token');
+  const views = useOfferedViews().filter((view) => !['home', 'token', 'tx'].includes(view));
   return html`<nav aria-label="Views">
     ${views.map((view) => html`<a key=${view} href=${hrefOfLast(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
     ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener" onClick=${onApi}>API</a>`}
@@ -67,7 +69,7 @@ const PoweredBy = () => {
 };
 
 /** Those that show data of chains. */
-const SHOWS_CHAINS: ReadonlySet<View> = new Set(['home', 'wallet', 'token']);
+const SHOWS_CHAINS: ReadonlySet<View> = new Set(['home', 'wallet', 'tx', 'token']);
 
 const NoEvents = () =>
   html`<${Empty} title="No events arrive">The service reads its chains from explorers, which deliver none.<//>`;

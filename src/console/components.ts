@@ -76,16 +76,21 @@ export const PricesOfNow = ({ chainIds }: { chainIds: readonly (number | null)[]
   );
 };
 
-type HashProps = {
+/** A hash, shortened, with a button that copies it whole. */
+export const Hash = ({ value, label = 'hash' }: { value: string; label?: string }) =>
+  html`<span class="hex"><span title=${value}>${shortHex(value)}</span><${CopyButton} text=${value} label=${label} /></span>`;
+
+type TransactionHashProps = {
   value: string;
-  label?: string;
-  /** Of its page in an explorer. Default: it has none. */
-  path?: string;
+  /** Null where it is not known: then it leads nowhere. */
+  chainId: number | null;
+  /** Whose side it is seen from. */
+  wallet?: string | null;
 };
 
-/** A hash, shortened, with a button that copies it whole. */
-export const Hash = ({ value, label = 'hash', path }: HashProps) =>
-  html`<span class="hex"><span title=${value}>${shortHex(value)}</span><${CopyButton} text=${value} label=${label} />${path && html`<${ExplorerLink} path=${path} />`}</span>`;
+/** The hash of a transaction, which leads to its page. */
+export const TransactionHash = ({ value, chainId, wallet }: TransactionHashProps) =>
+  html`<span class="hex">${chainId === null ? html`<span title=${value}>${shortHex(value)}</span>` : html`<a href=${hrefOf('tx', [`${chainId}/${value}`], wallet ? { wallet } : {})} title=${value}>${shortHex(value)}</a>`}<${CopyButton} text=${value} label="transaction hash" /><${ExplorerLink} path=${`tx/${value}`} /></span>`;
 
 /** An address by its name or shortened, which leads to its wallet, with a button that copies it. */
 export const Address = ({ value, page = 'address' }: { value: string; page?: 'address' | 'token' }) =>

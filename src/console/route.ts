@@ -1,10 +1,10 @@
 import { shorten } from './format.ts';
 import { createStore, credentials, useStore } from './state.ts';
 
-export const VIEWS = ['home', 'wallet', 'token', 'live', 'webhooks', 'cost'] as const;
+export const VIEWS = ['home', 'wallet', 'tx', 'token', 'live', 'webhooks', 'cost'] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What the address bar names: `#/wallet/0x…,0x…?tab=tokens` or `#/live?address=0x…`. */
+/** What the address bar names: `#/wallet/0x…,0x…?tab=tokens`, `#/tx/1/0x…?wallet=0x…` or `#/live?address=0x…`. */
 export type Route = {
   readonly view: View;
   /** The parts of the path behind the view, which commas separate. */
@@ -22,6 +22,7 @@ type Place = { readonly scrolled: number; readonly item: number; readonly top: n
 const ADDRESS = /^0x[\da-f]{40}$/i;
 
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
+export const isHash = (text: string): boolean => /^0x[\da-f]{64}$/i.test(text);
 
 /** Whether an address is in mixed case, and so has a checksum, which the gateway checks. */
 export const isMixed = (address: string): boolean =>

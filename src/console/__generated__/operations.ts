@@ -482,6 +482,13 @@ export type TransactionByHashQueryVariables = Exact<{
 
 export type TransactionByHashQuery = { readonly transaction: { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }>, readonly revertReason: { readonly message: string | null, readonly data: string | null } | null } | null };
 
+export type TokenNamesQueryVariables = Exact<{
+  tokens: ReadonlyArray<TokenInput> | TokenInput;
+}>;
+
+
+export type TokenNamesQuery = { readonly tokens: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } | null> };
+
 export type ApprovalRowFragment = { readonly id: string, readonly chain: string | null, readonly chainId: number, readonly spender: string, readonly spenderName: string | null, readonly amount: string | null, readonly isUnlimited: boolean, readonly tokenId: string | null, readonly isForAll: boolean, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } };
 
 export type WalletApprovalsQueryVariables = Exact<{
@@ -750,6 +757,7 @@ export declare const SearchTokens: Operation<SearchTokensQuery, SearchTokensQuer
 export declare const SendTestEvent: Operation<SendTestEventMutation, SendTestEventMutationVariables>;
 export declare const StoredDeliveries: Operation<StoredDeliveriesQuery, StoredDeliveriesQueryVariables>;
 export declare const TokenHolders: Operation<TokenHoldersQuery, TokenHoldersQueryVariables>;
+export declare const TokenNames: Operation<TokenNamesQuery, TokenNamesQueryVariables>;
 export declare const TokenPage: Operation<TokenPageQuery, TokenPageQueryVariables>;
 export declare const TokenPrices: Operation<TokenPricesQuery, TokenPricesQueryVariables>;
 export declare const TransactionByHash: Operation<TransactionByHashQuery, TransactionByHashQueryVariables>;

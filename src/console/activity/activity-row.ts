@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useChainNames } from '../chain-filter.ts';
-import { Hash, html } from '../components.ts';
+import { html, TransactionHash } from '../components.ts';
 import { OnChain, useExplorer } from '../explorers.ts';
 import { formatClock, formatDay, formatUsdBriefly, formatUtc, shortHex } from '../format.ts';
 import { ActivityDetails } from './activity-details.ts';
@@ -86,7 +86,7 @@ export const HappeningRow = ({ happening, address, thin, isOpen, onToggle, newer
     <div class="bar quiet act-foot">
       <time datetime=${time} title=${formatUtc(time)}>${withDay && `${formatDay(day)}, `}${formatClock(time)}</time>
       <span class="tag">${nameOf(chainId)}</span>
-      <${Hash} value=${hash} label="transaction hash" path=${`tx/${hash}`} />
+      <${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />
       <button type="button" class="more" aria-expanded=${isOpen} aria-controls=${isOpen ? details : undefined} onClick=${() => onToggle(hash, isOpen)}>${isOpen ? 'Close' : 'What happened'}<span class="visually-hidden"> in ${shortHex(hash)}</span></button>
     </div>`;
   return html`<${OnChain} chainId=${chainId}><li class="happening" ref=${row} data-activity=${hash}>

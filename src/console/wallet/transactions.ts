@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
-import { Address, Hash, html, Time, useNow } from '../components.ts';
+import { Address, html, Time, TransactionHash, useNow } from '../components.ts';
 import { OnChain } from '../explorers.ts';
 import { formatUnits, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { useParam } from '../route.ts';
@@ -87,7 +87,7 @@ const TransactionRow = ({
     <div class="bar quiet">
       <span class="tag">${inWords(shorten(chain, 40))}</span>
       <${Time} value=${blockTime} now=${now} />
-      <${Hash} value=${hash} label="transaction hash" path=${`tx/${hash}`} />
+      <${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />
       <button type="button" class="more push" aria-expanded=${isOpen} aria-controls=${wasOpened.current ? details : undefined} onClick=${onToggle}>Details<span class="visually-hidden"> of ${shortHex(hash)}</span></button>
     </div>
     ${wasOpened.current && html`<div id=${details} hidden=${!isOpen}><${TransactionDetails} item=${item} address=${address} chainIds=${chainIds} onReload=${onReload} /></div>`}
