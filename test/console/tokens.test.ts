@@ -74,6 +74,40 @@ test('tokens are searched and sorted over all that is loaded, and the link keeps
   await page.getByText(/^None of the 1,000 tokens/).waitFor();
 });
 
+test('of thousands of tokens those near the window are drawn, whatever the order and the place', async (context) => {
+  needBrowser(context);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${DUST}?tab=tokens&only=counted`);
+  const { page } = opened;
+  const rows = page.locator('tbody tr[data-token]');
+  await rows.first().waitFor();
+  for (const loaded of ['2,000', '2,500']) {
+    await page.getByRole('button', { name: /^Load more tokens/ }).click();
+    await page.getByRole('button', { name: `All ${loaded}` }).waitFor();
+  }
+  const first = await rows.first().innerText();
+  expect(await rows.count()).toBe(60);
+  // The last one is as far down as all rows are tall.
+  await expect
+    .poll(async () => {
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      return (
+        (await rows.count()) > 0 &&
+        (await rows
+          .last()
+          .boundingBox()
+          .then((box) => (box?.y ?? 0) < 720))
+      );
+    })
+    .toBe(true);
+  const last = await rows.last().innerText();
+  expect([await rows.count(), last === first]).toEqual([60, false]);
+  await page.evaluate('scrollTo(0, 0)');
+  await page.getByRole('button', { name: 'Value' }).click();
+  await expect.poll(() => rows.first().innerText()).not.toBe(first);
+  expect(await rows.count()).toBe(60);
+  expect(opened.faults).toEqual([]);
+});
+
 test('DeFi positions cost what their button says, and stand by protocol with the roles of their assets', async (context) => {
   needBrowser(context);
   await using opened = await openPage(`${gateway.url}/#/wallet/${DEFI}?tab=defi`);
