@@ -1,3 +1,4 @@
+import { formatAmount } from 'evm-graphql-gateway/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   TransactionByHash,
@@ -8,7 +9,7 @@ import {
 import { type Problem, problemHere, send } from '../api/client.ts';
 import { useChains } from '../chain-filter.ts';
 import { Empty, Facts, html, ProblemNotice, Skeleton, TransactionHash } from '../components.ts';
-import { formatCount, formatUnits, inWords } from '../format.ts';
+import { formatCount, inWords } from '../format.ts';
 import { CallText, decodedText, RawJson, TransactionBody } from '../wallet/transaction-details.ts';
 import { Flow } from './activity-flow.ts';
 import { functionOf, type Happening, type Token, tokensIn } from './activity-model.ts';
@@ -161,7 +162,7 @@ export const ActivityDetails = ({ happening, address, newer }: Props) => {
     <${Flow} items=${items} address=${address} />
     <${Facts} facts=${[
       ['Chain', `${chain ? inWords(chain.name) : 'chain'} (${chainId})`],
-      ['Block', search.state !== 'found' && blockNumber !== null && formatUnits(blockNumber, 0)],
+      ['Block', search.state !== 'found' && blockNumber !== null && formatAmount(blockNumber, 0)],
       ['Transaction', html`<${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />`],
       ['Contract', contractName],
     ]} />

@@ -1,13 +1,6 @@
+import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import type { ActivityItemFragment, MovedTokenFragment } from '../__generated__/operations.ts';
-import {
-  compareDecimals,
-  isRecord,
-  isZero,
-  nativeDecimals,
-  nativeSymbol,
-  shortHex,
-  sumOf,
-} from '../format.ts';
+import { isRecord, isZero, nativeDecimals, nativeSymbol, shortHex } from '../format.ts';
 
 /** What a wallet's activities say: what moved, on which day, in which transaction, and which of them a filter finds. */
 
@@ -236,7 +229,7 @@ export const sumsOf = (found: readonly Found[], thin: ReadonlySet<string>): Sums
     const [move] = movesOf(item);
     if (worth !== null && move) values[item.type === 'SWAP' ? 'swapped' : move.direction].push(worth);
   }
-  return { in: sumOf(values.in), out: sumOf(values.out), swapped: sumOf(values.swapped) };
+  return { in: sumDecimals(values.in), out: sumDecimals(values.out), swapped: sumDecimals(values.swapped) };
 };
 
 /** The sent or received activity with the largest value, and its transaction; null where none has a value. */

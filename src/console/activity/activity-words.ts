@@ -1,6 +1,7 @@
+import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { Address, ExplorerLink, html } from '../components.ts';
-import { formatUnits, inWords, isUnlimited, shorten } from '../format.ts';
+import { inWords, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { nameOfCall } from '../wallet/transaction-details.ts';
 import {
@@ -26,10 +27,10 @@ export const amountOf = (
 ): { readonly shown: string; readonly exact: string } => {
   const decimals = decimalsOf(token, chainId);
   if (decimals === null || decimals < 0 || decimals > ALL_DIGITS) {
-    const units = `${formatUnits(value, 0)} units`;
+    const units = `${formatAmount(value, 0)} units`;
     return { shown: units, exact: `${units}: the service does not say how many are one token` };
   }
-  return { shown: formatUnits(value, decimals), exact: formatUnits(value, decimals, ALL_DIGITS) };
+  return { shown: formatAmount(value, decimals), exact: formatAmount(value, decimals, ALL_DIGITS) };
 };
 
 type Asset = Pick<Move, 'value' | 'token' | 'tokenId'> & { readonly chainId: number | null };
@@ -40,7 +41,7 @@ const symbolIn = ({ token, chainId }: Asset): string => shorten(symbolOf(token, 
 export const assetText = (asset: Asset): string => {
   const { value, token, tokenId, chainId } = asset;
   if (tokenId !== null) {
-    const count = value !== null && value !== '1' ? `${formatUnits(value, 0)} × ` : '';
+    const count = value !== null && value !== '1' ? `${formatAmount(value, 0)} × ` : '';
     return `${count}${symbolIn(asset)} #${shorten(tokenId, 16)}`;
   }
   return value === null

@@ -1,17 +1,9 @@
+import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { isRevocation } from '../activity/activity-model.ts';
 import { party } from '../activity/activity-words.ts';
 import { Address, html } from '../components.ts';
-import {
-  formatUnits,
-  formatUsd,
-  inWords,
-  isUnlimited,
-  nativeDecimals,
-  nativeSymbol,
-  shorten,
-  shortHex,
-} from '../format.ts';
+import { formatUsd, inWords, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { nameOfCall } from '../wallet/transaction-details.ts';
 import type { DeliveredEvent } from './cards.ts';
 
@@ -24,7 +16,7 @@ const Wallet = ({ address }: { address: string | null }) =>
   address ? html`<strong><${Address} value=${address} /></strong>` : html`<strong>A watched wallet</strong>`;
 
 const Amount = ({ value, decimals, symbol }: { value: string | null; decimals: number; symbol: string }) =>
-  html`<span class="amount">${value !== null && `${formatUnits(value, decimals)} `}${shorten(symbol, 40)}</span>`;
+  html`<span class="amount">${value !== null && `${formatAmount(value, decimals)} `}${shorten(symbol, 40)}</span>`;
 
 /** A contract that has no name is called by its address. */
 const symbolOf = (token: Pick<NonNullable<Token>, 'symbol' | 'name' | 'address'> | null): string =>
@@ -33,7 +25,7 @@ const symbolOf = (token: Pick<NonNullable<Token>, 'symbol' | 'name' | 'address'>
 const Asset = ({ event, chainId }: { event: Activity; chainId: number | null }) => {
   const { token, tokenId, value, assetType } = event;
   if (tokenId !== null) {
-    const count = value !== null && value !== '1' ? `${formatUnits(value, 0)} × ` : '';
+    const count = value !== null && value !== '1' ? `${formatAmount(value, 0)} × ` : '';
     return html`<span class="amount">${count}${shorten(symbolOf(token), 40)} #${shorten(tokenId, 16)}</span>`;
   }
   if (assetType === 'NATIVE')

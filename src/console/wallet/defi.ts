@@ -1,3 +1,4 @@
+import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import { useMemo, useState } from 'preact/hooks';
 import {
   type DefiAssetRole,
@@ -10,16 +11,7 @@ import { send } from '../api/client.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { Address, Empty, Facts, html, Time } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import {
-  compareDecimals,
-  counted,
-  formatDecimal,
-  formatUsd,
-  formatUsdBriefly,
-  shorten,
-  shortHex,
-  sumOf,
-} from '../format.ts';
+import { counted, formatDecimal, formatUsd, formatUsdBriefly, shorten, shortHex } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { ListBody, ListHead } from './list.ts';
 import { RawJson } from './transaction-details.ts';
@@ -63,7 +55,7 @@ const worthOf = (position: Position): string => {
   return isDebt(position) && compareDecimals(value, '0') > 0 ? `-${value}` : value;
 };
 
-const totalOf = (positions: readonly Position[]): string => sumOf(positions.map(worthOf));
+const totalOf = (positions: readonly Position[]): string => sumDecimals(positions.map(worthOf));
 
 /** `UniswapV3` as `Uniswap V3`. */
 const spaced = (name: string): string => name.replace(/_/g, ' ').replace(/([a-z\d])([A-Z])/g, '$1 $2');

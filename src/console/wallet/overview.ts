@@ -1,3 +1,4 @@
+import { sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { WalletOverview, type WalletOverviewQuery } from '../__generated__/operations.ts';
@@ -8,7 +9,7 @@ import { useChainNames, useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { counted, formatChange, formatUsdBriefly, shorten, sumOf } from '../format.ts';
+import { counted, formatChange, formatUsdBriefly, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
 import { isThin, isUnpriced } from './thin-pools.ts';
@@ -44,7 +45,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   // One token on several chains is one part.
   const tokens = [...Map.groupBy(top, ({ token }) => token?.symbol ?? token?.name ?? 'unknown')].map(
     ([symbol, balances]) => {
-      const value = sumOf(balances.map(({ valueUsd }) => valueUsd ?? '0'));
+      const value = sumDecimals(balances.map(({ valueUsd }) => valueUsd ?? '0'));
       const place =
         balances.length === 1
           ? nameOf(balances[0]?.chainId ?? null)
@@ -156,7 +157,8 @@ const heldAfter = (event: Change, chainId: number, held: HeldById): Held | null 
     ? [...held.values()].find((each) => each.chainId === chainId && each.token?.isNative)
     : held.get(balance?.id ?? '');
   // Of natives most services say only by how much they changed.
-  const moved = isNative && valueUsdDelta !== null ? sumOf([known?.valueUsd ?? '0', valueUsdDelta]) : null;
+  const moved =
+    isNative && valueUsdDelta !== null ? sumDecimals([known?.valueUsd ?? '0', valueUsdDelta]) : null;
   const valueUsd = balance?.valueUsd ?? moved;
   if (valueUsd === null || (!known && isThin({ isNative, poolSizeUsd, lowLiquidity }))) return null;
   const token = { isNative, symbol: tokenSymbol, name: tokenName, logo: null };
@@ -174,13 +176,13 @@ const withMoved = (portfolio: Portfolio, moved: HeldById): Portfolio => {
     const { totalUsd = '0', balances = 0 } = chains.get(chainId) ?? {};
     chains.set(chainId, {
       chainId,
-      totalUsd: sumOf([totalUsd, ...own.flatMap(deltaOf)]),
+      totalUsd: sumDecimals([totalUsd, ...own.flatMap(deltaOf)]),
       balances: balances + own.filter(({ id }) => !before.has(id)).length,
     });
   }
   return {
     ...portfolio,
-    totalUsd: sumOf([portfolio.totalUsd, ...[...moved.values()].flatMap(deltaOf)]),
+    totalUsd: sumDecimals([portfolio.totalUsd, ...[...moved.values()].flatMap(deltaOf)]),
     byChain: [...chains.values()],
     top: [...new Map([...before, ...moved]).values()],
   };

@@ -1,3 +1,4 @@
+import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
@@ -7,16 +8,7 @@ import { send } from '../api/client.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
 import { OnChain } from '../explorers.ts';
-import {
-  compareDecimals,
-  formatChange,
-  formatCount,
-  formatUsd,
-  formatUsdBriefly,
-  shorten,
-  shortHex,
-  sumOf,
-} from '../format.ts';
+import { formatChange, formatCount, formatUsd, formatUsdBriefly, shorten, shortHex } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { useParam } from '../route.ts';
 import { ListBody, ListHead } from './list.ts';
@@ -167,7 +159,7 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
 };
 
 const totalOf = (rows: readonly Row[]): string =>
-  sumOf(
+  sumDecimals(
     rows.flatMap(({ balance, reason }) =>
       reason === null && balance.valueUsd !== null ? [balance.valueUsd] : [],
     ),

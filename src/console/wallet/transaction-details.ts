@@ -1,3 +1,4 @@
+import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useState } from 'preact/hooks';
 import {
@@ -12,24 +13,14 @@ import { useAnswer } from '../api/use-answer.ts';
 import type { Item } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
 import { Address, Bytes, CopyButton, Empty, Facts, Hash, html, Placeholder, Time } from '../components.ts';
-import {
-  formatCount,
-  formatUnits,
-  inWords,
-  isUnlimited,
-  isZero,
-  nativeDecimals,
-  nativeSymbol,
-  shorten,
-  shortHex,
-} from '../format.ts';
+import { formatCount, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { labelOf } from '../labels.ts';
 import { isAddress } from '../route.ts';
 
 const GWEI_DECIMALS = 9;
 
-const gwei = (price: string | null) => price !== null && `${formatUnits(price, GWEI_DECIMALS)} gwei`;
-const count = (number: string | null) => number !== null && formatUnits(number, 0);
+const gwei = (price: string | null) => price !== null && `${formatAmount(price, GWEI_DECIMALS)} gwei`;
+const count = (number: string | null) => number !== null && formatAmount(number, 0);
 
 type Props = {
   item: Item<TransactionRowFragment>;
@@ -60,7 +51,7 @@ const Outcome = ({ transaction }: { transaction: Whole }) => {
 
 /** An amount of the chain's own currency, with all digits. */
 const inNative = (amount: string, chainId: number | null): string =>
-  `${formatUnits(amount, nativeDecimals(chainId), nativeDecimals(chainId))} ${nativeSymbol(chainId)}`;
+  `${formatAmount(amount, nativeDecimals(chainId), nativeDecimals(chainId))} ${nativeSymbol(chainId)}`;
 
 /** What its gas cost, where the service says no more of it. */
 const gasCost = ({ gasUsed, effectiveGasPrice }: Whole): string | null =>
@@ -207,7 +198,7 @@ const eventText = (decoded: Decoded, token: KnownToken | undefined): string => {
   const isKnown = from && to && value && /^\d{1,78}$/.test(value) && typeof token?.decimals === 'number';
   if (!isKnown || inputs.length !== 3) return decodedText(decoded);
   const symbol = shorten(token.symbol ?? 'the token', 24);
-  const amount = `${formatUnits(value, token.decimals ?? 0)} ${symbol}`;
+  const amount = `${formatAmount(value, token.decimals ?? 0)} ${symbol}`;
   if (name === 'Transfer') return `${amount} from ${stringText(from)} to ${stringText(to)}`;
   if (name !== 'Approval' || isZero(value)) return decodedText(decoded);
   return `${stringText(from)} allows ${stringText(to)} to spend ${isUnlimited(value) ? `any amount of ${symbol}` : amount}`;
@@ -260,7 +251,7 @@ const MOST_UINT256 = (2n ** 256n - 1n).toString();
 const stringText = (value: string): string => {
   if (/^0x[\da-f]*$/i.test(value)) return labelOf(value) ?? shortHex(value);
   if (value === MOST_UINT256) return '2^256 − 1';
-  if (/^-?\d+$/.test(value)) return shorten(formatUnits(shorten(value, 100), 0), 30);
+  if (/^-?\d+$/.test(value)) return shorten(formatAmount(shorten(value, 100), 0), 30);
   return JSON.stringify(shorten(value, 40));
 };
 

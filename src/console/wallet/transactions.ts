@@ -1,10 +1,11 @@
+import { formatAmount } from 'evm-graphql-gateway/client';
 import { useRef } from 'preact/hooks';
 import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
 import { Address, html, Time, TransactionHash, useNow } from '../components.ts';
 import { OnChain } from '../explorers.ts';
-import { formatUnits, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { useParam } from '../route.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
 import { TransactionDetails, transactionText } from './transaction-details.ts';
@@ -82,7 +83,7 @@ const TransactionRow = ({
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>
       ${success === false && html`<span class="tag is-bad">failed</span>`}
-      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${success === false ? 'It was not sent' : undefined}>${formatUnits(value, nativeDecimals(chainId))} ${nativeSymbol(chainId)}</span>`}
+      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${success === false ? 'It was not sent' : undefined}>${formatAmount(value, nativeDecimals(chainId))} ${nativeSymbol(chainId)}</span>`}
     </div>
     <div class="bar quiet">
       <span class="tag">${inWords(shorten(chain, 40))}</span>
