@@ -2,9 +2,11 @@ import type { VNode } from 'preact';
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { WalletActivity } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
+import { useChains } from '../chain-filter.ts';
 import { Empty, html, PricesOfNow, useReached } from '../components.ts';
 import { counted, formatCount, formatDay, formatUsd, formatUsdBriefly } from '../format.ts';
 import { setParams, useParam } from '../route.ts';
+import { Export } from '../wallet/export.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from '../wallet/list.ts';
 import { type PanelProps, useWalletList, walletList } from '../wallet/use-wallet-list.ts';
 import { ActivityFilter, type Chosen, clearChosen, setFilter, useChosen } from './activity-filter.ts';
@@ -20,6 +22,7 @@ import {
   thinTokensOf,
 } from './activity-model.ts';
 import { HappeningRow } from './activity-row.ts';
+import { activityRows } from './activity-rows.ts';
 import { Sentence } from './activity-words.ts';
 import { Year } from './activity-year.ts';
 
@@ -47,6 +50,7 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
   const { list, nodes: items } = activity;
   const happenings = useMemo(() => happeningsOf(items), [items]);
   const thin = useMemo(() => thinTokensOf(items), [items]);
+  const chains = useChains();
   const chosen = useChosen();
   const { filter, sort } = chosen;
   const key = JSON.stringify(filter);
@@ -65,6 +69,7 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
   return html`<div class="stack activity">
     <${ListHead} list=${activity}>
       <${LoadAll} list=${activity} what="activities" estimate=${estimate} />
+      <${Export} list=${activity} what="activities" name=${`activity-${address}`} rowsOf=${() => activityRows(shown, address, chains)} estimate=${estimate} />
     <//>
     ${
       items.length > 0 &&

@@ -2,15 +2,17 @@ import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
-import { symbolOf } from '../activity/activity-model.ts';
+import { decimalsOf, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
+import { usePrice } from '../cost/prices.ts';
 import { OnChain } from '../explorers.ts';
 import { formatChange, formatCount, formatUsd, formatUsdBriefly, shorten, shortHex } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { useParam } from '../route.ts';
+import { Export, type Row as FileRow, plainUnits } from './export.ts';
 import { ListBody, ListHead } from './list.ts';
 import { isThin, isUnpriced, MIN_POOL_SIZE_USD } from './thin-pools.ts';
 import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
@@ -125,6 +127,7 @@ const TOKENS = walletList({
 export const Tokens = ({ address, chainIds }: PanelProps) => {
   const balances = useWalletList(TOKENS, { address, chainIds });
   const { list, nodes } = balances;
+  const { computeUnits } = usePrice(['balances'], chainIds);
   const rows = useRows(nodes);
   const [find, setFind] = useParam('find');
   const [by, setBy] = useParam('by');
@@ -140,7 +143,9 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
   const section = (title: ComponentChildren, part: readonly Row[], isLeft: boolean) =>
     html`<${TokenTable} title=${title} rows=${part} total=${total} by=${by} onSort=${setBy} isLeft=${isLeft} />`;
   return html`<div class="stack tokens">
-    <${ListHead} list=${balances} />
+    <${ListHead} list=${balances}>
+      <${Export} list=${balances} what="tokens" name=${`tokens-${address}`} rowsOf=${() => [...counted, ...left].filter(({ reason }) => only === '' || (only === 'left') === (reason !== null)).map((row) => fileRow(row, address, balances.newest?.requestTime ?? null))} estimate=${(shown: number) => ({ requests: 1, computeUnits: shown > 0 ? (computeUnits ?? 0) * MOST_PAGES : 0 })} />
+    <//>
     <${ListBody} list=${balances} what="tokens" kind="row" empty="No token on these chains" isPaused=${true}>
       <${TokensSummary} rows=${found} loaded=${rows.length} hasMore=${list.hasMore} only=${only} onOnly=${setOnly} />
       <div class="token-tools"><label class="field">Search
@@ -156,6 +161,28 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
       ${only !== 'counted' && left.length > 0 && section(`Left out of the total: ${formatCount(left.length)}`, left, true)}
     <//>
   </div>`;
+};
+
+/** The pages that a file may take beyond the first. */
+const MOST_PAGES = 4;
+
+const fileRow = ({ balance, symbol, chain, reason }: Row, address: string, asOf: string | null): FileRow => {
+  const { chainId, amount, priceUsd, valueUsd, token } = balance;
+  return {
+    ...{
+      as_of: asOf,
+      wallet: address,
+      chain,
+      chain_id: chainId,
+      symbol,
+      name: token.name,
+      token: token.address,
+    },
+    amount: plainUnits(amount, decimalsOf(token, chainId)),
+    ...{ amount_smallest_unit: amount, price_usd: priceUsd, value_usd: valueUsd },
+    value_usd_is: valueUsd === null ? null : "at today's price",
+    ...{ in_total: reason === null, reason },
+  };
 };
 
 const totalOf = (rows: readonly Row[]): string =>

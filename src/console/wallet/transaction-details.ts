@@ -53,9 +53,12 @@ const Outcome = ({ transaction }: { transaction: Whole }) => {
 const inNative = (amount: string, chainId: number | null): string =>
   `${formatAmount(amount, nativeDecimals(chainId), nativeDecimals(chainId))} ${nativeSymbol(chainId)}`;
 
-/** What its gas cost, where the service says no more of it. */
-const gasCost = ({ gasUsed, effectiveGasPrice }: Whole): string | null =>
-  gasUsed === null || effectiveGasPrice === null ? null : String(BigInt(gasUsed) * BigInt(effectiveGasPrice));
+/** What it cost its sender, or only its gas where the service says no more of it; null where it says neither. */
+export const feeOf = ({ fee, gasUsed, effectiveGasPrice }: TransactionRowFragment): string | null =>
+  fee ??
+  (gasUsed === null || effectiveGasPrice === null
+    ? null
+    : String(BigInt(gasUsed) * BigInt(effectiveGasPrice)));
 
 /** A transaction: what it called in words, its facts, its events, and the call data. */
 export const TransactionBody = ({
@@ -69,7 +72,7 @@ export const TransactionBody = ({
   const { index, nonce, transactionType, gasPrice, gasUsed, effectiveGasPrice, data, logs } = transaction;
   const { blockNumber, blockHash, blockTime, from, to, value, chainId, decoded, success, createdContract } =
     transaction;
-  const paid = transaction.fee ?? gasCost(transaction);
+  const paid = feeOf(transaction);
   return html`<${Outcome} transaction=${transaction} />
     <h3>Call</h3>
     <${CallText} decoded=${decoded} text=${transactionText(transaction)} />

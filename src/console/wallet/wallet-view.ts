@@ -41,51 +41,28 @@ import { Overview } from './overview.ts';
 import type { PanelProps } from './use-wallet-list.ts';
 import { readWatched, WatchButton } from './watched.ts';
 
+const Activity = lazy(async () => (await import('../activity/activity.ts')).Activity);
+const Tokens = lazy(async () => (await import('./tokens.ts')).Tokens);
+const Collectibles = lazy(async () => (await import('./collectibles.ts')).Collectibles);
+const DefiPositions = lazy(async () => (await import('./defi.ts')).DefiPositions);
+const Approvals = lazy(async () => (await import('./approvals.ts')).Approvals);
+const Transactions = lazy(async () => (await import('./transactions.ts')).Transactions);
+
 /**
  * The tabs of a wallet. A panel asks for what it shows when its tab is first opened, and stays while the wallet is shown.
  * Its other state belongs into the address bar, where wallets side by side share it.
  */
 const TABS = [
-  { id: 'overview', title: 'Overview', reads: 'balances', Panel: Overview },
-  {
-    id: 'activity',
-    title: 'Activity',
-    reads: 'activity',
-    Panel: lazy(async () => (await import('../activity/activity.ts')).Activity),
-  },
-  {
-    id: 'tokens',
-    title: 'Tokens',
-    reads: 'balances',
-    Panel: lazy(async () => (await import('./tokens.ts')).Tokens),
-  },
-  {
-    id: 'collectibles',
-    title: 'Collectibles',
-    reads: 'collectibles',
-    Panel: lazy(async () => (await import('./collectibles.ts')).Collectibles),
-  },
-  {
-    id: 'defi',
-    title: 'DeFi',
-    reads: null,
-    Panel: lazy(async () => (await import('./defi.ts')).DefiPositions),
-  },
-  {
-    id: 'approvals',
-    title: 'Approvals',
-    reads: 'approvals',
-    Panel: lazy(async () => (await import('./approvals.ts')).Approvals),
-  },
-  {
-    id: 'transactions',
-    title: 'Transactions',
-    reads: 'transactions',
-    Panel: lazy(async () => (await import('./transactions.ts')).Transactions),
-  },
+  { id: 'overview', title: 'Overview', reads: ['balances'], Panel: Overview },
+  { id: 'activity', title: 'Activity', reads: ['activity'], Panel: Activity },
+  { id: 'tokens', title: 'Tokens', reads: ['balances'], Panel: Tokens },
+  { id: 'collectibles', title: 'Collectibles', reads: ['collectibles'], Panel: Collectibles },
+  { id: 'defi', title: 'DeFi', reads: null, Panel: DefiPositions },
+  { id: 'approvals', title: 'Approvals', reads: ['approvals', 'balances'], Panel: Approvals },
+  { id: 'transactions', title: 'Transactions', reads: ['transactions'], Panel: Transactions },
 ] as const satisfies readonly (Tab<string> & {
   /** What is read when it is opened; null if nothing is. */
-  readonly reads: Priced | null;
+  readonly reads: readonly Priced[] | null;
   readonly Panel: FunctionComponent<PanelProps>;
 })[];
 
@@ -130,11 +107,10 @@ const Unchecked = ({ part }: { part: string }) => {
 
 const ADDRESSES = /0x[\da-f]{40}/gi;
 
-/** Says whether a tab is shown: not every service has approvals, and one says where it has no DeFi positions. */
+/** Says whether a tab is shown: a service may say that it has no DeFi positions. */
 const useOffered = () => {
   const chains = useChains();
   return (id: string): boolean => {
-    if (id === 'approvals') return isSupported(chains, 'APPROVALS');
     const isUnknown = chains.length === 0 || chains.some(({ supports }) => supports === null);
     return id !== 'defi' || isUnknown || isSupported(chains, 'DEFI_POSITIONS');
   };
@@ -143,8 +119,8 @@ const useOffered = () => {
 /** Says what the first page of a list costs, of each of the wallets. */
 const usePrices = (chainIds: readonly number[], wallets: number) => {
   const chains = useChains();
-  return (field: Priced): string => {
-    const { computeUnits, reason } = priceOf([field], chainIds, chains);
+  return (fields: readonly Priced[]): string => {
+    const { computeUnits, reason } = priceOf(fields, chainIds, chains);
     const price =
       computeUnits === null
         ? 'Opening it is paid by chain'
@@ -167,9 +143,17 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
     opened.current = { chainIds, wallets, tabs: new Set() };
   opened.current.tabs.add(tab);
   const prices = usePrices(chainIds, shown.length);
+  const hasApprovals = isSupported(useChains(), 'APPROVALS');
   const tabs = offered.map(({ id, title, reads }) => {
     const isPaid = opened.current.tabs.has(id);
-    return { id, title, hint: reads === null || isPaid ? undefined : prices(reads) };
+    return {
+      id,
+      title,
+      hint:
+        reads === null || isPaid
+          ? undefined
+          : prices(id === 'approvals' && !hasApprovals ? ['activity', 'balances'] : reads),
+    };
   });
   const select = (id: string) => setParams({ tab: id === TABS[0].id ? '' : id, open: '' });
   return html`
