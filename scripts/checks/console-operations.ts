@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { OperationTypeNode, parse } from 'graphql';
+import { OperationTypeNode, parse, print, visit } from 'graphql';
 import { isOperation } from '../../src/graph/document-limits.ts';
 import { generator, ROOT } from './generated.ts';
 import { operationTypesOf } from './operation-types.ts';
@@ -13,6 +13,11 @@ const FILE = 'src/console/__generated__/operations.ts';
 const documents = readdirSync(OPERATIONS)
   .sort()
   .map((location) => ({ location, document: parse(readFileSync(`${OPERATIONS}/${location}`, 'utf8')) }));
+
+/** What a type means is said in schema.graphql, and not once more beside its copy. */
+const schema = visit(parse(readFileSync(`${ROOT}schema.graphql`, 'utf8')), {
+  enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined),
+});
 
 const SUFFIX = {
   [OperationTypeNode.QUERY]: 'Query',
@@ -41,7 +46,7 @@ export type Operation<Data, Variables> = {
   readonly types?: (variables: Variables) => Data;
 };
 
-${await operationTypesOf(FILE, readFileSync(`${ROOT}schema.graphql`, 'utf8'), documents)}
+${(await operationTypesOf(FILE, print(schema), documents)).replaceAll('\n\n\n', '\n')}
 ${declarations.join('\n')}
 `,
 );

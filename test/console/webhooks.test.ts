@@ -320,7 +320,8 @@ test('what failed is seen with its status, latency and body, and is sent again; 
   await expect.poll(() => failed.count()).toBe(2);
   expect(await failed.first().innerText()).toMatch(/it answered 500, again at .*500 after \d+ ms/s);
   // The reason of several is said once.
-  expect(await row.getByText('it answered 500').count()).toBe(1);
+  expect(await row.getByRole('listitem').getByText('it answered 500').count()).toBe(1);
+  await row.getByText('The last attempt failed: it answered 500.').waitFor();
   await failed.first().getByRole('button', { name: 'Payload' }).click();
   await row.getByLabel('Payload').getByText('"tx_hash": "0x74657374').waitFor();
 

@@ -1,6 +1,5 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
-import { ResendDeliveries, WebhookAttempts, type WebhookAttemptsQuery } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
+import { useState } from 'preact/hooks';
+import { ResendDeliveries } from '../__generated__/operations.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { html, Time } from '../components.ts';
 import { formatTime, shorten } from '../format.ts';
@@ -8,7 +7,7 @@ import { FaultNotice, sendChange, useChange } from './change.ts';
 import { Payload } from './payload.ts';
 import type { Webhook } from './webhook-words.ts';
 
-type Attempt = NonNullable<NonNullable<WebhookAttemptsQuery['webhook']>['attempts']>[number];
+type Attempt = NonNullable<Webhook['attempts']>[number];
 
 /** What came of one delivery: its attempts, the last one first. */
 export type Tried = {
@@ -17,45 +16,11 @@ export type Tried = {
   readonly attempts: readonly Attempt[];
 };
 
-const EVERY_MS = 5000;
-
-/** The deliveries that the service knows to have tried; null where it does not tell, and until it does. */
-export const useTried = (
-  webhooks: readonly Webhook[],
-): [tried: readonly Tried[] | null, read: () => void] => {
-  const [tried, setTried] = useState<readonly Tried[] | null>(null);
-  const key = webhooks.map(({ webhookId }) => webhookId).join();
-  const read = useCallback(
-    async (signal?: AbortSignal) => {
-      const lists = await Promise.all(
-        webhooks.map(async (webhook) => {
-          const { data } = await send(WebhookAttempts, { webhookId: webhook.webhookId }, signal, false);
-          const attempts = data?.webhook?.attempts ?? null;
-          return (
-            attempts &&
-            [...Map.groupBy(attempts, ({ deliveryId }) => deliveryId).values()].flatMap((all) =>
-              all[0] ? { webhook, last: all[0], attempts: all } : [],
-            )
-          );
-        }),
-      ).catch(() => []);
-      if (!signal?.aborted)
-        setTried(lists.every((list) => list === null) ? null : lists.flatMap((list) => list ?? []));
-    },
-    [key],
+/** The deliveries that the service says to have tried. */
+export const triedOf = (webhook: Webhook): readonly Tried[] =>
+  [...Map.groupBy(webhook.attempts ?? [], ({ deliveryId }) => deliveryId).values()].flatMap((all) =>
+    all[0] ? { webhook, last: all[0], attempts: all } : [],
   );
-  useEffect(() => {
-    const abort = new AbortController();
-    const update = () => !document.hidden && void read(abort.signal);
-    update();
-    const timer = setInterval(update, EVERY_MS);
-    return () => {
-      clearInterval(timer);
-      abort.abort();
-    };
-  }, [read]);
-  return [tried, () => void read()];
-};
 
 type ResendProps = { of: readonly Tried[]; all?: boolean; onSent: () => void };
 

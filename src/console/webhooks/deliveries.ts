@@ -8,7 +8,7 @@ import { useChainNames } from '../chain-filter.ts';
 import { Empty, html, LoadMore, Placeholder, Time } from '../components.ts';
 import { counted } from '../format.ts';
 import { hrefOf, useParam } from '../route.ts';
-import { Resend, reasonOf, TriedRow, useTried } from './attempts.ts';
+import { Resend, reasonOf, TriedRow, triedOf } from './attempts.ts';
 import type { Refused } from './health.ts';
 import { Payload } from './payload.ts';
 import { MOST_REPLAYED, ReplayDialog } from './replay.ts';
@@ -44,6 +44,8 @@ type Props = {
   newest: string | null;
   /** The filter of the live events of the same webhooks. */
   live: Readonly<Record<string, string>>;
+  /** The webhooks are to be read again. */
+  onStale: () => void;
   /** What is said above them. */
   children?: ComponentChildren;
 };
@@ -51,18 +53,20 @@ type Props = {
 const RESULTS = { failed: 'Failed', arrived: 'Arrived' };
 
 /** What was delivered here, what was refused, and what the service tells of its attempts, the newest first, with each body. */
-export const Deliveries = ({ webhooks, newest, live, children }: Props) => {
+export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props) => {
   const key = webhooks.map(({ webhookId }) => webhookId).join();
   const list = useConnection(useMemo(() => load(key.split(',')), [key]));
   const { items, isLoading, hasMore, reload } = list;
-  const [tried, readTried] = useTried(webhooks);
+  const tried = webhooks.flatMap(triedOf);
   const [result, choose] = useParam('result');
   const [replayed, setReplayed] = useState<readonly string[]>([]);
   const deliveries = items.map(({ node }) => node);
   const oldest = hasMore ? (deliveries.at(-1)?.receivedAt ?? '') : '';
   // What is stored here is shown once, and what the service tells of a refusal says more.
-  const told = tried?.filter(({ webhook, last }) => !(last.accepted && webhook.deliversHere)) ?? [];
-  const refused = tried === null ? webhooks.flatMap(({ refusedDeliveries }) => refusedDeliveries ?? []) : [];
+  const told = tried.filter(({ webhook, last }) => !(last.accepted && webhook.deliversHere));
+  const refused = webhooks.flatMap(({ attempts, refusedDeliveries }) =>
+    attempts ? [] : (refusedDeliveries ?? []),
+  );
   const failed = told.filter(({ last }) => !last.accepted);
 
   const rows = [
@@ -85,7 +89,7 @@ export const Deliveries = ({ webhooks, newest, live, children }: Props) => {
       result: each.last.accepted ? 'arrived' : 'failed',
       reason: reasonOf(each),
       rowOf: (isSame: boolean) =>
-        html`<${TriedRow} key=${each.last.deliveryId} tried=${each} isSame=${isSame} onSent=${readTried} />`,
+        html`<${TriedRow} key=${each.last.deliveryId} tried=${each} isSame=${isSame} onSent=${onStale} />`,
     })),
   ]
     .filter((row) => row.at >= oldest && (result === '' || row.result === result))
@@ -97,7 +101,7 @@ export const Deliveries = ({ webhooks, newest, live, children }: Props) => {
       ${children}
       ${isBehind && html`<button type="button" onClick=${reload}>Show newer deliveries</button>`}
       <div class="bar push" role="group" aria-label="Show only">${Object.entries(RESULTS).map(([id, word]) => html`<button key=${id} type="button" aria-pressed=${result === id} onClick=${() => choose(result === id ? '' : id)}>${word}</button>`)}</div>
-      ${failed.length > 0 && html`<${Resend} of=${failed} all=${true} onSent=${readTried} />`}
+      ${failed.length > 0 && html`<${Resend} of=${failed} all=${true} onSent=${onStale} />`}
       ${shown.length > 0 && html`<button type="button" onClick=${() => setReplayed(shown.toReversed())}>Replay the newest ${shown.length}…</button>`}
       <a href=${hrefOf('live', [], live)}>Follow live</a>
     </div>

@@ -55,7 +55,7 @@ export const healthOf = (webhook: Webhook, ownUrl: string | null): Health => {
     return failing('Its list of chains is empty, so that no event passes: edit its chains.');
   if (addresses?.nodes.length === 0)
     return failing('It has no addresses, so that no event passes: add some.');
-  return deliversHere ? healthHere(webhook) : healthElsewhere(url, ownUrl);
+  return deliversHere ? healthHere(webhook) : (healthTold(webhook) ?? healthElsewhere(url, ownUrl));
 };
 
 const healthHere = (webhook: Webhook): Health => {
@@ -74,6 +74,12 @@ const healthHere = (webhook: Webhook): Health => {
   if ((last.attempt ?? 0) === 0) return { state: 'delivering', reasons: [] };
   const attempts = counted(last.attempt ?? 0, 'attempt', 'attempts');
   return { state: 'delivering', reasons: [`The last delivery arrived after ${attempts} that failed.`] };
+};
+
+/** What the service tells of one that delivers elsewhere; null where nothing failed, as far as it tells. */
+const healthTold = ({ attempts }: Webhook): Health | null => {
+  const [last] = attempts ?? [];
+  return last && !last.accepted ? failing(`The last attempt failed: ${last.problem}.`) : null;
 };
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
