@@ -73,22 +73,11 @@ const loadRows = async (page: Page, wanted: Shown): Promise<void> => {
   for (const name of LISTS) {
     const key = name.toLowerCase() as Lowercase<typeof name>;
     const more = moreOf(page, name);
-    const [shown] = await Promise.all([shownOn(page), more.isVisible()]);
-    for (let rows = shown[key].length; rows < wanted[key].length && (await more.isVisible()); ) {
+    const rows = async () => (await shownOn(page))[key].length;
+    for (let before = await rows(); before < wanted[key].length; before = await rows()) {
+      if (!(await more.isVisible())) break;
       await more.click();
-      await page.waitForFunction(
-        ([heading, before]) => {
-          const section = [...document.querySelectorAll('h2')]
-            .find(({ textContent }) => textContent === heading)
-            ?.closest('section');
-          return (
-            (section?.querySelectorAll('[data-hash], [title]').length ?? 0) > Number(before) ||
-            !section?.querySelector('button')
-          );
-        },
-        [name, await regionOf(page, name).locator('[data-hash], [title]').count()] as const,
-      );
-      rows = (await shownOn(page))[key].length;
+      while ((await rows()) <= before && (await more.isVisible())) await sleep(50);
     }
   }
 };
