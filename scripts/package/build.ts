@@ -50,8 +50,8 @@ const neighbours: Plugin = {
 };
 
 /**
- * What the console's page loads is collected here, since a package has neither its sources nor its libraries. Its modules
- * are one file: compressed, half of what a checkout sends.
+ * What the console's page loads is collected here, since a package has neither its sources nor its libraries. Its styles are
+ * one file, and its modules a few: what the first view needs, and each other view when it is opened.
  */
 const collectBundled = async () => {
   const { page, files } = collectFiles();
@@ -69,10 +69,23 @@ const collectBundled = async () => {
       },
     ],
   });
-  const { output } = await modules.generate({ format: 'esm', minify: true });
+  const { output } = await modules.generate({
+    format: 'esm',
+    minify: true,
+    entryFileNames: 'app.ts',
+    codeSplitting: { minSize: 4000 },
+  });
   await modules.close();
-  const styles = files.filter(([path]) => path.endsWith('.css'));
-  return { page, imports: [], files: [['app.ts', output[0].code], ...styles] };
+  const styles = files
+    .filter(([path]) => path.endsWith('.css'))
+    .map(([, text]) => text.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/\s+/g, ' '));
+  const chunks = output.filter((each) => each.type === 'chunk');
+  return {
+    page,
+    imports: [],
+    preloads: ['app.ts', ...(chunks.find(({ isEntry }) => isEntry)?.imports ?? [])],
+    files: [['styles.css', styles.join('')], ...chunks.map(({ fileName, code }) => [fileName, code])],
+  };
 };
 
 const consoleFiles: Plugin = {

@@ -1,23 +1,21 @@
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { openInGraphiQL } from './api/graphiql.ts';
+import { reachable } from './api/reachable.ts';
 import { useChainNames, useChains } from './chain-filter.ts';
 import { Empty, html } from './components.ts';
-import { CostMeter, CostView } from './cost/cost-view.ts';
+import { CostMeter } from './cost/cost-meter.ts';
 import { useOfferedViews } from './explorers.ts';
 import { shorten, shortHex } from './format.ts';
 import { labelOf } from './labels.ts';
-import { LiveView } from './live/live-view.ts';
+import { lazy } from './lazy.ts';
 import { hrefOf, hrefOfLast, type Route, returnTo, route, type View } from './route.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';
 import { HomeView } from './start/home-view.ts';
 import { Palette } from './start/search.ts';
 import { credentials, isSignedIn, ledger, useStore } from './state.ts';
-import { TokenView } from './token/token-view.ts';
-import { TransactionView } from './wallet/tx-view.ts';
 import { WalletView } from './wallet/wallet-view.ts';
-import { WebhooksView } from './webhooks/webhooks-view.ts';
 
 const TITLES: Readonly<Record<View, string>> = {
   home: 'Start',
@@ -32,11 +30,11 @@ const TITLES: Readonly<Record<View, string>> = {
 const COMPONENTS = {
   home: HomeView,
   wallet: WalletView,
-  tx: TransactionView,
-  token: TokenView,
-  live: LiveView,
-  webhooks: WebhooksView,
-  cost: CostView,
+  tx: lazy(async () => (await import('./wallet/tx-view.ts')).TransactionView),
+  token: lazy(async () => (await import('./token/token-view.ts')).TokenView),
+  live: lazy(async () => (await import('./live/live-view.ts')).LiveView),
+  webhooks: lazy(async () => (await import('./webhooks/webhooks-view.ts')).WebhooksView),
+  cost: lazy(async () => (await import('./cost/cost-view.ts')).CostView),
 };
 
 /** Opens GraphiQL on the operation that the page has sent last. */
@@ -88,6 +86,7 @@ const App = () => {
   const page = `${view} ${addresses}`;
   const title = titleOf(shown);
   const signedIn = isSignedIn(useStore(credentials));
+  const isReachable = useStore(reachable);
   const isOffered = useOfferedViews().includes(view);
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
@@ -107,6 +106,7 @@ const App = () => {
     <header>
       <h1><a href=${hrefOf('home')}>EVM gateway</a></h1>
       <${Navigation} current=${view} />
+      ${!isReachable && html`<span class="tag is-bad" role="status" title="What is shown stays. What failed is asked again once the gateway answers.">Disconnected: trying again</span>`}
       ${signedIn && html`<${Palette} />`}
       <${CostMeter} />
       ${settings.auth !== 'open' && signedIn && html`<${SignOutButton} />`}

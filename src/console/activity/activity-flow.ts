@@ -32,7 +32,7 @@ const partyOf = (address: string | null, type: ActivityItem['type']): string => 
 const permission = (item: ActivityItem): Pick<Lane, 'what' | 'text'> => {
   const allowance = allowanceOf(item);
   const symbol = shorten(symbolOf(item.token, item.chainId), 24);
-  const text = allowance === null ? `may no longer spend ${symbol}` : `may spend ${symbol}`;
+  const text = allowance === null ? `revoked: may no longer spend ${symbol}` : `may spend ${symbol}`;
   return { text, what: allowance === null ? text : html`may spend ${allowance}` };
 };
 

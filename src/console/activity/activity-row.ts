@@ -23,6 +23,7 @@ const ICONS: Readonly<Record<Kind, string>> = {
   minted: 'M8 3v10M3 8h10',
   burned: 'M4 4l8 8M12 4l-8 8',
   approved: 'M3.5 8.5 6.5 11.5 12.5 4.5',
+  revoked: 'M4.5 12.5 11.5 3.5M13 8a5 5 0 1 1-10 0 5 5 0 0 1 10 0',
   called: 'M6 4 2.5 8 6 12M10 4l3.5 4L10 12',
   other: 'M3 8h2M7 8h2M11 8h2',
 };

@@ -3,9 +3,10 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { useChainNames } from '../chain-filter.ts';
 import { Empty, html, ProblemNotice, Time, TransactionHash, useReached } from '../components.ts';
 import { OnChain } from '../explorers.ts';
-import { formatCount, inWords, type NameOfChain, shorten } from '../format.ts';
+import { formatCount, type NameOfChain, shorten } from '../format.ts';
 import { hrefOf } from '../route.ts';
 import { useStore } from '../state.ts';
+import { nameOfCall } from '../wallet/transaction-details.ts';
 import type { Card, DeliveredEvent, Row } from './cards.ts';
 import { EventLine } from './event-text.ts';
 import type { Feed } from './feed.ts';
@@ -89,7 +90,7 @@ const CardRow = ({ card, chain }: Props) => {
     <div class="bar quiet">
       <${Time} value=${receivedAt} />
       ${chain !== null && html`<span class="tag">${shorten(chain, 40)}</span>`}
-      ${isTold && transaction?.decoded?.name && html`<span class="tag">${inWords(shorten(transaction.decoded.name, 60))}</span>`}
+      ${isTold && transaction?.decoded?.name && html`<span class="tag">${nameOfCall(transaction.decoded)}</span>`}
       ${transaction?.success === false && html`<span class="tag is-bad">failed</span>`}
       ${hash !== null && html`<span class="push"><${OnChain} chainId=${chainId}><${TransactionHash} value=${hash} chainId=${chainId} /><//></span>`}
     </div>

@@ -247,7 +247,8 @@ export const useSuggestions = ({ typed, search, withViews }: Wanted): readonly S
   const views = useOfferedViews();
   const wallets = useWallets(wanted);
   const tokens = useTokens(text, search);
-  const parts = [...new Set(wanted.split(/[\s,;]+/).filter(Boolean))];
+  // One in mixed case stays as it is: its checksum is checked where it is opened.
+  const parts = [...new Set(text.split(/[\s,;]+/).filter(Boolean))];
   const [first = ''] = parts;
   if (parts.length > 1 && parts.every(isAddress)) return [compared(parts)];
   if (isAddress(first) && parts.length === 1)

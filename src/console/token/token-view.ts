@@ -19,7 +19,7 @@ import { ChangeOf, PriceHistory } from './price-history.ts';
 /** A token as the address bar names it: `8453:0x…`, or `8453:native` for the chain's own currency. */
 type TokenPlace = {
   readonly chainId: number;
-  /** In lower case; null for the chain's own currency. */
+  /** As it was written, so that the gateway checks its checksum; null for the chain's own currency. */
   readonly address: string | null;
 };
 
@@ -29,7 +29,7 @@ const PLACE = /^(\d{1,15}):(native|0x[\da-f]{40})$/i;
 const readPlace = (text: string): TokenPlace | null => {
   const [, chain = '', token = ''] = PLACE.exec(text) ?? [];
   if (chain === '') return null;
-  return { chainId: Number(chain), address: isAddress(token) ? token.toLowerCase() : null };
+  return { chainId: Number(chain), address: isAddress(token) ? token : null };
 };
 
 const placeText = ({ chainId, address }: TokenPlace): string => `${chainId}:${address ?? 'native'}`;

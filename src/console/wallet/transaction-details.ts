@@ -1,4 +1,4 @@
-import { formatAmount } from 'evm-graphql-gateway/client';
+import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useState } from 'preact/hooks';
 import {
@@ -195,11 +195,11 @@ const eventText = (decoded: Decoded, token: KnownToken | undefined): string => {
   const [from, to, value] = [0, 1, 2].map((index) => textAt(inputs, index));
   const isKnown = from && to && value && /^\d{1,78}$/.test(value) && typeof token?.decimals === 'number';
   if (!isKnown || inputs.length !== 3) return decodedText(decoded);
-  const amount = `${formatAmount(value, token.decimals ?? 0)} ${shorten(token.symbol ?? 'of the token', 24)}`;
+  const symbol = shorten(token.symbol ?? 'the token', 24);
+  const amount = `${formatAmount(value, token.decimals ?? 0)} ${symbol}`;
   if (name === 'Transfer') return `${amount} from ${stringText(from)} to ${stringText(to)}`;
-  return name === 'Approval'
-    ? `${stringText(from)} allows ${stringText(to)} to spend ${amount}`
-    : decodedText(decoded);
+  if (name !== 'Approval' || isZero(value)) return decodedText(decoded);
+  return `${stringText(from)} allows ${stringText(to)} to spend ${isUnlimited(value) ? `any amount of ${symbol}` : amount}`;
 };
 
 /** The events that a transaction emitted, in their order. */
@@ -271,11 +271,21 @@ const valueText = (value: unknown, level = 0): string => {
 const inputText = ({ name, value }: Input): string =>
   `${name ? inWords(shorten(name, 24)).trim() : ''} ${shorten(valueText(value), 80)}`.trim();
 
+const REVOCABLE = /^(?:set)?approv(?:e|al)(?:ForAll)?(?!\w)/i;
+
+/** What a call or an event is called. An approval of nothing, which is its last parameter, is a revocation. */
+export const nameOfCall = ({ name, inputs }: Decoded): string => {
+  const last = inputs.at(-1)?.value;
+  const isNothing = typeof last === 'string' ? /^(?:0+|false)$/.test(last) : last === false;
+  return REVOCABLE.test(name ?? '') && isNothing ? 'revocation' : inWords(shorten(name ?? 'unnamed', 60));
+};
+
 /** A call or an event in words: `transfer to 0x12…ab, value 1,000`. */
-export const decodedText = ({ name, inputs }: Decoded): string => {
+export const decodedText = (decoded: Decoded): string => {
+  const { inputs } = decoded;
   const words = inputs.slice(0, MAX_ITEMS).map(inputText).join(', ');
   const more = inputs.length > MAX_ITEMS ? ', …' : '';
-  return `${inWords(shorten(name ?? 'unnamed', 60))} ${words}${more}`.trim();
+  return `${nameOfCall(decoded)} ${words}${more}`.trim();
 };
 
 /** What a transaction does, or was to do, in words. */

@@ -1,22 +1,34 @@
 import type { FunctionComponent } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { WalletName } from '../__generated__/operations.ts';
-import { Activity } from '../activity/activity.ts';
+import { WalletAddress, WalletName } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
 import { ChainFilter, isSupported, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
-import { CopyButton, Dialog, ExplorerLink, html, panelId, type Tab, TabList, tabId } from '../components.ts';
+import {
+  CopyButton,
+  Dialog,
+  ExplorerLink,
+  html,
+  ProblemNotice,
+  panelId,
+  type Tab,
+  TabList,
+  tabId,
+} from '../components.ts';
 import { type Priced, priceOf } from '../cost/prices.ts';
 import { OnChain, useDelivers } from '../explorers.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
+import { lazy } from '../lazy.ts';
 import {
   hrefOf,
   insteadOfAddress,
   isAddress,
+  isMixed,
   MOST_WALLETS,
   navigate,
+  replacePart,
   route,
   setParams,
   useParam,
@@ -25,14 +37,16 @@ import { settings } from '../settings.ts';
 import { HomeView } from '../start/home-view.ts';
 import { EditLabel } from '../start/own-labels.ts';
 import { useStore } from '../state.ts';
-import { Approvals } from './approvals.ts';
-import { Collectibles } from './collectibles.ts';
-import { DefiPositions } from './defi.ts';
 import { Overview } from './overview.ts';
-import { Tokens } from './tokens.ts';
-import { Transactions } from './transactions.ts';
 import type { PanelProps } from './use-wallet-list.ts';
 import { readWatched, WatchButton } from './watched.ts';
+
+const Activity = lazy(async () => (await import('../activity/activity.ts')).Activity);
+const Tokens = lazy(async () => (await import('./tokens.ts')).Tokens);
+const Collectibles = lazy(async () => (await import('./collectibles.ts')).Collectibles);
+const DefiPositions = lazy(async () => (await import('./defi.ts')).DefiPositions);
+const Approvals = lazy(async () => (await import('./approvals.ts')).Approvals);
+const Transactions = lazy(async () => (await import('./transactions.ts')).Transactions);
 
 /**
  * The tabs of a wallet. A panel asks for what it shows when its tab is first opened, and stays while the wallet is shown.
@@ -60,7 +74,8 @@ export const WalletView = () => {
   useEffect(() => {
     if (hasWallets) void readWatched();
   }, [hasWallets]);
-  const unread = html`<${Unread} parts=${path.filter((part) => !isAddress(part))} more=${addresses.length - shown.length} />`;
+  const unread = html`<${Unread} parts=${path.filter((part) => !isAddress(part))} more=${addresses.length - shown.length} />
+    ${path.filter((part) => isAddress(part) && isMixed(part)).map((part) => html`<${Unchecked} key=${part} part=${part} />`)}`;
   if (!hasWallets) return html`<div class="stack">${unread}<${HomeView} /></div>`;
   return html`<div class="stack wallets">
     ${unread}
@@ -72,6 +87,25 @@ export const WalletView = () => {
 const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => html`
   ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${insteadOfAddress(part)}. Open another one by the search above.</p></div>`)}
   ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MOST_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
+
+/** An address of the link in mixed case, until the gateway has checked it; then why it is refused, with the right one. */
+const Unchecked = ({ part }: { part: string }) => {
+  const check = useCallback((signal: AbortSignal) => send(WalletAddress, { address: part }, signal), [part]);
+  const { data, problems, retry } = useAnswer(check);
+  const [problem] = problems;
+  const right = problem?.code === 'BAD_USER_INPUT' ? problem.message.match(ADDRESSES)?.at(-1) : undefined;
+  useEffect(() => {
+    if (data) replacePart(part, part.toLowerCase());
+  }, [data, part]);
+  if (!problem) return null;
+  if (right === undefined) return html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`;
+  return html`<div class="notice is-error" role="alert"><strong>The checksum of this address is wrong: ${part}</strong>
+    <p>The case of its letters does not fit its digits, so that a digit may be wrong. If none is, it is <code>${right}</code>.</p>
+    <button type="button" onClick=${() => replacePart(part, right)}>Open ${shortHex(right)}</button>
+  </div>`;
+};
+
+const ADDRESSES = /0x[\da-f]{40}/gi;
 
 /** Says whether a tab is shown: a service may say that it has no DeFi positions. */
 const useOffered = () => {
@@ -206,7 +240,8 @@ const Compare = ({ shown }: { shown: readonly string[] }) => {
     event.preventDefault();
     const entered = readAddress(input.current?.value ?? '');
     if ('error' in entered) return fail(entered.error);
-    if (shown.includes(entered.address)) return fail('Expected another wallet, got one that is shown.');
+    if (shown.includes(entered.address.toLowerCase()))
+      return fail('Expected another wallet, got one that is shown.');
     setOpen(false);
     navigate(hrefOf('wallet', [...shown, entered.address], Object.fromEntries(route.get().params)));
   };
@@ -243,6 +278,6 @@ const readAddress = (typed: string): Entered => {
   const named = settings.wallets.find(({ name }) => name === text.toLowerCase());
   if (named) return { address: named.address.toLowerCase() };
   return isAddress(text)
-    ? { address: text.toLowerCase() }
+    ? { address: isMixed(text) ? text : text.toLowerCase() }
     : { error: `${expected()}, got ${insteadOfAddress(text)}.` };
 };

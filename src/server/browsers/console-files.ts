@@ -64,6 +64,8 @@ type ConsoleFiles = {
   readonly page: string;
   /** The path of each library, by the name under which modules import it. */
   readonly imports: readonly (readonly [name: string, path: string])[];
+  /** The modules that the page loads at once. */
+  readonly preloads: readonly string[];
   /** The text of each file that the page loads, by its path. */
   readonly files: readonly (readonly [path: string, text: string])[];
 };
@@ -74,5 +76,6 @@ export const collectFiles = (): ConsoleFiles => {
   const imports = LIBRARIES.map((name) => [name, pathOfLibrary(name)] as const);
   for (const [name, path] of imports) addLibrary(files, path, new URL(import.meta.resolve(name)));
   const page = readFileSync(fileURLToPath(new URL('index.html', FOLDER)), 'utf8');
-  return { page, imports, files: [...files] };
+  const preloads = [...files.keys()].filter((path) => !path.endsWith('.css'));
+  return { page, imports, preloads, files: [...files] };
 };
