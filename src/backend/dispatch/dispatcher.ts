@@ -272,7 +272,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     const pending = queue.count(webhookId);
     if (pending >= maxPending) {
       parts.attempts.dropped(webhookId);
-    log('delivery dropped', { webhookId, pending });
+      log('delivery dropped', { webhookId, pending });
       onEnd('dropped');
       return;
     }
