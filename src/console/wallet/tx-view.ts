@@ -51,7 +51,9 @@ const Transaction = ({ chainId, hash }: { chainId: number; hash: string }) => {
   const name = useCallback(async () => {
     const tokens = contracts.map((address) => ({ contract: { chainId, address } }));
     const { data } = await send(TokenNames, { tokens });
-    setNamed(new Map(data?.tokens.flatMap((token) => (token?.address ? [[token.address, token]] : []))));
+    // The button stays to try again.
+    if (data)
+      setNamed(new Map(data.tokens.flatMap((token) => (token?.address ? [[token.address, token]] : []))));
   }, [found]);
   const title = `Transaction ${shortHex(hash)}`;
   useEffect(() => {
