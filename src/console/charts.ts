@@ -122,8 +122,8 @@ const Legend = ({ series, unit }: { series: readonly Series[]; unit: string }) =
   isNamed(series, unit) &&
   html`<ul class="legend">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
 
-const Swatch = ({ tone }: { tone: Tone }) =>
-  html`<svg class="swatch" aria-hidden="true"><rect class=${`tone-${tone}`} width="100%" height="100%" /></svg>`;
+const Swatch = ({ tone, colour }: { tone: Tone } & Pick<Part, 'colour'>) =>
+  html`<svg class="swatch" aria-hidden="true"><rect class=${colour ? 'of-asset' : `tone-${tone}`} style=${colour} width="100%" height="100%" /></svg>`;
 
 const between = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
@@ -234,6 +234,8 @@ export const Sparkline = ({ label, values }: { label: string; values: readonly n
 
 type Part = {
   readonly name: ComponentChildren;
+  /** The colour that it has everywhere. Default: one by its rank. */
+  readonly colour?: Readonly<Record<'--hue', number>>;
   /** Its size, in any unit that the parts have in common. */
   readonly share: number;
   /** What the legend says of it: its value. */
@@ -267,14 +269,14 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
   return html`<figure class="chart share">
     <figcaption>${label}</figcaption>
     <svg height="12" aria-hidden="true">
-      ${shown.map(({ share, tone }) => {
+      ${shown.map(({ share, tone, colour }) => {
         const x = (left / whole) * 100;
         left += share;
-        return html`<rect key=${tone} class=${`tone-${tone}`} x=${`${x}%`} width=${`${(share / whole) * 100}%`} height="12" />`;
+        return html`<rect key=${tone} class=${colour ? 'of-asset' : `tone-${tone}`} style=${colour} x=${`${x}%`} width=${`${(share / whole) * 100}%`} height="12" />`;
       })}
     </svg>
     <ul class="legend">
-      ${shown.map(({ name, share, text, tone }) => html`<li key=${tone}><${Swatch} tone=${tone} /><span class="name">${name}</span>${text !== undefined && html`<span>${text}</span>`}<span class="quiet">${percent.format(share / whole)}</span></li>`)}
+      ${shown.map(({ name, share, text, tone, colour }) => html`<li key=${tone}><${Swatch} tone=${tone} colour=${colour} /><span class="name">${name}</span>${text !== undefined && html`<span>${text}</span>`}<span class="quiet">${percent.format(share / whole)}</span></li>`)}
     </ul>
   </figure>`;
 };

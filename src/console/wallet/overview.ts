@@ -10,7 +10,7 @@ import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
 import { counted, formatChange, formatUsdBriefly, shorten } from '../format.ts';
-import { TokenLogo } from '../picture.ts';
+import { colourOf, TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
 import { isThin, isUnpriced } from './thin-pools.ts';
 import type { PanelProps } from './use-wallet-list.ts';
@@ -52,6 +52,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
           : counted(balances.length, 'balance', 'balances');
       return {
         name: html`<${TokenLogo} token=${balances[0]?.token ?? {}} size=${18} /> ${shorten(symbol, 20)} <span class="quiet">${place}</span>`,
+        colour: colourOf(symbol),
         share: Number(value),
         text: formatUsdBriefly(value),
       };

@@ -319,7 +319,7 @@ const TokenRow = ({ row, total, hasChange }: { row: Row; total: string; hasChang
   const { amount, token, priceUsd, valueUsd } = balance;
   const { shown, exact } = amountOf(amount, token);
   return html`<${OnChain} chainId=${balance.chainId}><tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
-    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol, id: token.id }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
+    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
     <td class="is-chain"><span class="tag">${chain}</span></td>
     <td class="number is-price">${priceUsd === null ? '—' : formatUsdBriefly(priceUsd)}</td>
     ${hasChange && html`<td class="number is-change">${change === null ? '—' : html`<span class=${toneOf(change)}>${formatChange(change)}</span>`}</td>`}
