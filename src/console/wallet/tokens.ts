@@ -5,7 +5,7 @@ import { type BalanceRowFragment, WalletBalances } from '../__generated__/operat
 import { decimalsOf, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { NoPrices, useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
 import { OnChain } from '../explorers.ts';
@@ -224,7 +224,7 @@ const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryPro
     ['left', `Left out ${formatCount(left.length)}`],
   ] as const;
   return html`<div class="bar">
-    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? 'Unpriced' : formatUsdBriefly(total)}</strong> <span class="quiet">${[...where, ...leftOut].join('; ')}</span></p>
+    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? html`<${NoPrices} />` : formatUsdBriefly(total)}</strong> <span class="quiet">${[...where, ...leftOut].join('; ')}</span></p>
     <div class="segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
   </div>`;
 };
