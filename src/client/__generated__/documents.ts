@@ -124,7 +124,7 @@ export type WalletTransactionsQueryVariables = Exact<{
 }>;
 
 
-export type WalletTransactionsQuery = { readonly __typename: 'Query', readonly wallet: { readonly __typename: 'Wallet', readonly id: string, readonly transactions: { readonly __typename: 'TransactionConnection', readonly edges: ReadonlyArray<{ readonly __typename: 'TransactionEdge', readonly cursor: string, readonly node: { readonly __typename: 'Transaction', readonly id: string, readonly chain: string, readonly chainId: number | null, readonly hash: string, readonly blockTime: string, readonly direction: TransactionDirection | null, readonly from: string, readonly to: string | null, readonly value: string | null, readonly success: boolean | null } | null } | null>, readonly pageInfo: { readonly __typename: 'PageInfo', readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
+export type WalletTransactionsQuery = { readonly __typename: 'Query', readonly wallet: { readonly __typename: 'Wallet', readonly id: string, readonly transactions: { readonly __typename: 'TransactionConnection', readonly edges: ReadonlyArray<{ readonly __typename: 'TransactionEdge', readonly cursor: string, readonly node: { readonly __typename: 'Transaction', readonly id: string, readonly chain: string, readonly chainId: number | null, readonly hash: string, readonly blockTime: string, readonly direction: TransactionDirection | null, readonly from: string, readonly to: string | null, readonly value: string, readonly success: boolean | null } | null } | null>, readonly pageInfo: { readonly __typename: 'PageInfo', readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
 export type WalletCollectiblesQueryVariables = Exact<{
   address: string;
