@@ -5,7 +5,7 @@ import { WalletBalances, WalletOverview, type WalletOverviewQuery } from '../__g
 import { symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
-import { type Delivery, type FeedItem, followDeliveries } from '../api/live-feed.ts';
+import type { Delivery, FeedItem } from '../api/live-feed.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { NoPrices, useChainNames, useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
@@ -243,12 +243,19 @@ const useLivePortfolio = ({ address, chainIds }: PanelProps, portfolio: Portfoli
     };
     const isLater = (item: FeedItem): boolean =>
       item.kind === 'delivery' && portfolio.asOf !== null && item.delivery.receivedAt > portfolio.asOf;
-    const { close } = followDeliveries(
-      { filter: { address, types: ['BALANCES'] }, address },
+    let close: (() => void) | null = () => {};
+    // The first number does not wait for what follows events.
+    void import('../api/live-feed.ts').then(({ followDeliveries }) => {
+      if (close === null) return;
+      const asked = { filter: { address, types: ['BALANCES' as const] }, address };
       // What came since the balances were read, and before the first event, is stored.
-      { stored: (items) => items.filter(isLater).forEach(take), connection() {}, arrived: take },
-    );
-    return close;
+      const stored = (items: readonly FeedItem[]) => items.filter(isLater).forEach(take);
+      ({ close } = followDeliveries(asked, { stored, connection() {}, arrived: take }));
+    });
+    return () => {
+      close?.();
+      close = null;
+    };
   }, [address, isWatched, chainIds, portfolio]);
   const live = useMemo(() => withMoved(portfolio, moved), [portfolio, moved]);
   return { live, changed: moved.size };
