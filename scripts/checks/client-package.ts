@@ -4,6 +4,7 @@ import { addTypenameSelectionDocumentTransform } from '@graphql-codegen/client-p
 import {
   buildSchema,
   type GraphQLObjectType,
+  isAbstractType,
   isIntrospectionType,
   isNonNullType,
   isObjectType,
@@ -74,8 +75,8 @@ await save(
  * of any version of graphql. \`text\` is for a plain request, and \`__meta__.hash\` its SHA-256 for trusted documents.
  */
 export type TypedDocument<Result, Variables> = {
-  /** The type of each kind of node differs between versions of graphql: this one fits all of them. */
-  readonly kind: never;
+  /** An enum in graphql 16, and a text in graphql 17. */
+  readonly kind: any;
   readonly definitions: readonly never[];
   readonly text: string;
   readonly __meta__: { readonly hash: string };
@@ -110,6 +111,10 @@ const paged = types.flatMap((type) => {
   return fields.length === 0 || type === schema.getSubscriptionType() ? [] : [[type.name, fields] as const];
 });
 
+const possible = Object.values(schema.getTypeMap())
+  .filter((type) => isAbstractType(type))
+  .map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)] as const);
+
 await save(
   `${WRITTEN}/schema.ts`,
   `${COMMENT}
@@ -119,5 +124,8 @@ export const TYPES_WITHOUT_ID: readonly string[] = ${JSON.stringify(withoutId.ma
 
 /** The lists that page by \`first\` and \`after\`, by the type that has them. */
 export const PAGED_FIELDS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(Object.fromEntries(paged))};
+
+/** The types of each union and interface: what a fragment on it applies to. */
+export const POSSIBLE_TYPES: Record<string, string[]> = ${JSON.stringify(Object.fromEntries(possible))};
 `,
 );

@@ -1,4 +1,4 @@
-import { PAGED_FIELDS } from './__generated__/schema.ts';
+import { PAGED_FIELDS, POSSIBLE_TYPES } from './__generated__/schema.ts';
 import { joinPage, keepsPages, selectingArguments } from './lists.ts';
 
 type PageInfo = { readonly endCursor?: string | null; readonly hasNextPage?: boolean };
@@ -63,4 +63,7 @@ const typePolicies = () =>
  * - `Wallet.activity` and `Wallet.transactions` keep their loaded pages when they are refetched: newer items appear on top. They
  *   keep a thousand rows; the others can be loaded again.
  */
-export const apolloCacheOptions = { typePolicies: /* @__PURE__ */ typePolicies() };
+export const apolloCacheOptions = {
+  possibleTypes: POSSIBLE_TYPES,
+  typePolicies: /* @__PURE__ */ typePolicies(),
+};

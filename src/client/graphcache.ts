@@ -1,4 +1,4 @@
-import { PAGED_FIELDS, TYPES_WITHOUT_ID } from './__generated__/schema.ts';
+import { PAGED_FIELDS, POSSIBLE_TYPES, TYPES_WITHOUT_ID } from './__generated__/schema.ts';
 import { joinPage, keepsPages, selectingArguments } from './lists.ts';
 
 type Args = Readonly<Record<string, unknown>> & { readonly after?: unknown };
@@ -142,8 +142,13 @@ const resolvers = () =>
  * Options for urql's Graphcache: `cacheExchange(graphcacheOptions)`, or with more of your own.
  *
  * - `keys` names the types that have no id: Graphcache keeps them as parts of the object they are selected below.
+ * - `possibleTypes` says what a fragment on a union applies to, such as the events of a delivery.
  * - `resolvers` page each list by `edges` or `nodes`, one list for each set of the other arguments. When their first page is
  *   fetched again, `Wallet.activity` and `Wallet.transactions` keep their loaded pages, and newer items appear on top. They keep
  *   a thousand rows; the others can be loaded again.
  */
-export const graphcacheOptions = { keys: /* @__PURE__ */ keys(), resolvers: /* @__PURE__ */ resolvers() };
+export const graphcacheOptions = {
+  possibleTypes: POSSIBLE_TYPES,
+  keys: /* @__PURE__ */ keys(),
+  resolvers: /* @__PURE__ */ resolvers(),
+};

@@ -5,8 +5,8 @@
  * of any version of graphql. `text` is for a plain request, and `__meta__.hash` its SHA-256 for trusted documents.
  */
 export type TypedDocument<Result, Variables> = {
-  /** The type of each kind of node differs between versions of graphql: this one fits all of them. */
-  readonly kind: never;
+  /** An enum in graphql 16, and a text in graphql 17. */
+  readonly kind: any;
   readonly definitions: readonly never[];
   readonly text: string;
   readonly __meta__: { readonly hash: string };

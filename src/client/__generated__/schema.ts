@@ -5,3 +5,6 @@ export const TYPES_WITHOUT_ID: readonly string[] = ["BalanceChange","Chain","Cha
 
 /** The lists that page by `first` and `after`, by the type that has them. */
 export const PAGED_FIELDS: Readonly<Record<string, readonly string[]>> = {"Query":["watchedWallets","webhooks"],"Token":["holders"],"Wallet":["activity","approvals","balances","collectibles","defiPositions","transactions"],"Webhook":["addresses"]};
+
+/** The types of each union and interface: what a fragment on it applies to. */
+export const POSSIBLE_TYPES: Record<string, string[]> = {"ConnectWebhookResult":["ConnectWebhookPayload","WebhookError"],"CreateWebhookResult":["CreateWebhookPayload","WebhookError"],"DeleteWebhookResult":["DeleteWebhookPayload","WebhookError"],"DeliveryEvent":["Activity","BalanceChange","TransactionEvent"],"Node":["Balance","Token","Wallet","Webhook","WebhookDelivery"],"ReplaceWebhookAddressesResult":["ReplaceWebhookAddressesPayload","WebhookError"],"ResendDeliveriesResult":["ResendDeliveriesPayload","WebhookError"],"SendTestEventResult":["SendTestEventPayload","WebhookError"],"UnwatchWalletResult":["UnwatchWalletPayload","WebhookError"],"UpdateWebhookAddressesResult":["UpdateWebhookAddressesPayload","WebhookError"],"UpdateWebhookResult":["UpdateWebhookPayload","WebhookError"],"WatchWalletResult":["WatchWalletPayload","WebhookError"]};
