@@ -383,6 +383,8 @@ export type UnwatchWalletMutation = { readonly unwatchWallet:
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
    };
 
+export type RefusalFragment = { readonly code: WebhookErrorCode, readonly message: string };
+
 export type WebhookPartsFragment = { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null };
 
 export type DeliveryHeadFragment = { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null };
