@@ -20,7 +20,7 @@ import {
   saidIn,
 } from './outcome.ts';
 import { formsIn, NO_SAMPLE, type Sample, sampleOf } from './seen.ts';
-import { judge, openQuestions } from './verdict.ts';
+import { judge, openOf, openQuestions } from './verdict.ts';
 
 /** The balances at the ends of blocks, by their hashes. */
 type BalancesAt = ReadonlyMap<Hex, Balances>;
@@ -132,7 +132,7 @@ export class Metadata {
   async meet(chainId: number, address: Hex, block: number): Promise<void> {
     const known = this.#options.contracts.row(chainId, address);
     if (known !== null && (known.decimals === null || (known.forms & ~FORMS.wrapping) !== 0)) return;
-    this.#add(chainId, [{ address, forms: FORMS.amount, sample: { ...NO_SAMPLE, block } }], block);
+    this.#add(chainId, [{ address, forms: FORMS.asked, sample: { ...NO_SAMPLE, block } }], block);
     await this.#untilAsked(chainId, [address]);
   }
 
@@ -212,7 +212,7 @@ export class Metadata {
       const found = contracts.row(chainId, address);
       if (found === null) return [];
       const row = { ...found, sample: sample(chainId, address, found) };
-      const open = row.forms & ~row.settled;
+      const open = openOf(row);
       return {
         address,
         row,
