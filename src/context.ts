@@ -5,6 +5,7 @@ import type { DeliveryUrls } from './deliveries/ingress/delivery-url.ts';
 import type { RefusedDeliveries } from './deliveries/ingress/refused.ts';
 import type { DeliveryReads } from './deliveries/log/log.ts';
 import { SearchLimiter } from './deliveries/log/read-limits.ts';
+import type { Replayer } from './deliveries/replay.ts';
 import { createTenantDeliveries } from './deliveries/tenant-deliveries.ts';
 import { Answer, type Answers } from './graph/answer/answer.ts';
 import type { CursorsOf } from './graph/pagination/cursor.ts';
@@ -43,6 +44,7 @@ export type ContextParts = {
     readonly feedCache: FeedCache;
     readonly deliveryUrls: DeliveryUrls;
     readonly refused: RefusedDeliveries;
+    readonly replayer: Replayer;
   };
   readonly settings: {
     readonly answers: Answers;

@@ -8,8 +8,10 @@ import './lookups/balances/portfolio.ts';
 import './webhooks/schema/webhook.ts';
 import './webhooks/schema/payloads.ts';
 import './webhooks/schema/mutations.ts';
+import './webhooks/schema/attempts.ts';
 import './webhooks/schema/watched-wallets.ts';
 import './deliveries/schema/fields.ts';
+import './deliveries/schema/replay.ts';
 import {
   GraphQLDeferDirective,
   GraphQLStreamDirective,
@@ -19,7 +21,7 @@ import {
 import { withWeighedFields } from './graph/answer/weighed-fields.ts';
 import { builder } from './graph/builder.ts';
 import { createPlannedSchema } from './graph/plan/planned-schema.ts';
-import { SemanticNonNullDirective } from './graph/semantic-non-null.ts';
+import { SemanticNonNullDirective, withErrorsOfNulls } from './graph/semantic-non-null.ts';
 
 const built = builder.toSchema({
   sortSchema: false,
@@ -32,7 +34,7 @@ const built = builder.toSchema({
 });
 
 /** The schema. Each feature adds itself to the builder when it is imported: all lookups by their registry. */
-export const schema = withWeighedFields(lexicographicSortSchema(built));
+export const schema = withWeighedFields(withErrorsOfNulls(lexicographicSortSchema(built)));
 
 /** The same schema for operations whose lists are written by plans. */
-export const plannedSchema = createPlannedSchema(withWeighedFields(built), schema);
+export const plannedSchema = createPlannedSchema(withWeighedFields(withErrorsOfNulls(built)), schema);

@@ -1,5 +1,6 @@
 import { addTypenameSelectionDocumentTransform } from '@graphql-codegen/client-preset';
 import type { Types } from '@graphql-codegen/plugin-helpers';
+import { scalars } from 'evm-graphql-gateway/client';
 
 const config = {
   schema: '../../schema.graphql',
@@ -11,17 +12,7 @@ const config = {
       documentTransforms: [addTypenameSelectionDocumentTransform],
       presetConfig: { fragmentMasking: false, persistedDocuments: true, skipIndexFile: true },
       config: {
-        scalars: {
-          Address: 'string',
-          BigInt: 'string',
-          ChainId: 'number',
-          DateTime: 'string',
-          Decimal: 'string',
-          Hex: 'string',
-          JSON: 'unknown',
-          URL: 'string',
-          UUID: 'string',
-        },
+        scalars,
         strictScalars: true,
         enumType: 'string-literal',
         useTypeImports: true,

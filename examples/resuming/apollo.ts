@@ -1,7 +1,7 @@
-import { ApolloClient, CombinedGraphQLErrors, gql, InMemoryCache } from '@apollo/client';
+import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import type { Edge, Subscribe } from './follow.ts';
-import { createSocket, resuming } from './resuming.ts';
+import { createSocket } from './graphql-ws.ts';
+import type { Edge, Subscribe } from './page.ts';
 
 const DELIVERIES = gql`
   subscription ($after: String!) {
@@ -11,15 +11,15 @@ const DELIVERIES = gql`
 
 export const byApollo = (url: string): Subscribe => {
   const client = new ApolloClient({
-    link: new GraphQLWsLink(resuming(createSocket(url))),
+    link: new GraphQLWsLink(createSocket(url)),
     cache: new InMemoryCache(),
   });
-  return (after, { delivery, failed }) => {
+  return (after, delivery, failed) => {
     const subscription = client
       .subscribe<{ deliveries: Edge }>({ query: DELIVERIES, variables: { after }, fetchPolicy: 'no-cache' })
       .subscribe(({ data, error }) => {
         if (data) delivery(data.deliveries);
-        else if (error) failed(CombinedGraphQLErrors.is(error) ? error.errors : [error]);
+        else if (error) failed(error);
       });
     return () => subscription.unsubscribe();
   };

@@ -10,11 +10,11 @@ import {
   Store,
   type SubscribeFunction,
 } from 'relay-runtime';
-import type { Edge, Subscribe } from './follow.ts';
-import { createSocket, resuming } from './resuming.ts';
+import { createSocket } from './graphql-ws.ts';
+import type { Edge, Subscribe } from './page.ts';
 
 export const createEnvironment = (url: string) => {
-  const socket = resuming(createSocket(url));
+  const socket = createSocket(url);
   const ask: FetchFunction = async ({ text }, variables) => {
     const response = await fetch(`${url}/graphql`, {
       method: 'POST',
@@ -33,14 +33,14 @@ export const createEnvironment = (url: string) => {
 
 export const byRelay =
   (environment: Environment, subscription: GraphQLTaggedNode): Subscribe =>
-  (after, { delivery, failed }) => {
+  (after, delivery, failed) => {
     const { dispose } = requestSubscription<{ variables: { after: string }; response: { deliveries: Edge } }>(
       environment,
       {
         subscription,
         variables: { after },
         onNext: (response) => response && delivery(response.deliveries),
-        onError: (reason) => failed(Array.isArray(reason) ? reason : [reason]),
+        onError: failed,
       },
     );
     return dispose;

@@ -1,7 +1,7 @@
 import { Client, fetchExchange, gql, subscriptionExchange } from '@urql/core';
 import type { Sink } from 'graphql-ws';
-import type { Edge, Subscribe } from './follow.ts';
-import { createSocket, resuming } from './resuming.ts';
+import { createSocket } from './graphql-ws.ts';
+import type { Edge, Subscribe } from './page.ts';
 
 const DELIVERIES = gql<{ deliveries: Edge }, { after: string }>`
   subscription ($after: String!) {
@@ -10,7 +10,7 @@ const DELIVERIES = gql<{ deliveries: Edge }, { after: string }>`
 `;
 
 export const byUrql = (url: string): Subscribe => {
-  const socket = resuming(createSocket(url));
+  const socket = createSocket(url);
   const client = new Client({
     url: `${url}/graphql`,
     preferGetMethod: false,
@@ -23,14 +23,14 @@ export const byUrql = (url: string): Subscribe => {
       }),
     ],
   });
-  return (after, { delivery, failed }) => {
+  return (after, delivery, failed) => {
     let shown = after;
     const { unsubscribe } = client.subscription(DELIVERIES, { after }).subscribe(({ data, error }) => {
       // urql shows the last data again beside an error, and the last error beside what comes after it.
       if (data && data.deliveries.cursor !== shown) {
         shown = data.deliveries.cursor;
         delivery(data.deliveries);
-      } else if (error) failed(error.graphQLErrors);
+      } else if (error) failed(error);
     });
     return unsubscribe;
   };

@@ -31,6 +31,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['changes of the schema', 'node', 'scripts/checks/schema-changes.ts'],
   ["the console's operations", 'node', 'scripts/checks/console-operations.ts', '--check'],
   ["the frontends' operations", 'node', 'scripts/checks/frontend-operations.ts', '--check'],
+  ['the client package', 'node', 'scripts/checks/client-package.ts', '--check'],
   ['kernel', 'node', 'scripts/checks/kernel.ts', '--check'],
   ['dashboard and alerts', 'node', 'scripts/observability/main.ts', '--check'],
 ];

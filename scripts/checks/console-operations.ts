@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { codegen } from '@graphql-codegen/core';
-import * as operationTypes from '@graphql-codegen/typescript-operations';
-import { buildSchema, OperationTypeNode, parse } from 'graphql';
+import { OperationTypeNode, parse, print, visit } from 'graphql';
 import { isOperation } from '../../src/graph/document-limits.ts';
 import { generator, ROOT } from './generated.ts';
+import { operationTypesOf } from './operation-types.ts';
 
 /** Writes the types of the console's operations, from its .graphql documents and schema.graphql. */
 
@@ -15,25 +14,10 @@ const documents = readdirSync(OPERATIONS)
   .sort()
   .map((location) => ({ location, document: parse(readFileSync(`${OPERATIONS}/${location}`, 'utf8')) }));
 
-const types = async (): Promise<string> => {
-  const schema = readFileSync(`${ROOT}schema.graphql`, 'utf8');
-  return codegen({
-    filename: FILE,
-    schema: parse(schema),
-    schemaAst: buildSchema(schema),
-    documents: [...documents],
-    config: {
-      enumType: 'string-literal',
-      immutableTypes: true,
-      scalars: {
-        ...{ Address: 'string', BigInt: 'string', ChainId: 'number', DateTime: 'string', Decimal: 'string' },
-        ...{ Hex: 'string', JSON: 'unknown', URL: 'string', UUID: 'string' },
-      },
-    },
-    plugins: [{ types: {} }],
-    pluginMap: { types: operationTypes },
-  });
-};
+/** What a type means is said in schema.graphql, and not once more beside its copy. */
+const schema = visit(parse(readFileSync(`${ROOT}schema.graphql`, 'utf8')), {
+  enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined),
+});
 
 const SUFFIX = {
   [OperationTypeNode.QUERY]: 'Query',
@@ -62,7 +46,7 @@ export type Operation<Data, Variables> = {
   readonly types?: (variables: Variables) => Data;
 };
 
-${await types()}
+${(await operationTypesOf(FILE, print(schema), documents)).replaceAll('\n\n\n', '\n')}
 ${declarations.join('\n')}
 `,
 );

@@ -109,7 +109,9 @@ const RULES: readonly Rule[] = [
   never('backend/indexer/blocks/', 'backend/indexer/(?!blocks/)'),
   never('backend/indexer/database/', 'backend/indexer/(?!database/|blocks/)'),
   never('backend/explorer/client/', 'backend/(?!explorer/client/|evm/|ability\\.ts|types\\.ts)'),
-  only('console/', 'console/'),
+  only('client/', 'client/'),
+  onlyFor('client/', 'client/|console/'),
+  only('console/', 'console/|client/'),
   onlyFor('console/', 'console/'),
   rule(
     'test/contract/main.ts may import only test/contract/ and lib/',

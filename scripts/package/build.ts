@@ -1,12 +1,14 @@
+import { execFile } from 'node:child_process';
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { type Plugin, rolldown } from 'rolldown';
 import { collectFiles, OPERATIONS } from '../../src/server/browsers/console-files.ts';
 import { parseCommandLine } from '../command-line.ts';
 
 /**
- * Writes dist/, or the folder that --to names: the program of a package. It is src/ and all that it imports, as a few files
+ * Writes dist/, or the folder that --to names: the program of a package, and the client package. It is src/ and all that it imports, as a few files
  * of JavaScript that need no node_modules. What is loaded on demand is a chunk of its own. Source maps name the lines of src/ in stack traces.
  */
 
@@ -48,8 +50,8 @@ const neighbours: Plugin = {
 };
 
 /**
- * What the console's page loads is collected here, since a package has neither its sources nor its libraries. Its modules
- * are one file: compressed, half of what a checkout sends.
+ * What the console's page loads is collected here, since a package has neither its sources nor its libraries. Its styles are
+ * one file, and its modules a few: what the first view needs, and each other view when it is opened.
  */
 const collectBundled = async () => {
   const { page, files } = collectFiles();
@@ -67,10 +69,23 @@ const collectBundled = async () => {
       },
     ],
   });
-  const { output } = await modules.generate({ format: 'esm', minify: true });
+  const { output } = await modules.generate({
+    format: 'esm',
+    minify: true,
+    entryFileNames: 'app.ts',
+    codeSplitting: { minSize: 4000 },
+  });
   await modules.close();
-  const styles = files.filter(([path]) => path.endsWith('.css'));
-  return { page, imports: [], files: [['app.ts', output[0].code], ...styles] };
+  const styles = files
+    .filter(([path]) => path.endsWith('.css'))
+    .map(([, text]) => text.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/\s+/g, ' '));
+  const chunks = output.filter((each) => each.type === 'chunk');
+  return {
+    page,
+    imports: [],
+    preloads: ['app.ts', ...(chunks.find(({ isEntry }) => isEntry)?.imports ?? [])],
+    files: [['styles.css', styles.join('')], ...chunks.map(({ fileName, code }) => [fileName, code])],
+  };
 };
 
 const consoleFiles: Plugin = {
@@ -114,6 +129,33 @@ await bundle.close();
 
 for (const path of await readdir(FROM, { recursive: true }))
   if (/\.(?:lua|wasm)$/.test(path)) await cp(join(FROM, path), join(TO, path));
+
+/** The client package: one module that a bundler takes apart, and its types beside it. */
+const buildClient = async (): Promise<void> => {
+  const entry = join(FROM, 'client/index.ts');
+  const to = join(TO, 'client');
+  const client = await rolldown({ input: entry, platform: 'neutral', tsconfig: false });
+  const written = { format: 'esm', sourcemap: true, sourcemapExcludeSources: true } as const;
+  await client.write({ file: join(to, 'index.js'), ...written });
+  await client.close();
+  const types = ['--declaration', '--emitDeclarationOnly', '--outDir', to, '--singleThreaded'];
+  const language = ['--target', 'es2024', '--lib', 'es2024,dom,dom.iterable', '--types', ''];
+  const modules = [
+    '--module',
+    'preserve',
+    '--allowImportingTsExtensions',
+    '--rewriteRelativeImportExtensions',
+  ];
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  await promisify(execFile)(tsc, ['--ignoreConfig', '--strict', ...types, ...language, ...modules, entry]);
+  for (const path of await readdir(to, { recursive: true })) {
+    if (!path.endsWith('.d.ts')) continue;
+    const text = await readFile(join(to, path), 'utf8');
+    await writeFile(join(to, path), text.replaceAll(/(from '\.[^']+)\.ts'/g, "$1.js'"));
+  }
+};
+
+await buildClient();
 
 /** The folder of the package that a module is of; null for one of src/. */
 const packageOf = (id: string): string | null =>

@@ -58,9 +58,17 @@ const replace = async (path: string, json: object): Promise<void> => {
   await rename(`${path}.new`, path);
 };
 
+/** What the client package is built to: a checkout has its sources instead. */
+const EXPORTS = {
+  './client': { types: './dist/client/index.d.ts', default: './dist/client/index.js' },
+  './package.json': './package.json',
+};
+
 // A package.json that is kept is that of a pack which was interrupted.
 await rename(KEPT, inRoot('package.json')).catch(() => {});
 await copyFile(inRoot('package.json'), KEPT);
 // npm publishes no package-lock.json. It names no registry: see .npmrc.
 await replace(inRoot('npm-shrinkwrap.json'), lockForPackage(await read(inRoot('package-lock.json'))));
-await replace(inRoot('package.json'), forPackage(await read(inRoot('package.json'))));
+// A bundler leaves out what a page does not use of the client package.
+const manifest = forPackage(await read(inRoot('package.json')));
+await replace(inRoot('package.json'), { ...manifest, exports: EXPORTS, sideEffects: ['./dist/*.js'] });

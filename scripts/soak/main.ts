@@ -2,6 +2,7 @@ import process from 'node:process';
 import { failWithUsage, parseCommandLine } from '../command-line.ts';
 import { print } from '../harness/figures.ts';
 import { ATTACKS } from './attacks/registry.ts';
+import { liveDashboard } from './dashboard.ts';
 import { everyday, formatEveryday, problemsOf, tooEarlyOf } from './everyday.ts';
 import { excessesOf, format, mistakesOf, unjudgedOf } from './report.ts';
 import { soak } from './soak.ts';
@@ -9,7 +10,7 @@ import { soak } from './soak.ts';
 /** Exits with 1 when something was lost, sent twice, too slow or too large. */
 
 const USAGE =
-  'Usage: npm run soak -- [--minutes <number> | --seconds <number>] [[--only <attack>]... [--profile <folder>] | --everyday]';
+  'Usage: npm run soak -- [--minutes <number> | --seconds <number>] [[--only <attack>]... [--profile <folder>] | --everyday | --dashboard]';
 
 const { values } = parseCommandLine(USAGE, {
   options: {
@@ -18,13 +19,15 @@ const { values } = parseCommandLine(USAGE, {
     only: { type: 'string', multiple: true },
     profile: { type: 'string' },
     everyday: { type: 'boolean', default: false },
+    dashboard: { type: 'boolean', default: false },
   },
 });
 const { only, profile } = values;
 const seconds = Number(values.seconds ?? 60 * Number(values.minutes ?? 1));
 if (!(seconds > 0)) failWithUsage('Expected --minutes or --seconds above 0, got something else.', USAGE);
-if (values.everyday && (only ?? profile) !== undefined)
-  failWithUsage('Expected --everyday, or --only and --profile, got both.', USAGE);
+const kinds = [values.everyday, values.dashboard, (only ?? profile) !== undefined].filter(Boolean);
+if (kinds.length > 1)
+  failWithUsage('Expected --everyday, or --dashboard, or --only and --profile, got more than one.', USAGE);
 const names = ATTACKS.map(({ name }) => name);
 const unknown = only?.find((name) => !names.includes(name));
 if (unknown !== undefined)
@@ -32,6 +35,10 @@ if (unknown !== undefined)
 const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const run = async () => {
+  if (values.dashboard) {
+    const { figures, problems } = await liveDashboard({ seconds, onProgress });
+    return { text: JSON.stringify(figures, null, 2), problems, unjudged: [] };
+  }
   if (values.everyday) {
     const report = await everyday({ seconds, onProgress });
     return { text: formatEveryday(report), problems: problemsOf(report), unjudged: tooEarlyOf(report) };

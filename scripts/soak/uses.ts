@@ -1,5 +1,5 @@
 import { DEMO_WALLETS } from '../../src/backend/sandbox/chain/wallet-profiles.ts';
-import { sha256 } from '../../src/server/graphql/trusted-documents.ts';
+import { sha256 } from '../../src/server/graphql/persisted-queries.ts';
 import { ask } from './ask.ts';
 
 /** Where a use asks, and what it needs to know of the gateway. */

@@ -11,6 +11,7 @@ import {
 import { RefusedDeliveries } from '../deliveries/ingress/refused.ts';
 import { LogOpenError } from '../deliveries/log/errors.ts';
 import type { DeliveryLog } from '../deliveries/log/log.ts';
+import { createReplayer } from '../deliveries/replay.ts';
 import { messageOf } from '../lib/errors.ts';
 import { closeToOthers } from '../lib/folders.ts';
 import { settlesWithin } from '../lib/tasks.ts';
@@ -42,6 +43,14 @@ export const startDeliveries = async (startup: Startup, redis: Redis | null): Pr
     refused: new RefusedDeliveries(({ webhookId, status, reason, bytes, attempt }) =>
       startup.log.warn('delivery refused', { webhookId, status, problem: reason, bytes, attempt }),
     ),
+    replayer: createReplayer({
+      // A service of the gateway's own posts to any address as well.
+      loadMayReach: async () =>
+        startup.config.upstream.url === null
+          ? () => true
+          : (await import('../backend/public-address.ts')).isPublicAddress,
+      onReplay: (to, count) => startup.log.info('deliveries replayed', { to, deliveries: count }),
+    }),
     identity,
     checks,
   };

@@ -23,6 +23,7 @@ import { createBudgets } from '../server/graphql/limits/compute-units.ts';
 import { createDocuments } from '../server/graphql/limits/documents.ts';
 import { createOperations } from '../server/graphql/observe.ts';
 import { createKnownAnswers } from '../server/graphql/over-http/conditional-gets.ts';
+import { createPersistedQueries } from '../server/graphql/persisted-queries.ts';
 import type { TrustedDocuments } from '../server/graphql/trusted-documents.ts';
 import { createClientAddress } from '../server/http/client-address.ts';
 import { createTrace, traceOf, writeHeaderBlock } from '../server/http/exchange.ts';
@@ -124,6 +125,7 @@ export const startServer = async (
     attribute,
     operations: createOperations(telemetry.operations, attribute),
     trusted,
+    persisted: createPersistedQueries(),
     unsent,
     mask,
     ...createBrowserPolicy({

@@ -6,7 +6,8 @@ import { type DocumentNode, GraphQLError, getOperationAST, parse, Source } from 
 import { z } from 'zod';
 import { singleOperations } from '../graph/single-operations.ts';
 import { schema } from '../schema.ts';
-import { sha256, TrustedDocumentsError, validationErrorsOf } from '../server/graphql/trusted-documents.ts';
+import { sha256 } from '../server/graphql/persisted-queries.ts';
+import { TrustedDocumentsError, validationErrorsOf } from '../server/graphql/trusted-documents.ts';
 
 /**
  * Writes a file for TRUSTED_DOCUMENTS to `--out` or stdout. From .graphql files, or folders of them, it takes each operation

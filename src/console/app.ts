@@ -1,26 +1,26 @@
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { openInGraphiQL } from './api/graphiql.ts';
+import { reachable } from './api/reachable.ts';
 import { useChainNames, useChains } from './chain-filter.ts';
 import { Empty, html } from './components.ts';
-import { CostMeter, CostView } from './cost/cost-view.ts';
+import { CostMeter } from './cost/cost-meter.ts';
 import { useOfferedViews } from './explorers.ts';
 import { shorten, shortHex } from './format.ts';
 import { labelOf } from './labels.ts';
-import { LiveView } from './live/live-view.ts';
+import { lazy } from './lazy.ts';
 import { hrefOf, hrefOfLast, type Route, returnTo, route, type View } from './route.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';
 import { HomeView } from './start/home-view.ts';
 import { Palette } from './start/search.ts';
 import { credentials, isSignedIn, ledger, useStore } from './state.ts';
-import { TokenView } from './token/token-view.ts';
 import { WalletView } from './wallet/wallet-view.ts';
-import { WebhooksView } from './webhooks/webhooks-view.ts';
 
 const TITLES: Readonly<Record<View, string>> = {
   home: 'Start',
   wallet: 'Wallet',
+  tx: 'Transaction',
   token: 'Token',
   live: 'Live',
   webhooks: 'Webhooks',
@@ -30,10 +30,11 @@ const TITLES: Readonly<Record<View, string>> = {
 const COMPONENTS = {
   home: HomeView,
   wallet: WalletView,
-  token: TokenView,
-  live: LiveView,
-  webhooks: WebhooksView,
-  cost: CostView,
+  tx: lazy(async () => (await import('./wallet/tx-view.ts')).TransactionView),
+  token: lazy(async () => (await import('./token/token-view.ts')).TokenView),
+  live: lazy(async () => (await import('./live/live-view.ts')).LiveView),
+  webhooks: lazy(async () => (await import('./webhooks/webhooks-view.ts')).WebhooksView),
+  cost: lazy(async () => (await import('./cost/cost-view.ts')).CostView),
 };
 
 /** Opens GraphiQL on the operation that the page has sent last. */
@@ -45,7 +46,7 @@ const onApi = (event: Event) => {
 };
 
 const Navigation = ({ current }: { current: View }) => {
-  const views = useOfferedViews().filter((view) => view !== 'home' && view !== 'token');
+  const views = useOfferedViews().filter((view) => !['home', 'token', 'tx'].includes(view));
   return html`<nav aria-label="Views">
     ${views.map((view) => html`<a key=${view} href=${hrefOfLast(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
     ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener" onClick=${onApi}>API</a>`}
@@ -68,7 +69,7 @@ const PoweredBy = () => {
 };
 
 /** Those that show data of chains. */
-const SHOWS_CHAINS: ReadonlySet<View> = new Set(['home', 'wallet', 'token']);
+const SHOWS_CHAINS: ReadonlySet<View> = new Set(['home', 'wallet', 'tx', 'token']);
 
 const NoEvents = () =>
   html`<${Empty} title="No events arrive">The service reads its chains from explorers, which deliver none.<//>`;
@@ -85,6 +86,7 @@ const App = () => {
   const page = `${view} ${addresses}`;
   const title = titleOf(shown);
   const signedIn = isSignedIn(useStore(credentials));
+  const isReachable = useStore(reachable);
   const isOffered = useOfferedViews().includes(view);
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
@@ -104,6 +106,7 @@ const App = () => {
     <header>
       <h1><a href=${hrefOf('home')}>EVM gateway</a></h1>
       <${Navigation} current=${view} />
+      ${!isReachable && html`<span class="tag is-bad" role="status" title="What is shown stays. What failed is asked again once the gateway answers.">Disconnected: trying again</span>`}
       ${signedIn && html`<${Palette} />`}
       <${CostMeter} />
       ${settings.auth !== 'open' && signedIn && html`<${SignOutButton} />`}

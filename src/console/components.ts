@@ -2,11 +2,13 @@ import htm from 'htm';
 import { type ComponentChildren, h, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
+import { reachable } from './api/reachable.ts';
 import type { Paged } from './api/use-connection.ts';
-import { useExplorer, useExplorerNames } from './explorers.ts';
-import { counted, formatAge, formatTime, formatUtc, shorten, shortHex } from './format.ts';
+import { useExplorer, useExplorerNames, useMainChainIds } from './explorers.ts';
+import { counted, formatAge, formatCount, formatTime, formatUtc, shorten, shortHex } from './format.ts';
 import { useLabel } from './labels.ts';
-import { hrefOf } from './route.ts';
+import { hrefOf, route, setParams } from './route.ts';
+import { useStore } from './state.ts';
 
 /** A template as elements: text stays text, so that no value of the service becomes markup. */
 export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
@@ -74,16 +76,21 @@ export const PricesOfNow = ({ chainIds }: { chainIds: readonly (number | null)[]
   );
 };
 
-type HashProps = {
+/** A hash, shortened, with a button that copies it whole. */
+export const Hash = ({ value, label = 'hash' }: { value: string; label?: string }) =>
+  html`<span class="hex"><span title=${value}>${shortHex(value)}</span><${CopyButton} text=${value} label=${label} /></span>`;
+
+type TransactionHashProps = {
   value: string;
-  label?: string;
-  /** Of its page in an explorer. Default: it has none. */
-  path?: string;
+  /** Null where it is not known: then it leads nowhere. */
+  chainId: number | null;
+  /** Whose side it is seen from. */
+  wallet?: string | null;
 };
 
-/** A hash, shortened, with a button that copies it whole. */
-export const Hash = ({ value, label = 'hash', path }: HashProps) =>
-  html`<span class="hex"><span title=${value}>${shortHex(value)}</span><${CopyButton} text=${value} label=${label} />${path && html`<${ExplorerLink} path=${path} />`}</span>`;
+/** The hash of a transaction, which leads to its page. */
+export const TransactionHash = ({ value, chainId, wallet }: TransactionHashProps) =>
+  html`<span class="hex">${chainId === null ? html`<span title=${value}>${shortHex(value)}</span>` : html`<a href=${hrefOf('tx', [`${chainId}/${value}`], wallet ? { wallet } : {})} title=${value}>${shortHex(value)}</a>`}<${CopyButton} text=${value} label="transaction hash" /><${ExplorerLink} path=${`tx/${value}`} /></span>`;
 
 /** An address by its name or shortened, which leads to its wallet, with a button that copies it. */
 export const Address = ({ value, page = 'address' }: { value: string; page?: 'address' | 'token' }) =>
@@ -178,19 +185,31 @@ export const LoadMore = ({ list, what, price, isPaused = false }: LoadMoreProps)
   </div>`;
 };
 
-/** What went wrong, and a button to try again. */
-export const ProblemNotice = ({
-  problem,
-  onRetry,
-}: {
-  problem: Problem;
-  onRetry?: (() => void) | undefined;
-}) =>
-  html`<div class=${`notice ${isTransient(problem) ? 'is-transient' : 'is-error'}`} role="alert">
+type NoticeProps = { problem: Problem; onRetry?: (() => void) | undefined };
+
+/** What went wrong, and a button to try again. What the gateway did not answer is asked again once it does. */
+export const ProblemNotice = ({ problem, onRetry }: NoticeProps) => {
+  const isBack = useStore(reachable) && problem.code === 'OFFLINE';
+  useEffect(() => {
+    if (isBack) onRetry?.();
+  }, [isBack]);
+  return html`<div class=${`notice ${isTransient(problem) ? 'is-transient' : 'is-error'}`} role="alert">
     <strong>${titleOf(problem)}</strong>
     <p>${problem.message}</p>
-    ${onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
+    ${problem.tooDear ? html`<${FewerChains} ...${problem.tooDear} />` : onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
   </div>`;
+};
+
+/** Offers as many of the chains as fit into what is allowed: to wait does not help. */
+const FewerChains = ({ costs, most }: NonNullable<Problem['tooDear']>) => {
+  const main = useMainChainIds();
+  const { view, params } = useStore(route);
+  const chosen = (params.get('chains') ?? '').split(',').filter(Boolean);
+  const asked = chosen.length > 0 ? chosen : main;
+  const fitting = view === 'wallet' ? asked.slice(0, Math.floor((asked.length * most) / costs)) : [];
+  return html`<p>It may cost ${formatCount(costs)} CU, and ${formatCount(most)} are the most that is allowed: to wait does not help, fewer chains do.</p>
+    ${fitting.length > 0 && html`<button type="button" onClick=${() => setParams({ chains: fitting.join() }, true)}>Look at ${counted(fitting.length, 'chain', 'chains')} alone</button>`}`;
+};
 
 /** The look of a place with nothing to show. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) =>

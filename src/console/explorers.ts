@@ -6,12 +6,16 @@ import { createStore, useStore } from './state.ts';
 
 /** The block explorers that the service has chains' data from, as far as the gateway has listed the chains. */
 
-type Chain = Pick<ChainsQuery['chains'][number], 'chainId' | 'explorer' | 'supports'>;
+type Chain = Pick<ChainsQuery['chains'][number], 'chainId' | 'explorer' | 'supports' | 'tags'>;
 type Explorer = NonNullable<Chain['explorer']>;
 
 const listed = createStore<readonly Chain[]>([]);
 
 export const setExplorers = (chains: readonly Chain[]): void => listed.set(chains);
+
+/** The chains that are read where none are chosen. */
+export const useMainChainIds = (): readonly number[] =>
+  useStore(listed).flatMap(({ chainId, tags }) => (tags.includes('default') ? [chainId] : []));
 
 const Shown = createContext<Explorer | null>(null);
 

@@ -1,3 +1,5 @@
+import { formatAmount } from 'evm-graphql-gateway/client';
+
 /** `0x1234…cdef`: enough to recognise an address or a hash. */
 export const shortHex = (hex: string): string =>
   hex.length > 13 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex;
@@ -78,21 +80,6 @@ export const nativeDecimals = (chainId: number | null): number => natives.get(ch
 
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 
-/**
- * Writes an amount of the smallest unit in whole units, exactly up to `shownDecimals`: `1234500000000000000` with 18 decimals
- * is `1.2345`. An amount that is smaller than six of them can show is `<0.000001`.
- */
-export const formatUnits = (amount: string, decimals: number, shownDecimals = 6): string => {
-  const negative = amount.startsWith('-');
-  const digits = amount.replace(/^-/, '').padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals);
-  const shown = fraction.slice(0, shownDecimals).replace(/0+$/, '');
-  const sign = negative ? '−' : '';
-  if (/^0*$/.test(whole) && shown === '' && /[1-9]/.test(fraction)) return `${sign}<0.000001`;
-  return `${sign}${grouped(whole)}${shown === '' ? '' : `.${shown}`}`;
-};
-
 const dollars = (options: Intl.NumberFormatOptions) =>
   new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', ...options });
 
@@ -115,9 +102,6 @@ export const formatPrice = (price: string): string => {
   const format = size >= 100 ? withCents : size >= 0.01 || size === 0 ? inFractions : inDigits;
   return format.format(price as Intl.StringNumericLiteral);
 };
-
-/** Whether an allowance is one without a limit: no token has as many of its smallest unit. */
-export const isUnlimited = (amount: string): boolean => BigInt(amount) >= 2n ** 128n - 1n;
 
 /** Whether a whole number of the gateway, in digits, is zero. */
 export const isZero = (amount: string): boolean => /^0*$/.test(amount);
@@ -160,7 +144,7 @@ export const formatChange = (ratio: string): string => changes.format(Number(rat
 /** A decimal with grouped digits, cut behind six decimal places. */
 export const formatDecimal = (decimal: string): string => {
   const [whole = '0', fraction = ''] = decimal.split('.');
-  return formatUnits(`${whole}${fraction}`, fraction.length);
+  return formatAmount(`${whole}${fraction}`, fraction.length);
 };
 
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
@@ -173,30 +157,4 @@ export const formatUsdBriefly = (value: string): string => {
   if (whole.length <= MOST_DIGITS) return formatUsd(value);
   const power = [...String(whole.length - 1)].map((digit) => SUPERSCRIPTS[Number(digit)]).join('');
   return `${value.startsWith('-') ? '-' : ''}$${whole[0]}.${whole.slice(1, 3)} × 10${power}`;
-};
-
-/** Exact arithmetic with the gateway's decimals: digits with at most one point and one minus, never an exponent. */
-
-const scaleOf = (decimal: string): number => {
-  const point = decimal.indexOf('.');
-  return point < 0 ? 0 : decimal.length - point - 1;
-};
-
-const scaled = (decimal: string, scale: number): bigint =>
-  BigInt(decimal.replace('.', '') + '0'.repeat(scale - scaleOf(decimal)));
-
-/** Above 0 if the first is larger, below 0 if the second is. */
-export const compareDecimals = (one: string, other: string): number => {
-  const scale = Math.max(scaleOf(one), scaleOf(other));
-  const difference = scaled(one, scale) - scaled(other, scale);
-  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
-};
-
-/** The exact sum; `0` of none. */
-export const sumOf = (decimals: readonly string[]): string => {
-  const scale = decimals.reduce((most, decimal) => Math.max(most, scaleOf(decimal)), 0);
-  const sum = decimals.reduce((total, decimal) => total + scaled(decimal, scale), 0n);
-  const digits = String(sum < 0n ? -sum : sum).padStart(scale + 1, '0');
-  const [whole, fraction] = [digits.slice(0, digits.length - scale), digits.slice(digits.length - scale)];
-  return `${sum < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 };

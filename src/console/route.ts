@@ -1,15 +1,15 @@
 import { shorten } from './format.ts';
 import { createStore, credentials, useStore } from './state.ts';
 
-export const VIEWS = ['home', 'wallet', 'token', 'live', 'webhooks', 'cost'] as const;
+export const VIEWS = ['home', 'wallet', 'tx', 'token', 'live', 'webhooks', 'cost'] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What the address bar names: `#/wallet/0x…,0x…?tab=tokens` or `#/live?address=0x…`. */
+/** What the address bar names: `#/wallet/0x…,0x…?tab=tokens`, `#/tx/1/0x…?wallet=0x…` or `#/live?address=0x…`. */
 export type Route = {
   readonly view: View;
   /** The parts of the path behind the view, which commas separate. */
   readonly path: readonly string[];
-  /** Those parts that are addresses, in lower case and each once, in the order in which wallets stand side by side. */
+  /** Those parts that are addresses, in lower case and each once, in the order in which wallets stand side by side. One in mixed case is not among them: its checksum is checked first. */
   readonly addresses: readonly string[];
   readonly params: URLSearchParams;
   /** Where the page was when it was left, if Back or Forward leads to it again; null for a page that is new. */
@@ -22,6 +22,11 @@ type Place = { readonly scrolled: number; readonly item: number; readonly top: n
 const ADDRESS = /^0x[\da-f]{40}$/i;
 
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
+export const isHash = (text: string): boolean => /^0x[\da-f]{64}$/i.test(text);
+
+/** Whether an address is in mixed case, and so has a checksum, which the gateway checks. */
+export const isMixed = (address: string): boolean =>
+  /[a-f]/.test(address.slice(2)) && /[A-F]/.test(address.slice(2));
 
 /** What a text is that is no address, as the end of a sentence. `quoted` says any other text. */
 export const insteadOfAddress = (text: string, quoted = JSON.stringify(shorten(text, 50))): string => {
@@ -40,7 +45,9 @@ const read = (place: Place | null): Route => {
   return {
     view: VIEWS.find((known) => known === view) ?? 'home',
     path,
-    addresses: [...new Set(path.map((part) => part.toLowerCase()).filter(isAddress))],
+    addresses: [
+      ...new Set(path.filter((part) => isAddress(part) && !isMixed(part)).map((part) => part.toLowerCase())),
+    ],
     params: new URLSearchParams(query),
     place,
   };
@@ -114,6 +121,14 @@ export const navigate = (href: string): void => {
 export const useParam = (name: string): [value: string, set: (value: string, push?: boolean) => void] => {
   const { params } = useStore(route);
   return [params.get(name) ?? '', (value, push = false) => setParams({ [name]: value }, push)];
+};
+
+/** Writes a part of the address bar's path otherwise. */
+export const replacePart = (part: string, by: string): void => {
+  const { view, path, params } = read(null);
+  const next = path.map((each) => (each === part ? by : each));
+  history.replaceState(history.state, '', hrefOf(view, next, Object.fromEntries(params)));
+  route.set(read(null));
 };
 
 /** Changes several parameters of the address bar at once; see `useParam`. */

@@ -59,7 +59,7 @@ export const SignIn = () => {
         <button type="button" aria-controls="secret" onClick=${() => setShown(!isShown)}>${isShown ? 'Hide' : 'Show'}<span class="visually-hidden"> the ${WHAT}</span></button>
       </div>
       ${error !== null && html`<p class="error" id="secret-error">${error}</p>`}
-      <p class="hint" id="secret-hint">It is kept for this tab alone, until it is closed, and is sent to this gateway alone.</p>
+      <p class="hint" id="secret-hint">It is kept until this tab and those beside it are closed, and is sent to this gateway alone.</p>
     </div>
     ${WHAT === 'token' && html`<div class="facts-of-token" role="status"><${TokenFacts} token=${secret} /></div>`}
     <div class="bar"><button type="submit" class="primary">Continue</button></div>

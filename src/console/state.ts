@@ -46,7 +46,7 @@ type Credentials = {
 
 const KEY = 'console:credentials';
 
-/** Credentials belong to the tab, and are gone when it is closed. */
+/** They are gone when the last tab is closed: one that is opened beside another gets them from there. */
 export const credentials = createStore<Credentials>({ secret: sessionStorage.getItem(KEY), refusal: null });
 
 export const isSignedIn = ({ secret }: Credentials): boolean => settings.auth === 'open' || secret !== null;
@@ -61,7 +61,20 @@ export const signOut = (refusal: string | null = null): void => {
   sessionStorage.removeItem(KEY);
   clearLedger();
   credentials.set({ secret: null, refusal });
+  if (refusal === null) tabs.postMessage({ kind: 'out' });
 };
+
+type Message = { readonly kind: 'ask' | 'out' } | { readonly kind: 'secret'; readonly secret: string };
+
+const tabs = new BroadcastChannel('console:credentials');
+
+tabs.onmessage = ({ data }: MessageEvent<Message>) => {
+  const { secret, refusal } = credentials.get();
+  if (data.kind === 'ask' && secret !== null) tabs.postMessage({ kind: 'secret', secret });
+  if (data.kind === 'secret' && secret === null && refusal === null) signIn(data.secret);
+  if (data.kind === 'out' && secret !== null) signOut();
+};
+if (!isSignedIn(credentials.get())) tabs.postMessage({ kind: 'ask' });
 
 /** The header of a request, which is also the connection parameter of a WebSocket. */
 export const credentialHeaders = (): Record<string, string> => {
@@ -79,6 +92,8 @@ export type Cost = {
   readonly cached: number;
   /** Those of them that stayed fresh because the wallet is watched. */
   readonly watched?: number;
+  /** What the client may spend, where it has a limit. */
+  readonly budget?: { readonly perMinute: number };
 };
 
 export type LedgerEntry = {

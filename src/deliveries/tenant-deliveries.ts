@@ -15,6 +15,7 @@ import type {
   StoredDelivery,
 } from './log/log.ts';
 import { ByteBudget, createOperationReads, limitReads, type SearchLimiter } from './log/read-limits.ts';
+import type { Replayer } from './replay.ts';
 
 /** One tenant's deliveries, for one operation. */
 export type TenantDeliveries = {
@@ -25,6 +26,8 @@ export type TenantDeliveries = {
   url(webhookId: string | null): string;
   /** Returns all such URLs that are accepted, the current one first: see `DeliveryUrls`. */
   urls(webhookId: string | null): readonly string[];
+  /** Whether the URL is a delivery URL of this gateway, but another tenant's. */
+  isOthers(webhookId: string, url: string): boolean;
   /** The newest requests in the webhook's name that this process refused, the newest first. */
   refused(webhookId: string): readonly RefusedDelivery[];
   /**
@@ -35,6 +38,7 @@ export type TenantDeliveries = {
   read(range: DeliveryRange): Promise<DeliveryPage>;
   /** Reads one delivery; null when the log never had it or has trimmed it. */
   get(cursor: string): Promise<StoredDelivery | null>;
+  readonly replay: Replayer['replay'];
   /** Parses the body. Each call after the first counts as reading it again. Rejects with BudgetExceededError. */
   payload(delivery: StoredDelivery): Promise<unknown>;
   /** The names of what the body's event lacks, as it would have been too large. Counts and rejects like `payload`. */
@@ -62,6 +66,7 @@ type Parts = {
   readonly feedCache: FeedCache;
   readonly deliveryUrls: DeliveryUrls;
   readonly refused: RefusedDeliveries;
+  readonly replayer: Replayer;
   readonly publicUrl: string;
   readonly tenant: string;
   /** The limit of one page's bodies: an answer has memory for both payload and events of each. */
@@ -80,6 +85,7 @@ export const createTenantDeliveries = ({
   feedCache: cache,
   deliveryUrls,
   refused,
+  replayer,
   publicUrl,
   tenant,
   maxPageBytes,
@@ -94,6 +100,13 @@ export const createTenantDeliveries = ({
   return {
     url: (webhookId) => deliveryUrls.urlOf(publicUrl, tenant, webhookId),
     urls: (webhookId) => deliveryUrls.urlsOf(publicUrl, tenant, webhookId),
+    isOthers: (webhookId, url) =>
+      deliveryUrls.isUrlFor(publicUrl, webhookId, url) &&
+      ![
+        ...deliveryUrls.urlsOf(publicUrl, tenant, webhookId),
+        ...deliveryUrls.urlsOf(publicUrl, tenant),
+      ].includes(new URL(url).href),
+    replay: replayer.replay,
     refused: (webhookId) => refused.of(tenant, webhookId),
     read,
     get,

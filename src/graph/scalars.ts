@@ -40,9 +40,10 @@ export const parseAddress = (value: unknown): string => {
   const digits = value.slice(2);
   const lower = `0x${digits.toLowerCase()}` as const;
   const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  if (mixed && withChecksum(lower.slice(2)) !== digits)
+  const right = mixed ? withChecksum(lower.slice(2)) : digits;
+  if (right !== digits)
     throw badUserInput(
-      `Expected an Address in one letter case or with a valid EIP-55 checksum, got ${shown(value)}, whose checksum is wrong.`,
+      `Expected an Address in one letter case or with a valid EIP-55 checksum, got ${shown(value)}, whose checksum is wrong: with these digits it is 0x${right}.`,
     );
   return lower;
 };

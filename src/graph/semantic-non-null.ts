@@ -1,4 +1,16 @@
-import { DirectiveLocation, GraphQLDirective, type GraphQLField, GraphQLInt, GraphQLList } from 'graphql';
+import {
+  DirectiveLocation,
+  defaultFieldResolver,
+  GraphQLDirective,
+  type GraphQLField,
+  GraphQLInt,
+  GraphQLList,
+  type GraphQLSchema,
+  isIntrospectionType,
+  isLeafType,
+  isObjectType,
+} from 'graphql';
+import { clientError } from './errors.ts';
 
 /**
  * A field may be null for two reasons: there is no value, or it failed. Where only the second is possible, `@semanticNonNull`
@@ -29,6 +41,43 @@ export const semanticNonNull = (
 ): { readonly semanticNonNull: readonly Level[] } => ({
   semanticNonNull: levels.length > 0 ? levels : [0],
 });
+
+/**
+ * Says of an exposed field that every service says its value: it is null only where one breaks its contract, with an error
+ * that `withErrorsOfNulls` adds. In a list of a lookup the whole item is null then.
+ */
+export const knownOrError = (description: string) =>
+  ({
+    nullable: true,
+    description: `${description} Null, with an error, when the service omits it.`,
+    extensions: semanticNonNull(),
+  }) as const;
+
+/**
+ * Changes a schema so that marked fields whose value is a leaf are never null without an error, whatever their source says.
+ * Returns the schema.
+ */
+export const withErrorsOfNulls = (schema: GraphQLSchema): GraphQLSchema => {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || isIntrospectionType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (!semanticNonNullLevels(field).includes(0) || !isLeafType(field.type)) continue;
+      const { resolve = defaultFieldResolver } = field;
+      const orError = (value: unknown): unknown => {
+        if (value !== null && value !== undefined) return value;
+        throw clientError(
+          'UPSTREAM_INVALID_RESPONSE',
+          `Expected ${field.name} of ${type.name} from the service, got none.`,
+        );
+      };
+      field.resolve = (...given) => {
+        const value = resolve(...given);
+        return value instanceof Promise ? value.then(orError) : orError(value);
+      };
+    }
+  }
+  return schema;
+};
 
 /** Returns the levels of a field that are null only with an error. */
 export const semanticNonNullLevels = ({

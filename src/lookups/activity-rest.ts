@@ -8,10 +8,10 @@ const ACTIVITY = {
   name: 'activity',
   fields: {
     chainId: required('chain_id', 'chainId'),
-    blockNumber: nullable('block_number', 'integer'),
+    blockNumber: required('block_number', 'integer'),
     blockTime: required('block_time', 'time'),
     transactionHash: required('tx_hash', 'hex'),
-    typeName: nullable('type', 'lenientString'),
+    typeName: required('type', 'string'),
     assetTypeName: nullable('asset_type', 'lenientString'),
     tokenAddress: nullable('token_address', 'addressOrNative'),
     tokenId: nullable('id', 'integer'),

@@ -3,6 +3,7 @@ import { withCost } from '../graph/cost/field-cost.ts';
 import { badUserInput } from '../graph/errors.ts';
 import { encodeGlobalId } from '../graph/global-id.ts';
 import { derivedField, viewField } from '../graph/plan/plannable.ts';
+import { knownOrError } from '../graph/semantic-non-null.ts';
 import { contentId, madeBy, smallPoolOf, wordOf } from '../upstream/parse/derived.ts';
 import {
   ACTIVITY_TYPE_VALUES,
@@ -102,22 +103,13 @@ Activity.implement({
         'The type of the activity. Null when this gateway does not know it: `typeName` has it. A filter by `types` finds known ones only.',
       ...derivedField(wordOf('typeName', ACTIVITY_TYPE_VALUES)),
     }),
-    typeName: t.exposeString('typeName', nullIfOmitted('The type as the service wrote it.')),
-    chainId: t.expose('chainId', {
-      type: 'ChainId',
-      nullable: true,
-      description: 'The id of the chain. Always known in a lookup. Null when a delivery omits it.',
-    }),
-    blockNumber: t.expose('blockNumber', { type: 'BigInt', ...nullIfOmitted('The number of the block.') }),
-    blockTime: t.expose('blockTime', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'The time of the block. Always known in a lookup. Null when a delivery omits it.',
-    }),
+    typeName: t.exposeString('typeName', knownOrError('The type as the service wrote it.')),
+    chainId: t.expose('chainId', { type: 'ChainId', ...knownOrError('The id of the chain.') }),
+    blockNumber: t.expose('blockNumber', { type: 'BigInt', ...knownOrError('The number of the block.') }),
+    blockTime: t.expose('blockTime', { type: 'DateTime', ...knownOrError('The time of the block.') }),
     transactionHash: t.expose('transactionHash', {
       type: 'Hex',
-      nullable: true,
-      description: 'The hash of the transaction. Always known in a lookup. Null when a delivery omits it.',
+      ...knownOrError('The hash of the transaction.'),
     }),
     transactionFrom: t.expose('transactionFrom', {
       type: 'Address',

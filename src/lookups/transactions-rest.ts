@@ -90,6 +90,20 @@ const TRANSACTION = {
 
 const readFields = readRecord(TRANSACTION);
 
+/** In a lookup every service says these. A delivery may leave out call data: the body would be too large. */
+const LISTED = {
+  ...TRANSACTION,
+  fields: {
+    ...TRANSACTION.fields,
+    index: required('index', 'integer'),
+    value: required('value', 'integer'),
+    data: required('data', 'hex'),
+    nonce: required('nonce', 'integer'),
+  },
+} as const satisfies RecordTable;
+
+const readListedFields = readRecord(LISTED);
+
 const detailsQuery = (details: ReadonlySet<string>) => ({
   decode: details.has('decoded') ? 'true' : undefined,
   revert_reasons: details.has('reverts') ? 'true' : undefined,
@@ -111,17 +125,19 @@ export const transactionsLookup = listLookup({
   watchedBy: ['TRANSACTIONS', 'ACTIVITIES'],
   supportedAs: 'TRANSACTIONS',
   itemsField: 'transactions',
-  table: TRANSACTION,
+  table: LISTED,
   subject: 'address',
   identity: ['chain', 'hash'],
   order: newestFirst('blockTime'),
 });
 
 /** A transaction as clients see it: exact numbers are decimal strings, hex is in lower case. `address` is the wallet's. */
-export type Transaction = ListedRecord<typeof TRANSACTION, 'address'>;
+export type Transaction = ListedRecord<typeof LISTED, 'address'>;
 
 /** A transaction as a delivery says it. */
-export type DeliveredTransaction = Transaction & { readonly direction: TransactionSide | null };
+export type DeliveredTransaction = ListedRecord<typeof TRANSACTION, 'address'> & {
+  readonly direction: TransactionSide | null;
+};
 
 /** Names a transaction. */
 export type TransactionKey = {
@@ -146,7 +162,7 @@ export const transactionLookup = itemLookup({
     const { transaction } = body;
     if (transaction === null) return null;
     if (!isObject(transaction)) throw malformed('transaction', 'an object', transaction);
-    return { address: readAddress(transaction.from, 'from'), ...readFields(transaction) };
+    return { address: readAddress(transaction.from, 'from'), ...readListedFields(transaction) };
   },
 });
 

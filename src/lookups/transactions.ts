@@ -86,7 +86,7 @@ Transaction.implement({
     }),
     blockNumber: t.expose('blockNumber', { type: 'BigInt', description: 'The number of the block.' }),
     blockTime: t.expose('blockTime', { type: 'DateTime', description: 'The time of the block.' }),
-    index: t.expose('index', { type: 'BigInt', ...nullIfOmitted('The position in the block.') }),
+    index: t.expose('index', { type: 'BigInt', description: 'The position in the block.' }),
     from: t.expose('from', { type: 'Address', description: 'The address of the sender.' }),
     to: t.expose('to', {
       type: 'Address',
@@ -95,16 +95,16 @@ Transaction.implement({
     }),
     value: t.expose('value', {
       type: 'BigInt',
-      ...nullIfOmitted('The amount of the native asset that it transfers, in wei.'),
+      description: 'The amount of the native asset that it transfers, in wei.',
     }),
     data: t.expose('data', {
       type: 'Hex',
-      ...nullIfOmitted('The call data; 0x when empty.'),
+      description: 'The call data; 0x when empty.',
       extensions: withCost({ bytes: 400 }),
     }),
     nonce: t.expose('nonce', {
       type: 'BigInt',
-      ...nullIfOmitted('The number of transactions that the sender had sent before.'),
+      description: 'The number of transactions that the sender had sent before.',
     }),
     gasPrice: t.expose('gasPrice', {
       type: 'BigInt',

@@ -5,6 +5,7 @@ import { UpstreamError } from '../upstream/client/errors.ts';
 import { type Credential, detachedScope, type RequestScope, Usage } from '../upstream/client/request.ts';
 import { type Page, valuesOf } from '../upstream/page.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
+import { type DeliveryAttempt, readAttempts, readResent } from './attempts.ts';
 import { soleAddressIn } from './known-address.ts';
 import * as rest from './rest.ts';
 import {
@@ -44,6 +45,9 @@ export type WebhookClient = {
   delete(webhookId: string): Promise<void>;
   /** Resolves when upstream has accepted to send it: it may arrive later, or never. */
   sendTestEvent(webhookId: string): Promise<void>;
+  attempts(webhookId: string): Promise<readonly DeliveryAttempt[]>;
+  /** Resolves with how many deliveries are sent again. */
+  resendDeliveries(webhookId: string, deliveryIds: readonly string[] | null): Promise<number>;
   updateAddresses(webhookId: string, changes: rest.AddressChanges): Promise<void>;
   replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
 };
@@ -159,6 +163,12 @@ export const createWebhookClient = ({ client, scope }: Parts): WebhookClient => 
     },
     async sendTestEvent(webhookId) {
       await sendDetecting(rest.sendTestEvent(webhookId));
+    },
+    async attempts(webhookId) {
+      return readAttempts(await sendDetecting(rest.listAttempts(webhookId)));
+    },
+    async resendDeliveries(webhookId, deliveryIds) {
+      return readResent(await sendDetecting(rest.resendDeliveries(webhookId, deliveryIds)));
     },
     async updateAddresses(webhookId, changes) {
       await sendDetecting(rest.updateAddresses(webhookId, changes));

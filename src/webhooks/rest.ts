@@ -180,6 +180,19 @@ export const sendTestEvent = (webhookId: string): Operation => ({
   ignoresBody: true,
 });
 
+/** No public deployment is known to have this operation, or the next one. */
+export const listAttempts = (webhookId: string): Operation => ({
+  ...onOne("list a webhook's attempts to deliver", webhookId, 'attempts'),
+  method: 'GET',
+});
+
+/** `deliveryIds` null: all that failed. */
+export const resendDeliveries = (webhookId: string, deliveryIds: readonly string[] | null): Operation => ({
+  ...onOne('send deliveries again', webhookId, 'resend'),
+  method: 'POST',
+  body: { delivery_ids: deliveryIds },
+});
+
 export const listAddresses = (
   webhookId: string,
   offset: string | null,

@@ -9,7 +9,7 @@ import type { RequestScope } from '../upstream/client/request.ts';
 import type { ReadPage } from '../upstream/list-loader.ts';
 import { type Page, valuesOf } from '../upstream/page.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
-import { createWebhookClient } from './client.ts';
+import { createWebhookClient, type WebhookClient } from './client.ts';
 import type { DeliveredAddresses } from './delivered-addresses.ts';
 import { soleAddress, soleAddressIn } from './known-address.ts';
 import type { AddressChanges, NewWebhook, Subscribed, Webhook, WebhookChanges } from './rest.ts';
@@ -20,26 +20,26 @@ import { isRejected, UnsupportedOperationError } from './unsupported-operation.t
  * The webhooks of one key in one operation, with read-your-writes: a `load` after a change resolves with the changed
  * webhook. Every method rejects with UpstreamError if upstream does not perform the operation.
  */
-export type WebhookSession = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
-  /** Resolves if upstream accepts a client's own key, or did so within the last hour. The gateway's key is not verified. */
-  verifyKey(): Promise<void>;
-  /** Reads the whole list anew. Leaves out what can't be parsed. */
-  listAll(): Promise<readonly Webhook[]>;
-  /**
-   * The only address of a webhook that upstream has just shown; null for none or several, and if the webhook is gone.
-   * Undefined if this deployment does not list addresses. `known`: the address may be up to five minutes old, as long as the
-   * webhook's `updatedAt` is the same.
-   */
-  soleAddress(webhook: Webhook, freshness: 'known' | 'read'): Promise<string | null | undefined>;
-  /** Asks upstream, and resolves when it accepts the key: the client's or the gateway's. */
-  requestKeyVerification(signal: AbortSignal): Promise<void>;
-  create(webhook: NewWebhook): Promise<Webhook>;
-  update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
-  delete(webhookId: string): Promise<void>;
-  sendTestEvent(webhookId: string): Promise<void>;
-  updateAddresses(webhookId: string, changes: AddressChanges): Promise<void>;
-  replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
-};
+export type WebhookSession = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> &
+  Pick<WebhookClient, 'sendTestEvent' | 'attempts' | 'resendDeliveries'> & {
+    /** Resolves if upstream accepts a client's own key, or did so within the last hour. The gateway's key is not verified. */
+    verifyKey(): Promise<void>;
+    /** Reads the whole list anew. Leaves out what can't be parsed. */
+    listAll(): Promise<readonly Webhook[]>;
+    /**
+     * The only address of a webhook that upstream has just shown; null for none or several, and if the webhook is gone.
+     * Undefined if this deployment does not list addresses. `known`: the address may be up to five minutes old, as long as the
+     * webhook's `updatedAt` is the same.
+     */
+    soleAddress(webhook: Webhook, freshness: 'known' | 'read'): Promise<string | null | undefined>;
+    /** Asks upstream, and resolves when it accepts the key: the client's or the gateway's. */
+    requestKeyVerification(signal: AbortSignal): Promise<void>;
+    create(webhook: NewWebhook): Promise<Webhook>;
+    update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
+    delete(webhookId: string): Promise<void>;
+    updateAddresses(webhookId: string, changes: AddressChanges): Promise<void>;
+    replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
+  };
 
 type Parts = {
   readonly client: UpstreamClient;
@@ -108,6 +108,8 @@ export const createWebhookSession = (parts: Parts): WebhookSession => {
     },
     requestKeyVerification: upstream.verifyKey,
     sendTestEvent: upstream.sendTestEvent,
+    attempts: upstream.attempts,
+    resendDeliveries: upstream.resendDeliveries,
     listAll: upstream.listAll,
     async create(creation) {
       const webhook = await upstream.create(creation);

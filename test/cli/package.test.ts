@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, readdir, readFile, rename } from 'node:fs/promises';
+import { chmod, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -281,12 +281,15 @@ test('the package has the program, what it runs, and its pages; nothing of tests
   );
   expect(files.filter((path) => /\.env$/.test(path))).toEqual([]);
   // Node strips no types here. Each module has a source map, and the files that modules name beside themselves are there.
-  expect(files.filter((path) => path.endsWith('.ts'))).toEqual([]);
+  expect(files.filter((path) => path.endsWith('.ts') && !/^dist\/client\/.*\.d\.ts$/.test(path))).toEqual([]);
   const modules = files.filter((path) => path.endsWith('.js') && !path.includes('rolldown-runtime'));
   const texts = await Promise.all(modules.map((path) => readFile(join(installed.home, path), 'utf8')));
   // A module that only passes on what another one has needs none.
   const withCode = modules.filter(
-    (_path, index) => !/^export \{[^}]*\} from "[^"]*";\s*$/.test(texts[index] ?? ''),
+    (_path, index) =>
+      !/^export \{[^}]*\} from "[^"]*";\s*$|^import .*\nexport default require_\w+\(\);\s/.test(
+        texts[index] ?? '',
+      ),
   );
   expect(withCode.length).toBeGreaterThan(20);
   expect(files).toEqual(expect.arrayContaining(withCode.map((path) => `${path}.map`)));
@@ -296,6 +299,36 @@ test('the package has the program, what it runs, and its pages; nothing of tests
   expect(neighbours).toEqual(expect.arrayContaining(['upstream/kernel/kernel.wasm', 'writer-thread.js']));
   expect(neighbours.filter((name) => !existsSync(join(installed.home, 'dist', name)))).toEqual([]);
   expect(await readFile(join(installed.home, 'dist/LICENSES.md'), 'utf8')).toMatch(/^## graphql-yoga /m);
+});
+
+const FRONTEND = `
+import { formatAmount, resuming, WalletActivity, type WalletActivityQuery } from 'evm-graphql-gateway/client';
+const first = ({ wallet }: WalletActivityQuery): string | undefined => wallet.activity?.edges[0]?.node?.id;
+const shown: string = formatAmount('1500000', 6);
+export const page = { first, shown, resuming, text: WalletActivity.text };
+`;
+
+test('its client package runs in Node, and its types compile under the strictest settings', async () => {
+  const script = `import { formatAmount } from 'evm-graphql-gateway/client'; process.stdout.write(formatAmount('1500000', 6));`;
+  const ran = await run(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: installed.folder,
+  });
+  expect(ran.stdout).toBe('1.5');
+  await writeFile(join(installed.folder, 'frontend.ts'), FRONTEND);
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+  const stricter = ['--noPropertyAccessFromIndexSignature', '--skipLibCheck', 'false', '--types', ''];
+  const language = ['--ignoreConfig', '--noEmit', '--target', 'es2024', '--lib', 'es2024,dom,dom.iterable'];
+  for (const [module, resolution] of [
+    ['nodenext', 'nodenext'],
+    ['preserve', 'bundler'],
+  ]) {
+    const modules = ['--module', module ?? '', '--moduleResolution', resolution ?? ''];
+    const args = [...language, ...strict, ...stricter, ...modules, 'frontend.ts'];
+    const compiled = await run(join(root, 'node_modules/.bin/tsc'), args, { cwd: installed.folder }).catch(
+      (error: object) => error,
+    );
+    expect(compiled).toMatchObject({ stdout: '' });
+  }
 });
 
 test('a start loads at most 40 files, all of them of dist/', async () => {

@@ -51,9 +51,9 @@ const linkPackages = async (dashboard: Dashboard, to: string): Promise<void> => 
 const buildHooks = async (dashboard: Dashboard): Promise<void> => {
   await dashboard.install();
   const examples = dashboard.path('..');
-  for (const name of ['frontends', 'resuming'])
-    await cp(join(root, 'examples', name), join(examples, name), { recursive: true });
+  await cp(join(root, 'examples/frontends'), join(examples, 'frontends'), { recursive: true });
   await linkPackages(dashboard, join(examples, 'node_modules'));
+  await symlink(root, join(examples, 'node_modules/evm-graphql-gateway'));
   const folder = join(examples, 'frontends/apollo-hooks');
   await writeFile(join(folder, 'main.tsx'), MAIN);
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));

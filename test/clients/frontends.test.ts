@@ -8,6 +8,7 @@ import { openActivity } from '../../examples/frontends/apollo/activity.ts';
 import { createApollo } from '../../examples/frontends/apollo/client.ts';
 import { openApollo } from '../../examples/frontends/apollo/connection.ts';
 import * as apolloEvents from '../../examples/frontends/apollo/events.ts';
+import * as apolloLive from '../../examples/frontends/apollo/live.ts';
 import * as apolloPortfolio from '../../examples/frontends/apollo/portfolio.ts';
 import * as apolloTransactions from '../../examples/frontends/apollo/transactions.ts';
 import { createTrustedApollo } from '../../examples/frontends/apollo/trusted.ts';
@@ -15,6 +16,7 @@ import { openWallets } from '../../examples/frontends/apollo/wallets.ts';
 import { createUrql } from '../../examples/frontends/urql/client.ts';
 import { openUrql } from '../../examples/frontends/urql/connection.ts';
 import * as urqlEvents from '../../examples/frontends/urql/events.ts';
+import * as urqlLive from '../../examples/frontends/urql/live.ts';
 import * as urqlPortfolio from '../../examples/frontends/urql/portfolio.ts';
 import * as urqlTransactions from '../../examples/frontends/urql/transactions.ts';
 import { trustedDocuments } from '../../examples/frontends/urql/trusted.ts';
@@ -39,7 +41,13 @@ type Edges = readonly ({ readonly node: { readonly hash: string } | null } | nul
 
 type ShowPortfolio = Parameters<typeof apolloPortfolio.openPortfolio>[2];
 
+type Live = ReturnType<typeof urqlLive.openLiveActivity>;
+
 type Frontend = {
+  openLiveActivity(
+    address: string,
+    show: (hashes: readonly string[]) => void,
+  ): Omit<Live, 'loadMore'> & { loadMore(): Promise<unknown> };
   openTransactions(
     address: string,
     show: (edges: Edges, codes: readonly string[]) => void,
@@ -48,13 +56,22 @@ type Frontend = {
   openPortfolio(address: string, show: ShowPortfolio): Promise<() => void>;
 };
 
+const hashesOf = (edges: Parameters<Parameters<typeof urqlLive.openLiveActivity>[2]>[0]) =>
+  edges.flatMap((edge) => edge?.node?.transactionHash ?? []);
+
+const unexpected = (reason: unknown) => expect.unreachable(String(reason));
+
 const overApollo = (client: ApolloClient): Frontend => ({
+  openLiveActivity: (address, show) =>
+    apolloLive.openLiveActivity(client, address, (edges) => show(hashesOf(edges)), unexpected),
   openTransactions: (address, show) => apolloTransactions.openTransactions(client, address, show),
   followDeliveries: (listener) => apolloEvents.followDeliveries(client, listener),
   openPortfolio: (address, show) => apolloPortfolio.openPortfolio(client, { address }, show),
 });
 
 const overUrql = (client: Client): Frontend => ({
+  openLiveActivity: (address, show) =>
+    urqlLive.openLiveActivity(client, address, (edges) => show(hashesOf(edges)), unexpected),
   openTransactions: (address, show) => urqlTransactions.openTransactions(client, address, show),
   followDeliveries: (listener) => urqlEvents.followDeliveries(client, listener),
   openPortfolio: (address, show) => urqlPortfolio.openPortfolio(client, { address }, show),
@@ -163,6 +180,46 @@ test("Apollo Client pages a wallet's activity to its end", async () => {
   while (list.hasMore()) await list.loadMore();
   expect(shown).toEqual({ hashes: items.map((item) => item.tx_hash), codes: [] });
 });
+
+test.each(FRONTENDS)(
+  "%s shows a wallet's activity with newer items on top, keeps the pages that are loaded, and asks once for many events",
+  async (_name, open) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    const itemsTo = (newest: number) =>
+      Array.from({ length: newest }, (_, place) => sampleOf(activityList).item(newest - place));
+    const has = (newest: number) => {
+      const items = itemsTo(newest);
+      fake.scriptsOf(activityList).set(address, serving(activityList, items));
+      return items.map(({ tx_hash }) => tx_hash);
+    };
+    const hashes = has(50);
+    let shown: readonly unknown[] = [];
+    const live = open(gateway.url).openLiveActivity(address, (now) => {
+      shown = now;
+    });
+    await eventually(() => shown.length === 20);
+    await eventually(() => live.hasMore());
+    while (live.hasMore()) await live.loadMore();
+    await eventually(() => shown.length === 50);
+    expect(shown).toEqual(hashes);
+
+    const { deliveryUrl } = await deliveriesOf(gateway.url);
+    await eventually(() => fake.requests.length > 0);
+    const before = fake.requests.length;
+    const later = has(53);
+    for (let number = 1; number <= 30; number += 1)
+      expect(await deliver(deliveryUrl, { type: 'activities', body: activity(number, address) })).toBe(200);
+    await eventually(
+      () => shown.length === 53,
+      () => shown.length,
+    );
+    expect(shown).toEqual(later);
+    expect(fake.requests.length - before).toBeLessThanOrEqual(2);
+    live.close();
+  },
+);
 
 test.each(FRONTENDS)(
   '%s shows a portfolio, and a balance that a delivery has changed, without a request',

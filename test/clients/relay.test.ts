@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,7 @@ import {
 } from 'relay-runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PageInfo } from '../support/clients/walk.ts';
+import { folderOf } from '../support/folder.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { RELAY_DOCUMENTS } from '../support/payloads/relay-documents.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';
@@ -48,6 +49,28 @@ graphql\`
 \`;
 `;
 
+/** What every service says of an activity and of a balance change, and what not every one does. */
+const TYPED = `graphql\`
+  query typedQuery($address: Address!) @throwOnFieldError {
+    wallet(address: $address) {
+      activity {
+        nodes { typeName chainId blockNumber blockTime transactionHash valueUsd }
+      }
+      transactions { nodes { index value data nonce fee } }
+    }
+    deliveries {
+      nodes {
+        events {
+          __typename
+          ... on BalanceChange { subscribedAddress transactionHash direction amountDelta amountAfter }
+          ... on TransactionEvent { transaction { index value nonce data } }
+        }
+      }
+    }
+  }
+\`;
+`;
+
 /** What relay-compiler makes of these documents and of the schema that is committed. */
 let folder: string;
 let compiled: <Artifact>(name: string) => Artifact;
@@ -67,6 +90,38 @@ beforeAll(async () => {
 });
 
 afterAll(() => rm(folder, { recursive: true }));
+
+test("with @throwOnFieldError Relay's types have null only for what a service may leave out", async () => {
+  await using typed = await folderOf({
+    'schema.graphql': await readFile(join(root, 'schema.graphql'), 'utf8'),
+    'src/typed.ts': TYPED,
+    'relay.config.json': JSON.stringify({
+      src: './src',
+      schema: './schema.graphql',
+      language: 'typescript',
+      customScalarTypes: {
+        Address: 'string',
+        BigInt: 'string',
+        ChainId: 'number',
+        DateTime: 'string',
+        Decimal: 'string',
+        Hex: 'string',
+      },
+    }),
+  });
+  const compiler = require.resolve('relay-compiler/cli.js');
+  await promisify(execFile)(process.execPath, [compiler, 'relay.config.json'], { cwd: typed.path('.') });
+  const artifact = await readFile(typed.path('src/__generated__/typedQuery.graphql.ts'), 'utf8');
+  const data = artifact.slice(artifact.indexOf('export type typedQuery$data'));
+  const fields = [...data.matchAll(/readonly (\w+): ([^{\n]+);$/gm)].filter(
+    ([, name]) => name !== '__typename',
+  );
+  const nullable = fields.filter(([, , type]) => type?.includes('null')).map(([, name]) => name);
+  expect(fields.length).toBeGreaterThan(18);
+  expect(nullable.toSorted()).toEqual(['amountAfter', 'data', 'fee', 'valueUsd']);
+  // Lists, and items that can't be parsed, fail with an error, too.
+  expect(data).not.toMatch(/readonly (activity|transactions|nodes): .*null/);
+});
 
 type WalletPage = {
   address: string;

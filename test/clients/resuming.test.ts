@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { GraphQLTaggedNode } from 'relay-runtime';
-import { EventSource } from 'undici';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { byApollo } from '../../examples/resuming/apollo.ts';
-import { byEventSource } from '../../examples/resuming/event-source.ts';
-import { follow, type Subscribe } from '../../examples/resuming/follow.ts';
+import { byEventStreams } from '../../examples/resuming/event-streams.ts';
 import { byGraphQLWs } from '../../examples/resuming/graphql-ws.ts';
+import { openPage, type Subscribe } from '../../examples/resuming/page.ts';
 import { byRelay, createEnvironment } from '../../examples/resuming/relay.ts';
 import { byUrql } from '../../examples/resuming/urql.ts';
 import { deliver, deliveriesOf } from '../support/clients/deliver.ts';
@@ -30,8 +29,6 @@ let relayFolder: string;
 let relaySubscription: GraphQLTaggedNode;
 
 beforeAll(async () => {
-  // Browsers have one.
-  vi.stubGlobal('EventSource', EventSource);
   relayFolder = await mkdtemp(join(tmpdir(), 'relay-resuming-'));
   await mkdir(join(relayFolder, 'src'));
   await cp(join(root, 'schema.graphql'), join(relayFolder, 'schema.graphql'));
@@ -54,7 +51,7 @@ const CLIENTS: readonly (readonly [name: string, by: (url: string) => Subscribe]
   ['Apollo Client', byApollo],
   ['urql', byUrql],
   ['Relay', (url) => byRelay(createEnvironment(url), relaySubscription)],
-  ['EventSource', byEventSource],
+  ['event streams', byEventStreams],
 ];
 
 /** The gateway on one port and one folder, as often as it is started. */
@@ -101,24 +98,25 @@ const startPosting = (deliveryUrl: string, from = 1) => {
 const openPages = async (url: string, scenario: string) => {
   const pages = CLIENTS.map(([name, by]) => {
     const page = { name, numbers: [] as number[], refetched: 0, failures: [] as unknown[], stop: () => {} };
-    const open = async () => {
-      page.stop = await follow(`${scenario}: ${name}`, by(url), {
+    const open = () => {
+      page.stop = openPage(`${scenario}: ${name}`, by(url), {
         async refetch() {
           const { head } = await deliveriesOf(url);
           page.refetched += 1;
           return head;
         },
         delivery: ({ payload }) => page.numbers.push((payload as { number: number }).number),
-        failed: (errors) => page.failures.push(errors),
+        failed: (reason) => page.failures.push(reason),
       });
     };
     return Object.assign(page, { open });
   });
-  for (const { open } of pages) await open();
+  for (const { open } of pages) open();
+  await eventually(() => pages.every(({ refetched }) => refetched === 1));
   return Object.assign(pages, {
-    reload: async () => {
+    reload: () => {
       for (const { stop } of pages) stop();
-      for (const { open } of pages) await open();
+      for (const { open } of pages) open();
     },
     /** Resolves when each has had this delivery, or one after it. */
     toHave: (number: number) =>
@@ -133,7 +131,7 @@ const openPages = async (url: string, scenario: string) => {
   });
 };
 
-test('graphql-ws, Apollo, urql, Relay and EventSource miss nothing and get nothing twice over a kill, a restart and reloads', async () => {
+test('graphql-ws, Apollo, urql, Relay and event streams miss nothing and get nothing twice over a kill, a restart and reloads', async () => {
   await using gateway = await startGateways();
   const { deliveryUrl } = await deliveriesOf(gateway.url);
   using pages = await openPages(gateway.url, 'kills');
@@ -143,7 +141,7 @@ test('graphql-ws, Apollo, urql, Relay and EventSource miss nothing and get nothi
     await gateway.end(signal);
     await gateway.start();
     await pages.toHave(posting.posted() + 10);
-    await pages.reload();
+    pages.reload();
   }
   const posted = await posting.stop();
   await pages.toHave(posted.length);

@@ -10,6 +10,7 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 /** What happened to a wallet, as the console says it, in a real browser. */
 
 const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
+const APPROVER = '0xb3cf83bcc8153cb9bd8aba4d18e514903bbe4f8d';
 const SWAPPER = '0x3754a763029f7ce2b064d90049d057d69ac794f6';
 
 /** No block comes while a test reads. */
@@ -65,7 +66,7 @@ test('the biggest transfer of the loaded ones is on the page, and comes first wh
   await expect.poll(async () => (await hashesOf(page))[0]).toBe(biggest?.transactionHash);
   expect([paramsOf(page).get('sort'), paramsOf(page).get('kind')]).toEqual(['biggest', 'transfer']);
   await page
-    .getByText(/of the \d+ transactions loaded, which have 100 activities\. The wallet has more/)
+    .getByText(/of the \d+ transactions loaded, with \d+ of their 100 activities\. The wallet has more/)
     .waitFor();
   await page.getByRole('button', { name: 'Open the biggest transfer' }).click();
   expect(paramsOf(page).get('open')).toBe(biggest?.transactionHash);
@@ -144,6 +145,26 @@ test('filters find by side, kind, token, amount, text and day, and the link keep
   await page.getByLabel('Search').fill('nothing is called so');
   await page.getByText('None of the loaded activities match.').waitFor();
   expect(await spent(page)).toBe('0 CU');
+});
+
+test('an approval of nothing is a revocation in every list, and is found as one', async (context) => {
+  needBrowser(context);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${APPROVER}?tab=activity&kind=revoked`);
+  const { page } = opened;
+  const row = rowsOf(page).first();
+  await row.getByText(/^Revoked the allowance of .* for \w+/).waitFor();
+  await row.getByRole('button', { name: /What happened/ }).click();
+  await row.getByText('revoked: may no longer spend').waitFor();
+  await row.getByRole('button', { name: /^Read its call/ }).click();
+  await row
+    .getByText(/^\s*revocation /)
+    .first()
+    .waitFor();
+  await page.getByRole('tab', { name: 'Transactions' }).click();
+  await page
+    .locator('.call', { hasText: /^revocation / })
+    .first()
+    .waitFor();
 });
 
 test('a failed transaction looks failed, and says so when it is opened', async (context) => {

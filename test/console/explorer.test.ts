@@ -36,7 +36,7 @@ test('over explorers the console names them, leads to their pages, and offers no
     `${instance.url}/address/${WALLET}`,
   ]);
   expect(await page.getByRole('tab').allInnerTexts()).toEqual([
-    ...['Overview', 'Activity', 'Tokens', 'Collectibles', 'Transactions'],
+    ...['Overview', 'Activity', 'Tokens', 'Collectibles', 'Approvals', 'Transactions'],
   ]);
   expect(await page.locator('.changes').count()).toBe(0);
   expect(await page.getByText(/^(Watch|Live|Webhooks)/).count()).toBe(0);

@@ -141,6 +141,18 @@ test('each transaction is one card: its events once, and those of the chosen wal
   expect(await events.textContent()).toContain('7 USDC');
 });
 
+test('an approval of nothing is told as a revocation', async (context) => {
+  needBrowser(context);
+  const address = freshAddress();
+  const [item] = activity(1, address).activities;
+  const body = {
+    activities: [{ ...item, type: 'approve', value: '0', spender: address, token_symbol: 'USDC' }],
+  };
+  expect(await deliver(deliveryUrl, { type: 'activities', body })).toBe(200);
+  const { page } = await shared.visit(`#/live?address=${address}`);
+  await page.locator('.event', { hasText: /revoked the allowance of .* for / }).waitFor();
+});
+
 test('the chart counts what the log has, also after another view was open', async (context) => {
   needBrowser(context);
   const address = freshAddress();

@@ -3,11 +3,12 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { DEMO_WEBHOOKS } from '../../src/backend/sandbox/sandbox.ts';
+import { auditControls } from '../support/clients/audit-controls.ts';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
 
 /**
- * Each view in light and dark: what axe finds, whether it fits a small window, and its picture. PICTURES=docs/images writes
+ * Each view in light and dark: what axe finds, whether its controls can be read in every state, whether it fits a small window, and its picture. PICTURES=docs/images writes
  * the pictures.
  */
 
@@ -47,6 +48,11 @@ const VIEWS: readonly View[] = [
     name: 'tokens',
     hash: `#/wallet/${THIN}?tab=tokens`,
     ready: (page) => page.locator('[data-token]').nth(4).waitFor(),
+  },
+  {
+    name: 'offer',
+    hash: `#/wallet/${DEFI}?tab=defi`,
+    ready: (page) => page.getByRole('button', { name: /^Read DeFi/ }).waitFor(),
   },
   {
     name: 'defi',
@@ -94,6 +100,14 @@ const VIEWS: readonly View[] = [
     hash: `#/webhooks?open=${DEMO_WEBHOOKS[1].id}`,
     ready: (page) => page.locator('.attempt').nth(4).waitFor(),
   },
+  {
+    name: 'form',
+    hash: '#/webhooks',
+    async ready(page) {
+      await page.getByRole('button', { name: 'New webhook' }).click();
+      await page.getByRole('dialog').getByRole('textbox').first().waitFor();
+    },
+  },
   { name: 'cost', hash: '#/cost', ready: (page) => page.getByRole('heading', { level: 2 }).waitFor() },
   {
     name: 'palette',
@@ -126,7 +140,8 @@ const overflowOf = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - window.innerWidth') as Promise<number>;
 
 const WINDOW = { width: 1100, height: 800 };
-const PHONE = { width: 360, height: 740 };
+/** A small phone, or a window of 1280 × 1024 pixels at 400 %. */
+const PHONE = { width: 320, height: 256 };
 
 /** Each colour scheme in one size: together they show contrast, names and order in both. */
 const LOOKS = [
@@ -152,6 +167,7 @@ const lookAt = async (gateway: Gateway, views: readonly View[]): Promise<void> =
       }
       await page.setViewportSize(audited);
       expect([name, colorScheme, await seriousOn(page)]).toEqual([name, colorScheme, []]);
+      expect([name, colorScheme, await auditControls(page)]).toEqual([name, colorScheme, []]);
       await page.setViewportSize(PHONE);
       expect([name, colorScheme, Math.max(0, await overflowOf(page))]).toEqual([name, colorScheme, 0]);
       await page.setViewportSize(WINDOW);
@@ -164,7 +180,7 @@ const lookAt = async (gateway: Gateway, views: readonly View[]): Promise<void> =
 /** They show what arrives. Blocks that no view shows would only take time. */
 const MOVING = ['live', 'webhooks'];
 
-test('light and dark: axe finds nothing serious, and every view fits 360 pixels', async (context) => {
+test('light and dark: axe finds nothing serious, every control can be read and hit, and every view fits 320 pixels', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
   await lookAt(

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
+import { balanceChange, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
 
 /** What a wallet is worth, in a real browser. */
@@ -79,6 +80,45 @@ test('the total of a watched wallet moves with an event, without a request', asy
   await expect.poll(() => totalOn(page)).not.toBe(before);
   await page.getByText(/Moved by \d+ balances?/).waitFor();
   expect(sent.filter((name) => name === 'WalletOverview')).toEqual([]);
+});
+
+test('an event of a chain’s own currency moves the total and the bars alike, and older figures say so', async (context) => {
+  needBrowser(context);
+  await gateway.data(`mutation { watchWallet(input: { address: "${WHALE}" }) { __typename } }`);
+  const { deliveryUrl } = await deliveriesOf(gateway.url);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?chains=1`);
+  const { page } = opened;
+  await page.locator('.overview .total').waitFor();
+  await page.getByRole('button', { name: /stop/i }).waitFor();
+  const before = Number(await totalOn(page));
+  const [change = {}] = balanceChange(WHALE, '', '').balance_changes;
+  const asset = { token_address: 'native', symbol: 'ETH', decimals: 18 };
+  const spent = { asset, amount_before: null, amount_after: null, direction: 'out', value_delta_usd: -4000 };
+  const body = { balance_changes: [{ ...change, ...spent }] };
+  expect(await deliver(deliveryUrl, { type: 'balances', chainId: 1, body })).toBe(200);
+  await page.getByText(/Moved by 1 balance since it was read .*, network fees aside/).waitFor();
+  expect(Number(await totalOn(page))).toBeCloseTo(before - 4000, 2);
+  const shown = (await page.locator('.overview .total').innerText()).trim();
+  await page.locator('figure', { hasText: 'By chain' }).getByText(shown).waitFor();
+  await page
+    .locator('.changes')
+    .getByText(/^as it was read/)
+    .waitFor();
+});
+
+test('what can never be paid for says so, and offers the chains that can', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({
+    SANDBOX_BLOCK_MS: '3600000',
+    CLIENT_COMPUTE_UNITS_PER_MINUTE: '33',
+  });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}`);
+  const { page } = opened;
+  const panel = page.getByRole('tabpanel', { name: 'Overview' });
+  await panel.getByText(/It may cost 70 CU, and 33 are the most .* to wait does not help/).waitFor();
+  expect(await panel.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+  await panel.getByRole('button', { name: 'Look at 6 chains alone' }).click();
+  await page.locator('.overview .total').waitFor();
 });
 
 test('wallets side by side have their totals side by side', async (context) => {

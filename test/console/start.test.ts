@@ -57,6 +57,29 @@ test('one field leads from a token’s name to its price, history and holders, e
   expect(opened.faults).toEqual([]);
 });
 
+test('an address with a wrong checksum is refused wherever it is entered, and the right one is offered', async (context) => {
+  needBrowser(context);
+  const [wrong, right] = [
+    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD',
+    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+  ];
+  await using opened = await openPage(gateway.url);
+  const { page } = opened;
+  await page.getByRole('combobox', { name: /token/i }).fill(wrong);
+  await page.keyboard.press('Enter');
+  await page.getByText(`The checksum of this address is wrong: ${wrong}`).waitFor();
+  await page.getByText(right, { exact: true }).waitFor();
+  expect(await page.getByRole('tab').count()).toBe(0);
+  await page.getByRole('button', { name: 'Open 0x5aAe…eAed' }).click();
+  await page.getByRole('tab', { name: 'Overview' }).waitFor();
+  expect(page.url()).toContain(`#/wallet/${right.toLowerCase()}`);
+  for (const link of [`live?address=${wrong}`, `token/1:${wrong}`]) {
+    await page.goto(`${gateway.url}/#/${link}`);
+    await page.getByText(`with these digits it is ${right}`).waitFor();
+  }
+  expect(opened.faults).toEqual([]);
+});
+
 test('a name that a person gives to a wallet is found, kept, exported and imported', async (context) => {
   needBrowser(context);
   await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}`, { acceptDownloads: true });

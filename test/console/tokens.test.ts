@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
@@ -60,8 +61,51 @@ test('tokens are searched and sorted over all that is loaded, and the link keeps
   await page.reload();
   await expect.poll(() => page.locator('tbody th strong').allTextContents()).toContain(name);
   expect((await page.locator('tbody tr').count()) < 1000).toBe(true);
+  // The sum is that of the tokens that are found.
+  await page.getByText(/in the \d+ found of the 1,000 tokens loaded; there are more/).waitFor();
+  const price = (text: string) => Number(text.replaceAll(/[$,]/g, '')) || 0;
+  const whole = await page.locator('.total').innerText();
+  const parts = await table.locator('.is-value').allInnerTexts();
+  expect(price(whole)).toBeCloseTo(
+    parts.reduce((sum, text) => sum + price(text), 0),
+    0,
+  );
   await page.getByLabel('Search').fill('nothing is called so');
   await page.getByText(/^None of the 1,000 tokens/).waitFor();
+});
+
+test('of thousands of tokens those near the window are drawn, whatever the order and the place', async (context) => {
+  needBrowser(context);
+  await using opened = await openPage(`${gateway.url}/#/wallet/${DUST}?tab=tokens&only=counted`);
+  const { page } = opened;
+  const rows = page.locator('tbody tr[data-token]');
+  await rows.first().waitFor();
+  for (const loaded of ['2,000', '2,500']) {
+    await page.getByRole('button', { name: /^Load more tokens/ }).click();
+    await page.getByRole('button', { name: `All ${loaded}` }).waitFor();
+  }
+  const first = await rows.first().innerText();
+  expect(await rows.count()).toBe(60);
+  // The last one is as far down as all rows are tall.
+  await expect
+    .poll(async () => {
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      return (
+        (await rows.count()) > 0 &&
+        (await rows
+          .last()
+          .boundingBox()
+          .then((box) => (box?.y ?? 0) < 720))
+      );
+    })
+    .toBe(true);
+  const last = await rows.last().innerText();
+  expect([await rows.count(), last === first]).toEqual([60, false]);
+  await page.evaluate('scrollTo(0, 0)');
+  await page.getByRole('button', { name: 'Value' }).click();
+  await expect.poll(() => rows.first().innerText()).not.toBe(first);
+  expect(await rows.count()).toBe(60);
+  expect(opened.faults).toEqual([]);
 });
 
 test('DeFi positions cost what their button says, and stand by protocol with the roles of their assets', async (context) => {
@@ -80,5 +124,16 @@ test('DeFi positions cost what their button says, and stand by protocol with the
   await liquity.getByText('collateral', { exact: true }).waitFor();
   expect(await meter.textContent()).toBe('21 CU');
   expect(await page.locator('[data-position]').count()).toBeGreaterThan(10);
+  // The sandbox sends the value of a debt as the published sample has it: above zero.
+  await page
+    .locator('[data-position]', { hasText: 'variableDebtUSDC' })
+    .getByText('-$350.58')
+    .first()
+    .waitFor();
+  await page.getByText('-$350.58 are owed without a deposit beside them').waitFor();
+  const worth = async (locator: Locator) => Number((await locator.innerText()).replaceAll(/[$,]/g, ''));
+  const sums = await Promise.all((await page.locator('.protocol h3 .push').all()).map(worth));
+  const total = sums.reduce((sum, each) => sum + each, 0);
+  expect(await worth(page.locator('.defi .total'))).toBeCloseTo(total, 0);
   expect(opened.faults).toEqual([]);
 });

@@ -22,7 +22,7 @@ const listed = (optional?: readonly unknown[]) => ({
 
 const item = (query: URLSearchParams) => ({
   ...{ address: ADDRESS, chain: 'ethereum', hash: HASH, from: ADDRESS, to: null, block_number: '7' },
-  block_time: '2026-06-01T12:00:00.000Z',
+  ...{ block_time: '2026-06-01T12:00:00.000Z', index: '0', nonce: '0x0', value: '0x0', data: '0x' },
   ...(query.get('block_hash') !== 'false' && { block_hash: HASH }),
   ...(query.get('logs') !== 'false' && { logs: [{ address: ADDRESS, data: '0x', topics: [] }] }),
 });

@@ -53,7 +53,7 @@ test('a service that does not list them is not asked, and one that answers 404 i
 test('a service without them sends nothing of how transactions ended: the fields are null', async () => {
   const transaction = {
     ...{ hash: HASH, chain: 'ethereum', block_number: '1', block_time: '2026-01-01T00:00:00Z' },
-    ...{ from: WALLET, to: WALLET, value: '0x1', logs: [] },
+    ...{ from: WALLET, to: WALLET, value: '0x1', data: '0x', nonce: '0x0', index: '0', logs: [] },
   };
   await using fake = await startFakeService({
     transactions: () => ({ json: { transactions: [transaction] } }),

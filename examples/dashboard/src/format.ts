@@ -1,26 +1,14 @@
-/** An amount in whole tokens, exactly: `value` is a decimal string in the smallest unit, of any size. */
-export const formatUnits = (value: string, decimals: number): string => {
-  const amount = BigInt(value);
-  const digits = String(amount < 0n ? -amount : amount).padStart(decimals + 1, '0');
-  const whole = BigInt(digits.slice(0, digits.length - decimals)).toLocaleString('en');
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  return `${amount < 0n ? '−' : ''}${whole}${fraction && `.${fraction}`}`;
-};
+import { formatAmount as format, isUnlimited } from 'evm-graphql-gateway/client';
 
 /** What an amount is counted in. */
 export type Unit = { readonly symbol?: string | null; readonly decimals?: number | null };
 
-/** An amount with its symbol, to six decimals: where more follow, it says so. Empty where the amount is unknown. */
+/** An amount with its symbol, to six decimals. Empty where the amount is unknown. */
 export const formatAmount = (value: string | null | undefined, unit: Unit | null | undefined): string =>
   value ? `${shownOf(value, unit?.decimals ?? 0)} ${unit?.symbol ?? ''}`.trim() : '';
 
-/** An approval of more than any token has. */
-const UNLIMITED = 2n ** 255n;
-
 const shownOf = (value: string, decimals: number): string =>
-  BigInt(value) < UNLIMITED ? cut(formatUnits(value, decimals)) : 'unlimited';
-
-const cut = (amount: string): string => amount.replace(/(\.\d{6})\d+$/, '$1…');
+  isUnlimited(value) ? 'unlimited' : format(value, decimals);
 
 const usd = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
 const percent = new Intl.NumberFormat('en', {

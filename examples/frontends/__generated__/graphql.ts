@@ -82,7 +82,7 @@ export type ApolloTransactionsQueryVariables = Exact<{
 }>;
 
 
-export type ApolloTransactionsQuery = { __typename: 'Query', wallet: { __typename: 'Wallet', id: string, transactions: { __typename: 'TransactionConnection', edges: Array<{ __typename: 'TransactionEdge', cursor: string, node: { __typename: 'Transaction', id: string, hash: string, value: string | null } | null } | null>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null } } | null } };
+export type ApolloTransactionsQuery = { __typename: 'Query', wallet: { __typename: 'Wallet', id: string, transactions: { __typename: 'TransactionConnection', edges: Array<{ __typename: 'TransactionEdge', cursor: string, node: { __typename: 'Transaction', id: string, hash: string, value: string } | null } | null>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null } } | null } };
 
 export type ApolloWalletsQueryVariables = Exact<{
   addresses: Array<string> | string;
@@ -142,7 +142,7 @@ export type UrqlTransactionsQueryVariables = Exact<{
 }>;
 
 
-export type UrqlTransactionsQuery = { __typename: 'Query', wallet: { __typename: 'Wallet', id: string, transactions: { __typename: 'TransactionConnection', edges: Array<{ __typename: 'TransactionEdge', cursor: string, node: { __typename: 'Transaction', id: string, hash: string, value: string | null } | null } | null>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null } } | null } };
+export type UrqlTransactionsQuery = { __typename: 'Query', wallet: { __typename: 'Wallet', id: string, transactions: { __typename: 'TransactionConnection', edges: Array<{ __typename: 'TransactionEdge', cursor: string, node: { __typename: 'Transaction', id: string, hash: string, value: string } | null } | null>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null } } | null } };
 
 
 export const HooksHeadDocument = {"__meta__":{"hash":"sha256:416c83aef6301d7a79fda39845f881bfd945b8eba5dab802c00e9214d747c112"},"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"HooksHead"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"address"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"Address"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"deliveries"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"last"},"value":{"kind":"IntValue","value":"20"}},{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"address"},"value":{"kind":"Variable","name":{"kind":"Name","value":"address"}}}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"head"}},{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"type"}},{"kind":"Field","name":{"kind":"Name","value":"receivedAt"}}]}}]}}]}}]} as unknown as DocumentNode<HooksHeadQuery, HooksHeadQueryVariables>;

@@ -1,13 +1,13 @@
 import { ApolloProvider } from '@apollo/client/react';
+import { watchConnection } from 'evm-graphql-gateway/client';
 import { useCallback, useState, useSyncExternalStore } from 'react';
-import { createSocket, resuming, watchConnection } from '../../resuming/resuming.ts';
-import { createApollo } from '../apollo/client.ts';
+import { createApollo, createSocket } from '../apollo/client.ts';
 import { Events } from './events.tsx';
 import { Transactions } from './transactions.tsx';
 
 /** A client, and whether its events arrive now. */
 const open = (url: string) => {
-  const socket = resuming(createSocket(url));
+  const socket = createSocket(url);
   let state = 'connecting';
   return {
     client: createApollo(url, socket),

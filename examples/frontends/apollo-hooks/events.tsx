@@ -1,8 +1,8 @@
 import { useQuery, useSubscription } from '@apollo/client/react';
+import { codesOf } from 'evm-graphql-gateway/client';
 import { useState } from 'react';
 import { graphql } from '../__generated__/gql.ts';
 import type { HooksDeliveriesSubscription } from '../__generated__/graphql.ts';
-import { codesOf } from '../apollo/codes.ts';
 
 const HEAD = graphql(`
   query HooksHead($address: Address!) {

@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
+import { codesOf } from 'evm-graphql-gateway/client';
 import { useState } from 'react';
 import { graphql } from '../__generated__/gql.ts';
-import { codesOf } from '../apollo/codes.ts';
 
 const TRANSACTIONS = graphql(`
   query HooksTransactions($address: Address!, $after: String) {

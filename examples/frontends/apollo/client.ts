@@ -1,38 +1,18 @@
-import { ApolloClient, ApolloLink, type FieldPolicy, HttpLink, InMemoryCache } from '@apollo/client';
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { relayStylePagination } from '@apollo/client/utilities';
+import { apolloCacheOptions, reconnecting, resuming } from 'evm-graphql-gateway/client';
 import { OperationTypeNode } from 'graphql';
-import { createSocket, resuming } from '../../resuming/resuming.ts';
+import { createClient } from 'graphql-ws';
 import { retryOnce } from './retry.ts';
 
-/** Pages a list. `keyArgs` are the arguments that select another list; `first` and `after` page it. */
-const pagesOf = (keyArgs: readonly string[]): FieldPolicy => {
-  const { merge, ...policy } = relayStylePagination([...keyArgs]);
-  return {
-    ...policy,
-    // A list that failed is null. Apollo's own merge would make it an empty one that has more.
-    merge: (existing, incoming, options) =>
-      incoming && typeof merge === 'function' ? merge(existing, incoming, options) : (existing ?? null),
-  };
-};
-
-export const createCache = () =>
-  new InMemoryCache({
-    typePolicies: {
-      Wallet: {
-        fields: {
-          activity: pagesOf(['chainIds', 'chainTags', 'types', 'assetTypes', 'tokens']),
-          transactions: pagesOf(['chainIds', 'chainTags']),
-          collectibles: pagesOf(['chainIds', 'chainTags', 'includeSpam']),
-        },
-      },
-    },
-  });
+/** A socket that always reconnects, and whose subscriptions go on after the last delivery that has arrived. */
+export const createSocket = (url: string) =>
+  resuming(createClient({ url: `${url.replace('http', 'ws')}/graphql`, ...reconnecting }));
 
 /** `socket` carries the subscriptions. */
-export const createApollo = (url: string, socket = resuming(createSocket(url))) =>
+export const createApollo = (url: string, socket = createSocket(url)) =>
   new ApolloClient({
-    cache: createCache(),
+    cache: new InMemoryCache(apolloCacheOptions),
     link: ApolloLink.split(
       ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
       new GraphQLWsLink(socket),

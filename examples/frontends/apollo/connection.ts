@@ -1,8 +1,8 @@
-import { createSocket, resuming, watchConnection } from '../../resuming/resuming.ts';
-import { createApollo } from './client.ts';
+import { watchConnection } from 'evm-graphql-gateway/client';
+import { createApollo, createSocket } from './client.ts';
 
 /** A client that says whenever its events begin to arrive, and when they stop until it has reconnected. */
 export const openApollo = (url: string, changed: (state: 'connected' | 'closed') => void) => {
-  const socket = resuming(createSocket(url));
+  const socket = createSocket(url);
   return { client: createApollo(url, socket), stop: watchConnection(socket, changed) };
 };

@@ -1,7 +1,7 @@
 import type { ApolloClient } from '@apollo/client';
+import { codesOf, follow } from 'evm-graphql-gateway/client';
 import { graphql } from '../__generated__/gql.ts';
 import type { ApolloDeliveriesSubscription } from '../__generated__/graphql.ts';
-import { codesOf } from './codes.ts';
 
 const HEAD = graphql(`
   query ApolloHead {
@@ -25,32 +25,20 @@ type Listener = {
 };
 
 /** Reads the newest deliveries, and then brings each later one. Returns a function that ends it. */
-export const followDeliveries = (client: ApolloClient, { read, arrived, failed }: Listener) => {
-  let isOver = false;
-  let stop = () => {};
-  const begin = async () => {
-    const { data, error } = await client.query({
-      query: HEAD,
-      fetchPolicy: 'network-only',
-      errorPolicy: 'all',
-    });
-    if (isOver) return;
-    if (!data?.deliveries) return failed(codesOf(error));
-    const { head, nodes } = data.deliveries;
-    read(nodes.filter((node) => node !== null));
+export const followDeliveries = (client: ApolloClient, { read, arrived, failed }: Listener) =>
+  follow({
+    async read() {
+      const { data } = await client.query({ query: HEAD, fetchPolicy: 'network-only' });
+      if (!data?.deliveries) throw new Error('Expected the deliveries, got nothing.');
+      read(data.deliveries.nodes.filter((node) => node !== null));
+      return data.deliveries.head;
+    },
     // `after` stays as it is: the socket continues after the last cursor by itself.
-    const subscription = client
-      .subscribe({ query: DELIVERIES, variables: { after: head }, fetchPolicy: 'no-cache' })
-      .subscribe(({ data: event, error: reason }) => {
-        if (event) arrived(event.deliveries.node);
-        else if (codesOf(reason).includes('CURSOR_EXPIRED')) void begin();
-        else failed(codesOf(reason));
-      });
-    stop = () => subscription.unsubscribe();
-  };
-  void begin();
-  return () => {
-    isOver = true;
-    stop();
-  };
-};
+    subscribe(after, ended) {
+      const subscription = client
+        .subscribe({ query: DELIVERIES, variables: { after }, fetchPolicy: 'no-cache' })
+        .subscribe(({ data, error }) => (data ? arrived(data.deliveries.node) : ended(error)));
+      return () => subscription.unsubscribe();
+    },
+    failed: (reason) => failed(codesOf(reason)),
+  });

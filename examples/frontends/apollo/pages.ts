@@ -1,5 +1,5 @@
 import type { ApolloClient, TypedDocumentNode } from '@apollo/client';
-import { codesOf } from './codes.ts';
+import { codesOf } from 'evm-graphql-gateway/client';
 
 type Variables = { address: string; after?: string | null };
 

@@ -1,7 +1,7 @@
 import type { ApolloClient } from '@apollo/client';
+import { codesOf } from 'evm-graphql-gateway/client';
 import { graphql } from '../__generated__/gql.ts';
 import type { ApolloPortfolioQuery, ApolloPortfolioQueryVariables } from '../__generated__/graphql.ts';
-import { codesOf } from './codes.ts';
 
 const PORTFOLIO = graphql(`
   query ApolloPortfolio($address: Address!, $chainIds: [ChainId!]) {

@@ -1,10 +1,10 @@
-import { ApolloClient, ApolloLink, HttpLink } from '@apollo/client';
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { apolloCacheOptions } from 'evm-graphql-gateway/client';
 import { type DocumentNode, OperationTypeNode } from 'graphql';
 import type { Client } from 'graphql-ws';
-import { createSocket, resuming } from '../../resuming/resuming.ts';
-import { createCache } from './client.ts';
+import { createSocket } from './client.ts';
 
 /** A document as codegen's `persistedDocuments` writes it. */
 type Persisted = DocumentNode & { readonly __meta__?: { readonly hash: string } };
@@ -28,12 +28,12 @@ const withoutTexts = (client: Client): Client => ({
 /** Sends hashes in place of texts. */
 export const createTrustedApollo = (url: string) =>
   new ApolloClient({
-    cache: createCache(),
+    cache: new InMemoryCache(apolloCacheOptions),
     link: ApolloLink.from([
       hashes,
       ApolloLink.split(
         ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
-        new GraphQLWsLink(withoutTexts(resuming(createSocket(url)))),
+        new GraphQLWsLink(withoutTexts(createSocket(url))),
         new HttpLink({ uri: `${url}/graphql` }),
       ),
     ]),

@@ -1,7 +1,7 @@
 import type { ApolloClient } from '@apollo/client';
+import { codesOf, createRefetching } from 'evm-graphql-gateway/client';
 import { graphql } from '../__generated__/gql.ts';
 import type { ApolloWalletsQuery } from '../__generated__/graphql.ts';
-import { codesOf } from './codes.ts';
 
 const WALLETS = graphql(`
   query ApolloWallets($addresses: [Address!]!, $chainIds: [ChainId!]) {
@@ -28,7 +28,7 @@ type Wallets = ApolloWalletsQuery['wallets'];
 /** Without `chainIds`, the totals are of all default chains. */
 type Wanted = { readonly addresses: string[]; readonly chainIds?: number[] };
 
-/** Shows the totals of up to a hundred wallets. After a change of a balance, only its wallet is read again. */
+/** Shows the totals of up to a hundred wallets. After changes of balances, only their wallets are read again. */
 export const openWallets = async (
   client: ApolloClient,
   { addresses, chainIds }: Wanted,
@@ -46,20 +46,25 @@ export const openWallets = async (
   show(wallets, codesOf(error));
   if (!data?.deliveries) return () => {};
 
+  // Once for all events of a while, and one after the other: an older answer never replaces a newer one.
+  const refetching = createRefetching(async (changed: readonly string[]) => {
+    const again = await read([...changed]);
+    wallets = wallets.map(
+      (wallet) => again.data?.wallets.find(({ address }) => address === wallet.address) ?? wallet,
+    );
+    show(wallets, codesOf(again.error));
+  });
   const variables = { addresses, after: data.deliveries.head };
   const subscription = client
     .subscribe({ query: BALANCE_CHANGES, variables, fetchPolicy: 'no-cache' })
-    .subscribe(async ({ data: event, error: reason }) => {
+    .subscribe(({ data: event, error: reason }) => {
       if (!event) return show(wallets, codesOf(reason));
-      const concerned = event.deliveries.node.events.map((change) =>
-        change.__typename === 'BalanceChange' ? change.subscribedAddress : null,
-      );
-      const changed = wallets.filter(({ address }) => concerned.includes(address));
-      const again = await read(changed.map(({ address }) => address));
-      wallets = wallets.map(
-        (wallet) => again.data?.wallets.find(({ address }) => address === wallet.address) ?? wallet,
-      );
-      show(wallets, codesOf(again.error));
+      for (const change of event.deliveries.node.events)
+        if (change.__typename === 'BalanceChange' && addresses.includes(change.subscribedAddress ?? ''))
+          refetching.changed(change.subscribedAddress ?? '');
     });
-  return () => subscription.unsubscribe();
+  return () => {
+    refetching.close();
+    subscription.unsubscribe();
+  };
 };

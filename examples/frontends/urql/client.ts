@@ -1,36 +1,19 @@
 import { Client, type Exchange, fetchExchange, subscriptionExchange } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
-import { relayPagination } from '@urql/exchange-graphcache/extras';
-import type { Sink } from 'graphql-ws';
-import { createSocket, resuming } from '../../resuming/resuming.ts';
+import { graphcacheOptions, reconnecting, resuming } from 'evm-graphql-gateway/client';
+import { createClient, type Sink } from 'graphql-ws';
 
-const cache = () =>
-  cacheExchange({
-    // One list for each wallet and each set of the other arguments; `first` and `after` page it.
-    resolvers: { Wallet: { transactions: relayPagination(), collectibles: relayPagination() } },
-    // These have no id, so they are parts of the object that they are selected below.
-    keys: {
-      Log: () => null,
-      DecodedCall: () => null,
-      DecodedEvent: () => null,
-      DecodedInput: () => null,
-      Portfolio: () => null,
-      PortfolioChange: () => null,
-      BalanceChange: () => null,
-    },
-  });
+/** A socket that always reconnects, and whose subscriptions go on after the last delivery that has arrived. */
+export const createSocket = (url: string) =>
+  resuming(createClient({ url: `${url.replace('http', 'ws')}/graphql`, ...reconnecting }));
 
 /** `before` stands before what sends: for trusted documents. `socket` carries the subscriptions. */
-export const createUrql = (
-  url: string,
-  before: readonly Exchange[] = [],
-  socket = resuming(createSocket(url)),
-) =>
+export const createUrql = (url: string, before: readonly Exchange[] = [], socket = createSocket(url)) =>
   new Client({
     url: `${url}/graphql`,
     preferGetMethod: false,
     exchanges: [
-      cache(),
+      cacheExchange(graphcacheOptions),
       ...before,
       fetchExchange,
       subscriptionExchange({

@@ -1,7 +1,7 @@
 import type { Client } from '@urql/core';
+import { codesOf, follow } from 'evm-graphql-gateway/client';
 import { graphql } from '../__generated__/gql.ts';
 import type { UrqlDeliveriesSubscription } from '../__generated__/graphql.ts';
-import { codesOf } from './codes.ts';
 
 const HEAD = graphql(`
   query UrqlHead {
@@ -25,32 +25,24 @@ type Listener = {
 };
 
 /** Reads the newest deliveries, and then brings each later one. Returns a function that ends it. */
-export const followDeliveries = (client: Client, { read, arrived, failed }: Listener) => {
-  let isOver = false;
-  let stop = () => {};
-  const begin = async () => {
-    const { data, error } = await client.query(HEAD, {}, { requestPolicy: 'network-only' });
-    if (isOver) return;
-    if (!data?.deliveries) return failed(codesOf(error));
-    const { head, nodes } = data.deliveries;
-    read(nodes.filter((node) => node !== null));
+export const followDeliveries = (client: Client, { read, arrived, failed }: Listener) =>
+  follow({
+    async read() {
+      const { data, error } = await client.query(HEAD, {}, { requestPolicy: 'network-only' });
+      if (!data?.deliveries) throw error ?? new Error('Expected the deliveries, got nothing.');
+      read(data.deliveries.nodes.filter((node) => node !== null));
+      return data.deliveries.head;
+    },
     // `after` stays as it is: the socket continues after the last cursor by itself.
-    let last = head;
-    const subscription = client
-      .subscription(DELIVERIES, { after: head })
-      .subscribe(({ data: event, error: reason }) => {
+    subscribe(after, ended) {
+      let last = after;
+      return client.subscription(DELIVERIES, { after }).subscribe(({ data, error }) => {
         // urql shows the last event again beside an error, and the last error beside what comes after it.
-        if (event && event.deliveries.cursor !== last) {
-          last = event.deliveries.cursor;
-          arrived(event.deliveries.node);
-        } else if (codesOf(reason).includes('CURSOR_EXPIRED')) void begin();
-        else if (reason) failed(codesOf(reason));
-      });
-    stop = () => subscription.unsubscribe();
-  };
-  void begin();
-  return () => {
-    isOver = true;
-    stop();
-  };
-};
+        if (data && data.deliveries.cursor !== last) {
+          last = data.deliveries.cursor;
+          arrived(data.deliveries.node);
+        } else if (error) ended(error);
+      }).unsubscribe;
+    },
+    failed: (reason) => failed(codesOf(reason)),
+  });

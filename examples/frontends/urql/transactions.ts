@@ -1,7 +1,7 @@
 import type { Client } from '@urql/core';
+import { codesOf } from 'evm-graphql-gateway/client';
 import { graphql } from '../__generated__/gql.ts';
 import type { UrqlTransactionsQuery } from '../__generated__/graphql.ts';
-import { codesOf } from './codes.ts';
 
 const TRANSACTIONS = graphql(`
   query UrqlTransactions($address: Address!, $after: String) {

@@ -1,3 +1,4 @@
+import type { Attempt, Attempts } from './attempts.ts';
 import { Destinations, originOf, type ProbePauses } from './destinations.ts';
 import { InFlight } from './in-flight.ts';
 import type { Log } from './log.ts';
@@ -30,13 +31,15 @@ type DispatcherParts = {
   readonly maxPending: number;
   /** Called when an attempt at a delivery ends, and when a delivery is dropped before any attempt. */
   readonly onEnd: (end: DeliveryEnd) => void;
+  /** Learns of each attempt of a schedule. */
+  readonly attempts: Attempts;
   readonly log: Log;
 };
 
 /** The url accepted the delivery; it will be tried again; its last retry failed; or too many were pending. */
 export type DeliveryEnd = 'accepted' | 'retried' | 'abandoned' | 'dropped';
 /** How an attempt came about: by the delivery's schedule, or as the probe of a url that takes nothing. */
-type Occasion = { readonly isDue: boolean; readonly isProbe: boolean };
+type Occasion = { readonly isDue: boolean; readonly isProbe: boolean; readonly at: number };
 
 /**
  * Sends the deliveries of a queue to their webhooks' urls: those of a webhook one after another, in their order. A url gets each
@@ -54,6 +57,8 @@ export type Dispatcher = {
    * transaction of this turn is rolled back, nothing is sent.
    */
   deliver(delivery: Delivery): void;
+  /** Sends the deliveries of these attempts as new ones. Those that are still pending don't wait for their next attempt. */
+  resend(attempts: readonly Attempt[]): void;
   /** Aborts the request in flight of a webhook, whose deliveries were dropped. */
   abort(webhookId: string): void;
   /** Resolves when every delivery was accepted, abandoned or dropped. */
@@ -156,7 +161,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     wakeAt.delete(webhookId);
     const time = delivery === null ? queue.heldUntil(webhookId) : now;
     if (time !== null) wakeAt.set(webhookId, time);
-    if (delivery !== null) attempt(url, delivery, { isProbe, isDue: delivery.due <= now });
+    if (delivery !== null) attempt(url, delivery, { isProbe, isDue: delivery.due <= now, at: Date.now() });
     return delivery === null && time !== null ? Math.max(0, time - now) : LONGEST_WAIT_MS;
   };
 
@@ -182,10 +187,17 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
 
   const answered = (url: string, delivery: PendingDelivery, answer: Answer, occasion: Occasion): void => {
     const held = learn(url, delivery, answer);
+    const next = held === null ? null : tryLater(url, delivery, held, occasion);
     if (held === null) {
       outcomes.push({ delivery, next: null });
       onEnd('accepted');
-    } else tryLater(url, delivery, held, occasion);
+    } else if (!occasion.isDue) return;
+    const { at } = occasion;
+    parts.attempts.record(delivery, {
+      ...{ at, latencyMs: Math.max(0, Date.now() - at), nextAt: next },
+      status: ('status' in answer ? answer.status : null) ?? null,
+      problem: problemOf(answer),
+    });
   };
 
   /** Learns from an answer what the url takes. Returns what the delivery waits for; null when it is accepted. */
@@ -212,26 +224,33 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     }
   };
 
+  /** Returns when the next attempt of the delivery's schedule is due; null when there is none. */
   const tryLater = (
     url: string,
     delivery: PendingDelivery,
     held: Held,
     { isDue, isProbe }: Occasion,
-  ): void => {
+  ): number | null => {
     const { webhookId, chainId, retry, due } = delivery;
     if (held === 'until accepted') released.delete(url);
     if (isDue && retry >= MAX_RETRIES) {
       log('delivery abandoned', { webhookId, chainId, retries: MAX_RETRIES });
       outcomes.push({ delivery, next: null });
       onEnd('abandoned');
-    } else if (isDue) {
+      return null;
+    }
+    if (isDue) {
       onEnd('retried');
       const jitter = 0.5 + Math.random() / 2;
       const waitMs = retries.firstMs * retries.factor ** retry * jitter;
-      outcomes.push({ delivery, next: { retry: retry + 1, due: Date.now() + waitMs, held } });
-    } else if (held === 'no') inFlight.end(delivery);
+      const nextDue = Date.now() + waitMs;
+      outcomes.push({ delivery, next: { retry: retry + 1, due: nextDue, held } });
+      return nextDue;
+    }
+    if (held === 'no') inFlight.end(delivery);
     // A url that takes other deliveries, but failed at this one before, can't take this one.
     else outcomes.push({ delivery, next: { retry, due, held: isProbe ? held : 'until due' } });
+    return due;
   };
 
   /** Drops deliveries that have waited for as long as retries take, if their url was closed all the time. */
@@ -246,6 +265,20 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     }
   };
 
+  const deliver = (delivery: Delivery): void => {
+    const { webhookId } = delivery;
+    const pending = queue.count(webhookId);
+    if (pending >= maxPending) {
+      log('delivery dropped', { webhookId, pending });
+      onEnd('dropped');
+      return;
+    }
+    const now = Date.now();
+    queue.add(delivery, now);
+    wakeAt.set(webhookId, Math.min(now, wakeAt.get(webhookId) ?? now));
+    plan();
+  };
+
   return {
     start() {
       isRunning = !stopped;
@@ -253,18 +286,13 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       for (const webhookId of wakeAt.keys()) toRelease.add(urlOf(webhookId) ?? '');
       if (wakeAt.size > 0) plan();
     },
-    deliver(delivery) {
-      const { webhookId } = delivery;
-      const pending = queue.count(webhookId);
-      if (pending >= maxPending) {
-        log('delivery dropped', { webhookId, pending });
-        onEnd('dropped');
-        return;
+    deliver,
+    resend(attempts) {
+      for (const { delivery, pendingId, retry, at } of attempts) {
+        // It is pending once: an outcome of its former place has no effect.
+        queue.record([{ delivery: { ...delivery, id: pendingId, retry, due: at }, next: null }]);
+        deliver(delivery);
       }
-      const now = Date.now();
-      queue.add(delivery, now);
-      wakeAt.set(webhookId, Math.min(now, wakeAt.get(webhookId) ?? now));
-      plan();
     },
     abort: (webhookId) => inFlight.abort(webhookId),
     async settled() {
@@ -289,3 +317,8 @@ const lengthOf = ({ firstMs, factor }: RetrySchedule): number =>
     (sum, ms) => sum + ms,
     0,
   );
+
+const problemOf = (answer: Answer): string | null => {
+  if (answer.kind === 'accepted') return null;
+  return answer.kind === 'refused' ? `it answered ${answer.status}` : answer.problem;
+};

@@ -193,6 +193,10 @@ export const readAddressChange = (body: Body): AddressChange => {
   return { remove: lists.remove_addresses ?? [], add: lists.add_addresses ?? [] };
 };
 
+/** Reads which deliveries to send again; null for all that failed. */
+export const readResend = (body: Body): readonly string[] | null =>
+  given(body, { delivery_ids: nullable(listOf(string)) }).delivery_ids ?? null;
+
 const BELONGS_TO = {
   transaction_type: 'transactions',
   counterparty: 'transactions',

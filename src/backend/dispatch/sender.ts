@@ -5,11 +5,11 @@ import type { PendingDelivery } from './store.ts';
 /** The outcome of a request. `problem` names no url, since a url may be a secret. */
 export type Answer =
   /** The url answered 2xx. */
-  | { readonly kind: 'accepted' }
+  | { readonly kind: 'accepted'; readonly status: number }
   /** The url answered another status. */
   | { readonly kind: 'refused'; readonly status: number }
   /** The url did not answer, or answered that it can't take anything now. Another request may fare better, or the same one later. */
-  | { readonly kind: 'unavailable'; readonly problem: string }
+  | { readonly kind: 'unavailable'; readonly problem: string; readonly status?: number }
   /** There was no connection, so nothing of the delivery was sent. */
   | { readonly kind: 'unreachable'; readonly problem: string };
 
@@ -75,9 +75,9 @@ export const createSender = ({ now, timeoutMs, headerPrefix, signatureSecret }: 
 };
 
 const answerOf = (status: number): Answer => {
-  if (status >= 200 && status < 300) return { kind: 'accepted' };
+  if (status >= 200 && status < 300) return { kind: 'accepted', status };
   return NOT_NOW.has(status)
-    ? { kind: 'unavailable', problem: `it answered ${status}` }
+    ? { kind: 'unavailable', problem: `it answered ${status}`, status }
     : { kind: 'refused', status };
 };
 

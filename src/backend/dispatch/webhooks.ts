@@ -1,6 +1,7 @@
 import { json, type Route, type ServiceRequest, type ServiceResponse, text } from '../http/http.ts';
 import type { ChainReader } from '../source.ts';
 import type { Block, Chain, Finding, Hex, Transaction } from '../types.ts';
+import { type Attempt, Attempts, lastOfEach, shownAttempt } from './attempts.ts';
 import type { ProbePauses } from './destinations.ts';
 import { createDispatcher, type DeliveryEnd, type RetrySchedule } from './dispatcher.ts';
 import { deliveriesOf, deliveriesOfFinding, testDelivery } from './events.ts';
@@ -15,6 +16,7 @@ import {
   readLimit,
   readOffset,
   readReplacement,
+  readResend,
   readUpdate,
   withNext,
   writeOffset,
@@ -98,7 +100,9 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     headerPrefix,
     signatureSecret: options.signatureSecret,
   });
+  const attempts = new Attempts();
   const dispatcher = createDispatcher({
+    attempts,
     queue: store.deliveries,
     sender,
     urlOf(webhookId) {
@@ -112,6 +116,8 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   return {
     route: createRoutes({
       store,
+      attempts,
+      resend: dispatcher.resend,
       chains: data.chains,
       shown: (webhook) => {
         const polling = options.pollingOf?.(webhook) ?? null;
@@ -132,7 +138,10 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
       for (const delivery of deliveriesOfFinding(finding, data, store)) dispatcher.deliver(delivery);
     },
     start: dispatcher.start,
-    dropBlocks: store.deliveries.dropBlocks,
+    dropBlocks(chainId, fromNumber) {
+      store.deliveries.dropBlocks(chainId, fromNumber);
+      attempts.dropBlocks(chainId, fromNumber);
+    },
     settled: dispatcher.settled,
     stop: dispatcher.stop,
   };
@@ -143,7 +152,7 @@ export const WEBHOOKS_PATH = '/beta/evm/subscriptions/webhooks';
 /** The path of an operation on webhooks with its id in braces; null for any other path. */
 export const webhookPath = (path: string): string | null => {
   if (path === WEBHOOKS_PATH) return WEBHOOKS_PATH;
-  const match = /^\/[^/]+(?<rest>\/(?:addresses|test))?$/.exec(
+  const match = /^\/[^/]+(?<rest>\/(?:addresses|attempts|resend|test))?$/.exec(
     path.startsWith(WEBHOOKS_PATH) ? path.slice(WEBHOOKS_PATH.length) : '',
   );
   return match === null ? null : `${WEBHOOKS_PATH}/{webhookId}${match.groups?.rest ?? ''}`;
@@ -156,6 +165,8 @@ type Methods = Readonly<Record<string, Handler>>;
 
 type RouteParts = {
   readonly store: Store;
+  readonly attempts: Attempts;
+  readonly resend: (attempts: readonly Attempt[]) => void;
   readonly chains: readonly Chain[];
   /** The webhook as the API returns it. */
   readonly shown: (webhook: Webhook) => object;
@@ -186,7 +197,7 @@ const findOrThrow = (store: Store, id: string): Webhook => {
   return webhook;
 };
 
-const single = ({ store, chains, shown, abortDeliveries }: RouteParts): Methods => ({
+const single = ({ store, attempts, chains, shown, abortDeliveries }: RouteParts): Methods => ({
   GET: (_, id) => json(200, shown(findOrThrow(store, id))),
   PATCH({ body }, id) {
     const change = readUpdate(parseBody(body));
@@ -200,6 +211,7 @@ const single = ({ store, chains, shown, abortDeliveries }: RouteParts): Methods 
   DELETE(_, id) {
     findOrThrow(store, id);
     store.remove(id);
+    attempts.forget(id);
     abortDeliveries(id);
     return NO_BODY;
   },
@@ -232,13 +244,40 @@ const test = ({ store, sendTestEvent }: RouteParts): Methods => ({
   POST(_, id) {
     const webhook = findOrThrow(store, id);
     const [address] = store.addresses(id, 0, 1);
-    if (!webhook.active) throw new HttpError(422, `Webhook ${id} is not active`);
-    if (webhook.url === null) throw new HttpError(422, `Webhook ${id} has no url`);
+    assertDelivers(webhook);
     if (address === undefined) throw new HttpError(422, `Webhook ${id} has no addresses`);
     sendTestEvent(webhook, address.item);
     return { status: 202, computeUnits: 0 };
   },
 });
+
+/** What this service knows of its attempts at deliveries: the newest of a webhook. The contract does not have it. */
+const attemptsOf = ({ store, attempts }: RouteParts): Methods => ({
+  GET(_, id) {
+    findOrThrow(store, id);
+    return json(200, { attempts: attempts.of(id).map(shownAttempt) });
+  },
+});
+
+/** Sends deliveries again: those that are named, or all whose last attempt failed. The contract does not have it. */
+const resend = (parts: RouteParts): Methods => ({
+  POST({ body }, id) {
+    const named = readResend(parseBody(body));
+    assertDelivers(findOrThrow(parts.store, id));
+    const last = lastOfEach(parts.attempts.of(id));
+    const unknown = named?.find((each) => !last.some(({ deliveryId }) => deliveryId === each));
+    if (unknown !== undefined)
+      throw new HttpError(422, `Delivery ${JSON.stringify(unknown)} of webhook ${id} is not known any more`);
+    const chosen = last.filter(({ deliveryId, problem }) => named?.includes(deliveryId) ?? problem !== null);
+    parts.resend(chosen);
+    return json(200, { resent: chosen.length });
+  },
+});
+
+const assertDelivers = ({ id, active, url }: Webhook): void => {
+  if (!active) throw new HttpError(422, `Webhook ${id} is not active`);
+  if (url === null) throw new HttpError(422, `Webhook ${id} has no url`);
+};
 
 /** The id in a path, in canonical form. Throws a 400 when it is not a UUID. */
 const readId = (segment: string): string => {
@@ -257,7 +296,12 @@ const readId = (segment: string): string => {
 const createRoutes = (parts: RouteParts): Route => {
   const all = collection(parts);
   const one = single(parts);
-  const partsOfOne: Readonly<Record<string, Methods>> = { addresses: addresses(parts), test: test(parts) };
+  const partsOfOne: Readonly<Record<string, Methods>> = {
+    addresses: addresses(parts),
+    attempts: attemptsOf(parts),
+    resend: resend(parts),
+    test: test(parts),
+  };
 
   const answer = (methods: Methods, request: ServiceRequest, segment?: string): ServiceResponse => {
     const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;

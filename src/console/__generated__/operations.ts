@@ -13,279 +13,168 @@ export type Operation<Data, Variables> = {
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-/** What happened, seen from the address whose activity it is. */
 export type ActivityType =
-  /** It allowed another address to spend. */
   | 'APPROVE'
-  /** It destroyed a token. */
   | 'BURN'
-  /** It called a contract. */
   | 'CALL'
-  /** It received a newly created token. */
   | 'MINT'
-  /** It received an asset. */
   | 'RECEIVE'
-  /** It sent an asset. */
   | 'SEND'
-  /** It traded one asset for another. */
   | 'SWAP';
 
-/** The kind of an asset. */
 export type AssetType =
-  /** A fungible token. */
   | 'ERC20'
-  /** A unique token. */
   | 'ERC721'
-  /** A token of a contract with many kinds of tokens, each in an amount. */
   | 'ERC1155'
-  /** The chain's own currency. */
   | 'NATIVE';
 
-/** The direction of a transfer, seen from the subscribed address. */
 export type BalanceDirection =
-  /** The subscribed address receives the asset. */
   | 'IN'
-  /** The subscribed address sends the asset. */
   | 'OUT';
 
-/** The webhook whose url to point at this gateway. */
 export type ConnectWebhookInput = {
-  /** The service's id of the webhook. */
   readonly webhookId: string;
 };
 
-/** A contract on a chain. */
 export type ContractInput = {
-  /** The address of the contract. */
   readonly address: string;
-  /** The id of the chain. */
   readonly chainId: number;
 };
 
-/** A new webhook. A filter that is omitted or null lets every event of its type through. */
 export type CreateWebhookInput = {
-  /** For webhooks of type ACTIVITIES only. */
   readonly activityType?: ActivityType | null | undefined;
-  /** The addresses whose events it delivers. */
   readonly addresses: ReadonlyArray<string>;
-  /** Only events of this kind of asset. */
   readonly assetType?: AssetType | null | undefined;
-  /** Only events of these chains, which `chains` must list. Null: all supported chains. */
   readonly chainIds?: ReadonlyArray<number> | null | undefined;
-  /** For webhooks of type TRANSACTIONS only. */
   readonly counterparty?: string | null | undefined;
-  /** Its name. */
   readonly name: string;
-  /** Only events of this token. */
   readonly tokenAddress?: string | null | undefined;
-  /** For webhooks of type TRANSACTIONS only. */
   readonly transactionType?: TransactionDirection | null | undefined;
-  /** What it delivers. It can not be changed later. */
   readonly type: WebhookType;
-  /** The destination of its deliveries. Omitted or null: this gateway's own delivery URL. */
   readonly url?: string | null | undefined;
 };
 
-/** The part that a token has in a position. */
 export type DefiAssetRole =
-  /** Owed. */
   | 'BORROWED'
-  /** Held against a debt. */
   | 'COLLATERAL'
-  /** Locked until a time, or for good. */
   | 'LOCKED'
-  /** The token that stands for the position. It may be a balance too. */
   | 'RECEIPT'
-  /** Earned and not claimed. */
   | 'REWARD'
-  /** Deposited or lent: what the position holds of its underlying tokens. */
   | 'SUPPLIED';
 
-/** What kind of position it is. */
 export type DefiPositionType =
-  /** Liquidity in ranges of prices: Nft, NftV4. */
   | 'CONCENTRATED_POOL'
-  /** A debt with its collateral: LiquityV2Trove. */
   | 'DEBT'
-  /** A deposit, a debt or both: CompoundV2, CompoundV3, Moonwell, Morpho. */
   | 'LENDING'
-  /** A deposit with a debt against it: FluidVault. */
   | 'LEVERAGED_VAULT'
-  /** Tokens that are locked for votes: VeNft. */
   | 'LOCK'
-  /** A type that this gateway does not know. */
   | 'OTHER'
-  /** A share of a pool: UniswapV2, BalancerV3. */
   | 'POOL'
-  /** A token that stands for a deposit, or for a debt: Tokenized. */
   | 'RECEIPT'
-  /** A deposit that pays for the debts of others: LiquityV2StabilityPool. */
   | 'STABILITY_POOL'
-  /** A share of a vault: Erc4626. */
   | 'VAULT'
-  /** A token of principal or yield: Pendle. */
   | 'YIELD';
 
-/** The webhook to delete, with its addresses. */
 export type DeleteWebhookInput = {
-  /** The service's id of the webhook. */
   readonly webhookId: string;
 };
 
-/** A delivery must match every field that is given. Null is the same as an omitted field. A list matches by any of its values; an empty list matches nothing. */
 export type DeliveryFilter = {
-  /** Deliveries with at least one event that concerns this address: as a side of a transaction or transfer, the counterparty, the spender or the token contract. Addresses in logs or call data do not count. The service omits the subscribed side of an activity, so that side finds an activity only if Activity.subscribedAddress is known. */
   readonly address?: string | null | undefined;
-  /** Deliveries with at least one event that concerns one of these addresses, as for address; at most 100. */
   readonly addresses?: ReadonlyArray<string> | null | undefined;
-  /** Deliveries of one of these chains; at most 100. */
   readonly chainIds?: ReadonlyArray<number> | null | undefined;
-  /** Deliveries of one of these types; at most 100. */
   readonly types?: ReadonlyArray<WebhookType> | null | undefined;
-  /** Deliveries of one of these webhooks; at most 100. */
   readonly webhookIds?: ReadonlyArray<string> | null | undefined;
 };
 
-/** What the service may offer for a chain. */
 export type Lookup =
-  /** `Wallet.activity`. */
   | 'ACTIVITY'
-  /** `Wallet.approvals`. Hosted services do not offer it. */
   | 'APPROVALS'
-  /** `Wallet.balances`, `Wallet.balance` and `Wallet.portfolio`. */
   | 'BALANCES'
-  /** `Wallet.collectibles`. */
   | 'COLLECTIBLES'
-  /** `Wallet.defiPositions`. */
   | 'DEFI_POSITIONS'
-  /** `Wallet.name`. Hosted services do not offer it. */
   | 'NAMES'
-  /** `Token.holders`. */
   | 'TOKEN_HOLDERS'
-  /** `Token.market`. */
   | 'TOKEN_INFO'
-  /** `Query.transaction`. Hosted services do not offer it. */
   | 'TRANSACTION'
-  /** `Wallet.transactions`. */
   | 'TRANSACTIONS'
-  /** `Mutation.watchWallet`, `Mutation.createWebhook` and what they deliver. Hosted services do not say for which chains they offer it. */
   | 'WEBHOOKS';
 
-/** A replacement of the whole list of addresses. */
 export type ReplaceWebhookAddressesInput = {
-  /** The new list. Other addresses are removed. */
   readonly addresses: ReadonlyArray<string>;
-  /** The service's id of the webhook. */
   readonly webhookId: string;
 };
 
-/** The webhook to test. */
+export type ReplayDeliveriesInput = {
+  readonly ids: ReadonlyArray<string | number>;
+  readonly url: string;
+};
+
+export type ResendDeliveriesInput = {
+  readonly deliveryIds?: ReadonlyArray<string> | null | undefined;
+  readonly webhookId: string;
+};
+
 export type SendTestEventInput = {
-  /** The service's id of the webhook. */
   readonly webhookId: string;
 };
 
-/** A signal that contributes to the spam score. */
 export type SpamFeature =
-  /** Whether third parties flagged the collection. */
   | 'EXTERNALLY_FLAGGED'
-  /** Whether metadata URIs use IPFS. */
   | 'IPFS_URI_PRESENT'
-  /** Whether names, symbols or URIs contain terms that scams use. */
   | 'SUSPICIOUS_WORDS'
-  /** The number of trades since launch: very few suggest spam. */
   | 'TRADE_VOLUME'
-  /** The number of distinct buyers: few suggest inorganic activity. */
   | 'UNIQUE_BUYERS'
-  /** The number of distinct sellers: few suggest inorganic activity. */
   | 'UNIQUE_SELLERS'
-  /** Whether metadata URIs use link shorteners. */
   | 'URL_SHORTENER_IN_URI';
 
-/** Names a token, by exactly one of its fields. */
 export type TokenInput =
-  {   /** The token of this contract. */
-  readonly contract: ContractInput; readonly id?: never; readonly nativeOf?: never; }
-  |  { readonly contract?: never;   /** The id of a Token. */
-  readonly id: string | number; readonly nativeOf?: never; }
-  |  { readonly contract?: never; readonly id?: never;   /** This chain's own currency. */
-  readonly nativeOf: number; };
+  {   readonly contract: ContractInput; readonly id?: never; readonly nativeOf?: never; }
+  |  { readonly contract?: never;   readonly id: string | number; readonly nativeOf?: never; }
+  |  { readonly contract?: never; readonly id?: never;   readonly nativeOf: number; };
 
-/** Which side of a transaction an address is on. */
 export type TransactionDirection =
-  /** The address received the transaction. */
   | 'RECEIVER'
-  /** The address sent the transaction. */
   | 'SENDER';
 
-/** The wallet to stop watching. */
 export type UnwatchWalletInput = {
-  /** The address of the wallet. */
   readonly address: string;
 };
 
-/** The service applies the removals first, then the additions: an address in both is in the list afterwards. */
 export type UpdateWebhookAddressesInput = {
-  /** Addresses to add to the list. */
   readonly addAddresses?: ReadonlyArray<string> | null | undefined;
-  /** Addresses to remove from the list. */
   readonly removeAddresses?: ReadonlyArray<string> | null | undefined;
-  /** The service's id of the webhook. */
   readonly webhookId: string;
 };
 
-/** A field that is omitted stays unchanged; null is sent as null. */
 export type UpdateWebhookInput = {
-  /** False stops the deliveries, true resumes them. */
   readonly active?: boolean | null | undefined;
-  /** For webhooks of type ACTIVITIES only. */
   readonly activityType?: ActivityType | null | undefined;
-  /** Only events of this kind of asset. */
   readonly assetType?: AssetType | null | undefined;
-  /** Only events of these chains, which `chains` must list. Null: all supported chains. */
   readonly chainIds?: ReadonlyArray<number> | null | undefined;
-  /** For webhooks of type TRANSACTIONS only. */
   readonly counterparty?: string | null | undefined;
-  /** A new name. */
   readonly name?: string | null | undefined;
-  /** Only events of this token. */
   readonly tokenAddress?: string | null | undefined;
-  /** For webhooks of type TRANSACTIONS only. */
   readonly transactionType?: TransactionDirection | null | undefined;
-  /** A new destination. */
   readonly url?: string | null | undefined;
-  /** The service's id of the webhook. */
   readonly webhookId: string;
 };
 
-/** The wallet to watch, and which of its events. */
 export type WatchWalletInput = {
-  /** The address of the wallet. */
   readonly address: string;
-  /** Only events of these chains, which `chains` must list. Omitted, null or empty: all that the service delivers for. */
   readonly chainIds?: ReadonlyArray<number> | null | undefined;
-  /** The types of events, at least one. Omitted or null: all three. */
   readonly types?: ReadonlyArray<WebhookType> | null | undefined;
 };
 
-/** A mistake that the caller can correct. */
 export type WebhookErrorCode =
-  /** There is no such webhook. */
   | 'NOT_FOUND'
-  /** The service refused the change for another reason, which message states. */
   | 'REJECTED'
-  /** A filter does not belong to the webhook's type. */
   | 'TYPE_MISMATCH'
-  /** This service has no such operation, as with sendTestEvent. */
   | 'UNSUPPORTED';
 
-/** What a webhook delivers. */
 export type WebhookType =
-  /** Single activities: transfers, approvals, mints, swaps, … */
   | 'ACTIVITIES'
-  /** Changes of an address's balances. */
   | 'BALANCES'
-  /** Whole transactions. */
   | 'TRANSACTIONS';
 
 export type MovedTokenFragment = { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null };
@@ -298,8 +187,6 @@ export type WalletActivityQueryVariables = Exact<{
   after?: string | null | undefined;
   chainIds?: ReadonlyArray<number> | number | null | undefined;
 }>;
-
-
 export type WalletActivityQuery = { readonly wallet: { readonly id: string, readonly activity: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockNumber: string | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly lowLiquidity: boolean | null, readonly tokenId: string | null, readonly contractName: string | null, readonly function: unknown, readonly token: { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } | null } | null } | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
 export type TransactionPlacesQueryVariables = Exact<{
@@ -308,8 +195,6 @@ export type TransactionPlacesQueryVariables = Exact<{
   after?: string | null | undefined;
   chainIds?: ReadonlyArray<number> | number | null | undefined;
 }>;
-
-
 export type TransactionPlacesQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly hash: string, readonly blockTime: string, readonly decoded: { readonly name: string | null } | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
 export type BalanceRowFragment = { readonly id: string, readonly chainId: number, readonly amount: string, readonly priceUsd: string | null, readonly valueUsd: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly priceHistory: ReadonlyArray<{ readonly hoursAgo: number, readonly changeRatio: string | null }>, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } };
@@ -320,8 +205,6 @@ export type WalletBalancesQueryVariables = Exact<{
   after?: string | null | undefined;
   chainIds?: ReadonlyArray<number> | number | null | undefined;
 }>;
-
-
 export type WalletBalancesQuery = { readonly wallet: { readonly id: string, readonly balances: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly chainId: number, readonly amount: string, readonly priceUsd: string | null, readonly valueUsd: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly priceHistory: ReadonlyArray<{ readonly hoursAgo: number, readonly changeRatio: string | null }>, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
 export type PositionAssetFragment = { readonly role: DefiAssetRole, readonly amount: string | null, readonly priceUsd: string | null, readonly valueUsd: string | null, readonly token: { readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null } };
@@ -334,15 +217,13 @@ export type WalletPositionsQueryVariables = Exact<{
   after?: string | null | undefined;
   chainIds?: ReadonlyArray<number> | number | null | undefined;
 }>;
-
-
 export type WalletPositionsQuery = { readonly wallet: { readonly id: string, readonly defiPositions: { readonly totalValueUsd: string | null, readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly type: DefiPositionType, readonly typeName: string, readonly chainId: number, readonly protocol: string | null, readonly logo: string | null, readonly contract: string | null, readonly positionId: string | null, readonly valueUsd: string | null, readonly lockedUntil: string | null, readonly details: unknown, readonly assets: ReadonlyArray<{ readonly role: DefiAssetRole, readonly amount: string | null, readonly priceUsd: string | null, readonly valueUsd: string | null, readonly token: { readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null } }>, readonly ranges: ReadonlyArray<{ readonly tickLower: number, readonly tickUpper: number, readonly tokenId: string }> | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
 export type TokenPartsFragment = { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null };
 
 export type DeliveryPartsFragment = { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
     | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
-    | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly tokenId: string | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null, readonly balance: { readonly id: string, readonly valueUsd: string | null } | null }
+    | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly assetType: AssetType | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly tokenId: string | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null, readonly balance: { readonly id: string, readonly valueUsd: string | null } | null }
     | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
   > };
 
@@ -352,11 +233,9 @@ export type StoredDeliveriesQueryVariables = Exact<{
   filter?: DeliveryFilter | null | undefined;
   address?: string | null | undefined;
 }>;
-
-
 export type StoredDeliveriesQuery = { readonly deliveries: { readonly head: string, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
           | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
-          | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly tokenId: string | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null, readonly balance: { readonly id: string, readonly valueUsd: string | null } | null }
+          | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly assetType: AssetType | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly tokenId: string | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null, readonly balance: { readonly id: string, readonly valueUsd: string | null } | null }
           | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
         > } } | null>, readonly pageInfo: { readonly hasPreviousPage: boolean } } | null };
 
@@ -365,8 +244,6 @@ export type DeliveryCountsQueryVariables = Exact<{
   before: string;
   filter?: DeliveryFilter | null | undefined;
 }>;
-
-
 export type DeliveryCountsQuery = { readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly type: WebhookType | null, readonly receivedAt: string } | null>, readonly pageInfo: { readonly hasPreviousPage: boolean, readonly startCursor: string | null } } | null };
 
 export type DeliveriesSubscriptionVariables = Exact<{
@@ -374,11 +251,9 @@ export type DeliveriesSubscriptionVariables = Exact<{
   filter?: DeliveryFilter | null | undefined;
   address?: string | null | undefined;
 }>;
-
-
 export type DeliveriesSubscription = { readonly deliveries: { readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
         | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: string | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
-        | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly tokenId: string | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null, readonly balance: { readonly id: string, readonly valueUsd: string | null } | null }
+        | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly assetType: AssetType | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly tokenId: string | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: string | null, readonly lowLiquidity: boolean | null, readonly poolSizeUsd: string | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null, readonly balance: { readonly id: string, readonly valueUsd: string | null } | null }
         | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
       > } } };
 
@@ -386,42 +261,30 @@ export type WalletOverviewQueryVariables = Exact<{
   address: string;
   chainIds?: ReadonlyArray<number> | number | null | undefined;
 }>;
-
-
-export type WalletOverviewQuery = { readonly wallet: { readonly id: string, readonly portfolio: { readonly totalUsd: string, readonly countedBalances: number, readonly unpricedBalances: number, readonly isComplete: boolean, readonly unavailableChainIds: ReadonlyArray<number>, readonly asOf: string | null, readonly excluded: { readonly balances: number, readonly totalUsd: string }, readonly byChain: ReadonlyArray<{ readonly chainId: number | null, readonly balances: number, readonly totalUsd: string }>, readonly change: ReadonlyArray<{ readonly hoursAgo: number, readonly changeUsd: string, readonly changeRatio: string | null, readonly unpricedBalances: number }> | null, readonly top: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly valueUsd: string | null, readonly token: { readonly symbol: string | null, readonly name: string | null, readonly logo: string | null } }> } | null } };
+export type WalletOverviewQuery = { readonly wallet: { readonly id: string, readonly portfolio: { readonly totalUsd: string, readonly countedBalances: number, readonly unpricedBalances: number, readonly isComplete: boolean, readonly unavailableChainIds: ReadonlyArray<number>, readonly asOf: string | null, readonly excluded: { readonly balances: number, readonly totalUsd: string }, readonly byChain: ReadonlyArray<{ readonly chainId: number | null, readonly balances: number, readonly totalUsd: string }>, readonly change: ReadonlyArray<{ readonly hoursAgo: number, readonly changeUsd: string, readonly changeRatio: string | null, readonly unpricedBalances: number }> | null, readonly top: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly valueUsd: string | null, readonly token: { readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly logo: string | null } }> } | null } };
 
 export type SearchTokensQueryVariables = Exact<{
   query: string;
 }>;
-
-
 export type SearchTokensQuery = { readonly searchTokens: { readonly partialErrors: unknown, readonly nodes: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly address: string | null, readonly symbol: string | null, readonly name: string | null, readonly logo: string | null }> } | null };
 
 export type WalletValueQueryVariables = Exact<{
   address: string;
 }>;
-
-
 export type WalletValueQuery = { readonly wallet: { readonly id: string, readonly portfolio: { readonly totalUsd: string, readonly countedBalances: number, readonly unpricedBalances: number, readonly isComplete: boolean, readonly asOf: string | null, readonly change: ReadonlyArray<{ readonly hoursAgo: number, readonly totalUsd: string, readonly changeRatio: string | null }> | null } | null } };
 
 export type ChainIndexesQueryVariables = Exact<{ [key: string]: never; }>;
-
-
 export type ChainIndexesQuery = { readonly chains: ReadonlyArray<{ readonly chainId: number, readonly name: string, readonly index: { readonly head: string | null, readonly headTime: string | null, readonly from: string | null, readonly to: string | null, readonly behind: string | null, readonly problem: string | null } | null }> };
 
 export type TokenPageQueryVariables = Exact<{
   token: TokenInput;
 }>;
-
-
 export type TokenPageQuery = { readonly token: { readonly id: string, readonly market: { readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null, readonly priceUsd: string | null, readonly poolSizeUsd: string | null, readonly totalSupply: string | null, readonly marketCapUsd: string | null, readonly fullyDilutedValueUsd: string | null, readonly priceHistory: ReadonlyArray<{ readonly hoursAgo: number, readonly priceUsd: string | null, readonly changeRatio: string | null }> } | null } | null };
 
 export type TokenPricesQueryVariables = Exact<{
   token: TokenInput;
   hoursAgo: ReadonlyArray<number> | number;
 }>;
-
-
 export type TokenPricesQuery = { readonly token: { readonly id: string, readonly market: { readonly priceUsd: string | null, readonly priceHistory: ReadonlyArray<{ readonly hoursAgo: number, readonly priceUsd: string | null }> } | null } | null };
 
 export type TokenHoldersQueryVariables = Exact<{
@@ -429,11 +292,9 @@ export type TokenHoldersQueryVariables = Exact<{
   first: number;
   after?: string | null | undefined;
 }>;
-
-
 export type TokenHoldersQuery = { readonly token: { readonly id: string, readonly holders: { readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly balance: string, readonly share: string | null, readonly firstAcquired: string | null, readonly hasInitiatedTransfer: boolean | null, readonly wallet: { readonly id: string, readonly address: string } } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } | null };
 
-export type TransactionRowFragment = { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null };
+export type TransactionRowFragment = { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null };
 
 export type WalletTransactionsQueryVariables = Exact<{
   address: string;
@@ -441,20 +302,16 @@ export type WalletTransactionsQueryVariables = Exact<{
   after?: string | null | undefined;
   chainIds?: ReadonlyArray<number> | number | null | undefined;
 }>;
+export type WalletTransactionsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
-
-export type WalletTransactionsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
-
-export type TransactionPartsFragment = { readonly id: string, readonly hash: string, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> };
+export type TransactionPartsFragment = { readonly id: string, readonly hash: string, readonly index: string, readonly nonce: string, readonly transactionType: string | null, readonly gasPrice: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> };
 
 export type TransactionDetailsQueryVariables = Exact<{
   address: string;
   after?: string | null | undefined;
   chainIds?: ReadonlyArray<number> | number | null | undefined;
 }>;
-
-
-export type TransactionDetailsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> } | null> } | null } };
+export type TransactionDetailsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly index: string, readonly nonce: string, readonly transactionType: string | null, readonly gasPrice: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> } | null> } | null } };
 
 export type TransactionReasonFragment = { readonly id: string, readonly revertReason: { readonly message: string | null, readonly data: string | null } | null };
 
@@ -462,9 +319,12 @@ export type TransactionByHashQueryVariables = Exact<{
   chainId: number;
   hash: string;
 }>;
+export type TransactionByHashQuery = { readonly transaction: { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly index: string, readonly nonce: string, readonly transactionType: string | null, readonly gasPrice: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }>, readonly revertReason: { readonly message: string | null, readonly data: string | null } | null } | null };
 
-
-export type TransactionByHashQuery = { readonly transaction: { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly fee: string | null, readonly createdContract: string | null, readonly blockHash: string | null, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }>, readonly revertReason: { readonly message: string | null, readonly data: string | null } | null } | null };
+export type TokenNamesQueryVariables = Exact<{
+  tokens: ReadonlyArray<TokenInput> | TokenInput;
+}>;
+export type TokenNamesQuery = { readonly tokens: ReadonlyArray<{ readonly id: string, readonly chainId: number, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } | null> };
 
 export type ApprovalRowFragment = { readonly id: string, readonly chain: string | null, readonly chainId: number, readonly spender: string, readonly spenderName: string | null, readonly amount: string | null, readonly isUnlimited: boolean, readonly tokenId: string | null, readonly isForAll: boolean, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } };
 
@@ -474,15 +334,16 @@ export type WalletApprovalsQueryVariables = Exact<{
   after?: string | null | undefined;
   chainIds?: ReadonlyArray<number> | number | null | undefined;
 }>;
-
-
 export type WalletApprovalsQuery = { readonly wallet: { readonly id: string, readonly approvals: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly chain: string | null, readonly chainId: number, readonly spender: string, readonly spenderName: string | null, readonly amount: string | null, readonly isUnlimited: boolean, readonly tokenId: string | null, readonly isForAll: boolean, readonly token: { readonly id: string, readonly address: string | null, readonly isNative: boolean, readonly symbol: string | null, readonly name: string | null, readonly decimals: number | null, readonly logo: string | null } } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
+
+export type WalletAddressQueryVariables = Exact<{
+  address: string;
+}>;
+export type WalletAddressQuery = { readonly wallet: { readonly address: string } };
 
 export type WalletNameQueryVariables = Exact<{
   address: string;
 }>;
-
-
 export type WalletNameQuery = { readonly wallet: { readonly id: string, readonly name: string | null } };
 
 export type CollectibleCardFragment = { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null };
@@ -494,13 +355,9 @@ export type WalletCollectiblesQueryVariables = Exact<{
   chainIds?: ReadonlyArray<number> | number | null | undefined;
   includeSpam: boolean;
 }>;
-
-
 export type WalletCollectiblesQuery = { readonly wallet: { readonly id: string, readonly collectibles: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
 
 export type ChainsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
 export type ChainsQuery = { readonly chains: ReadonlyArray<{ readonly chainId: number, readonly name: string, readonly tags: ReadonlyArray<string>, readonly supports: ReadonlyArray<Lookup> | null, readonly explorer: { readonly name: string, readonly url: string | null } | null, readonly nativeToken: { readonly id: string, readonly symbol: string | null, readonly decimals: number | null } }> };
 
 export type WatchedWalletPartsFragment = { readonly types: ReadonlyArray<WebhookType>, readonly chainIds: ReadonlyArray<number> | null, readonly wallet: { readonly id: string, readonly address: string }, readonly webhooks: ReadonlyArray<{ readonly id: string, readonly webhookId: string, readonly active: boolean }> };
@@ -508,15 +365,11 @@ export type WatchedWalletPartsFragment = { readonly types: ReadonlyArray<Webhook
 export type WatchedWalletsQueryVariables = Exact<{
   after?: string | null | undefined;
 }>;
-
-
 export type WatchedWalletsQuery = { readonly watchedWallets: { readonly nodes: ReadonlyArray<{ readonly types: ReadonlyArray<WebhookType>, readonly chainIds: ReadonlyArray<number> | null, readonly wallet: { readonly id: string, readonly address: string }, readonly webhooks: ReadonlyArray<{ readonly id: string, readonly webhookId: string, readonly active: boolean }> } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null };
 
 export type WatchWalletMutationVariables = Exact<{
   input: WatchWalletInput;
 }>;
-
-
 export type WatchWalletMutation = { readonly watchWallet:
     | { readonly __typename: 'WatchWalletPayload', readonly watchedWallet: { readonly types: ReadonlyArray<WebhookType>, readonly chainIds: ReadonlyArray<number> | null, readonly wallet: { readonly id: string, readonly address: string }, readonly webhooks: ReadonlyArray<{ readonly id: string, readonly webhookId: string, readonly active: boolean }> } }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
@@ -525,8 +378,6 @@ export type WatchWalletMutation = { readonly watchWallet:
 export type UnwatchWalletMutationVariables = Exact<{
   input: UnwatchWalletInput;
 }>;
-
-
 export type UnwatchWalletMutation = { readonly unwatchWallet:
     | { readonly __typename: 'UnwatchWalletPayload', readonly address: string }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
@@ -539,24 +390,18 @@ export type DeliveryHeadFragment = { readonly id: string, readonly webhookId: st
 export type WebhooksQueryVariables = Exact<{
   first: number;
 }>;
-
-
 export type WebhooksQuery = { readonly webhooks: { readonly edges: ReadonlyArray<{ readonly node: { readonly id: string, readonly webhookId: string, readonly name: string | null } | null } | null> } | null };
 
 export type WebhookListQueryVariables = Exact<{
   first: number;
   after?: string | null | undefined;
 }>;
-
-
 export type WebhookListQuery = { readonly deliveryUrl: string, readonly webhooks: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null };
 
 export type WebhookQueryVariables = Exact<{
   webhookId: string;
 }>;
-
-
-export type WebhookQuery = { readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly addresses: { readonly nodes: ReadonlyArray<{ readonly id: string } | null> } | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } | null };
+export type WebhookQuery = { readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly addresses: { readonly nodes: ReadonlyArray<{ readonly id: string } | null> } | null, readonly attempts: ReadonlyArray<{ readonly deliveryId: string, readonly chainId: number, readonly attemptedAt: string, readonly latencyMs: number, readonly accepted: boolean, readonly status: number | null, readonly problem: string | null, readonly nextAttemptAt: string | null, readonly bytes: number, readonly payload: unknown }> | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } | null };
 
 export type DeliveryTimesQueryVariables = Exact<{
   last?: number | null | undefined;
@@ -564,8 +409,6 @@ export type DeliveryTimesQueryVariables = Exact<{
   first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
-
-
 export type DeliveryTimesQuery = { readonly deliveries: { readonly head: string, readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null>, readonly pageInfo: { readonly hasPreviousPage: boolean, readonly startCursor: string | null, readonly hasNextPage: boolean, readonly endCursor: string | null } } | null };
 
 export type DeliveryRowFragment = { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null, readonly events: ReadonlyArray<
@@ -579,8 +422,6 @@ export type WebhookDeliveriesQueryVariables = Exact<{
   last: number;
   before?: string | null | undefined;
 }>;
-
-
 export type WebhookDeliveriesQuery = { readonly deliveries: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null, readonly events: ReadonlyArray<
           | { readonly __typename: 'Activity' }
           | { readonly __typename: 'BalanceChange' }
@@ -590,8 +431,6 @@ export type WebhookDeliveriesQuery = { readonly deliveries: { readonly edges: Re
 export type DeliveryPayloadQueryVariables = Exact<{
   id: string | number;
 }>;
-
-
 export type DeliveryPayloadQuery = { readonly node:
     | { readonly __typename: 'Balance' }
     | { readonly __typename: 'Token' }
@@ -603,8 +442,6 @@ export type DeliveryPayloadQuery = { readonly node:
 export type DeliveryUrlQueryVariables = Exact<{
   webhookId: string;
 }>;
-
-
 export type DeliveryUrlQuery = { readonly deliveryUrl: string };
 
 export type WebhookAddressesQueryVariables = Exact<{
@@ -612,15 +449,11 @@ export type WebhookAddressesQueryVariables = Exact<{
   first: number;
   after?: string | null | undefined;
 }>;
-
-
 export type WebhookAddressesQuery = { readonly webhook: { readonly id: string, readonly addresses: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly address: string } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } | null };
 
 export type CreateWebhookMutationVariables = Exact<{
   input: CreateWebhookInput;
 }>;
-
-
 export type CreateWebhookMutation = { readonly createWebhook:
     | { readonly __typename: 'CreateWebhookPayload', readonly webhookEdge: { readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } | null } }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
@@ -629,8 +462,6 @@ export type CreateWebhookMutation = { readonly createWebhook:
 export type UpdateWebhookMutationVariables = Exact<{
   input: UpdateWebhookInput;
 }>;
-
-
 export type UpdateWebhookMutation = { readonly updateWebhook:
     | { readonly __typename: 'UpdateWebhookPayload', readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
@@ -639,8 +470,6 @@ export type UpdateWebhookMutation = { readonly updateWebhook:
 export type ConnectWebhookMutationVariables = Exact<{
   input: ConnectWebhookInput;
 }>;
-
-
 export type ConnectWebhookMutation = { readonly connectWebhook:
     | { readonly __typename: 'ConnectWebhookPayload', readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
@@ -649,8 +478,6 @@ export type ConnectWebhookMutation = { readonly connectWebhook:
 export type DeleteWebhookMutationVariables = Exact<{
   input: DeleteWebhookInput;
 }>;
-
-
 export type DeleteWebhookMutation = { readonly deleteWebhook:
     | { readonly __typename: 'DeleteWebhookPayload', readonly deletedId: string, readonly webhookId: string }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
@@ -659,8 +486,6 @@ export type DeleteWebhookMutation = { readonly deleteWebhook:
 export type UpdateWebhookAddressesMutationVariables = Exact<{
   input: UpdateWebhookAddressesInput;
 }>;
-
-
 export type UpdateWebhookAddressesMutation = { readonly updateWebhookAddresses:
     | { readonly __typename: 'UpdateWebhookAddressesPayload', readonly added: ReadonlyArray<string>, readonly removed: ReadonlyArray<string> }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
@@ -669,8 +494,6 @@ export type UpdateWebhookAddressesMutation = { readonly updateWebhookAddresses:
 export type ReplaceWebhookAddressesMutationVariables = Exact<{
   input: ReplaceWebhookAddressesInput;
 }>;
-
-
 export type ReplaceWebhookAddressesMutation = { readonly replaceWebhookAddresses:
     | { readonly __typename: 'ReplaceWebhookAddressesPayload', readonly addresses: ReadonlyArray<string> }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
@@ -679,12 +502,23 @@ export type ReplaceWebhookAddressesMutation = { readonly replaceWebhookAddresses
 export type SendTestEventMutationVariables = Exact<{
   input: SendTestEventInput;
 }>;
-
-
 export type SendTestEventMutation = { readonly sendTestEvent:
     | { readonly __typename: 'SendTestEventPayload', readonly webhookId: string }
     | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
    };
+
+export type ResendDeliveriesMutationVariables = Exact<{
+  input: ResendDeliveriesInput;
+}>;
+export type ResendDeliveriesMutation = { readonly resendDeliveries:
+    | { readonly __typename: 'ResendDeliveriesPayload', readonly resent: number }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type ReplayDeliveriesMutationVariables = Exact<{
+  input: ReplayDeliveriesInput;
+}>;
+export type ReplayDeliveriesMutation = { readonly replayDeliveries: { readonly replayed: ReadonlyArray<{ readonly deliveryId: string, readonly status: number | null, readonly latencyMs: number, readonly problem: string | null }> } };
 
 export declare const ChainIndexes: Operation<ChainIndexesQuery, ChainIndexesQueryVariables>;
 export declare const Chains: Operation<ChainsQuery, ChainsQueryVariables>;
@@ -697,10 +531,13 @@ export declare const DeliveryPayload: Operation<DeliveryPayloadQuery, DeliveryPa
 export declare const DeliveryTimes: Operation<DeliveryTimesQuery, DeliveryTimesQueryVariables>;
 export declare const DeliveryUrl: Operation<DeliveryUrlQuery, DeliveryUrlQueryVariables>;
 export declare const ReplaceWebhookAddresses: Operation<ReplaceWebhookAddressesMutation, ReplaceWebhookAddressesMutationVariables>;
+export declare const ReplayDeliveries: Operation<ReplayDeliveriesMutation, ReplayDeliveriesMutationVariables>;
+export declare const ResendDeliveries: Operation<ResendDeliveriesMutation, ResendDeliveriesMutationVariables>;
 export declare const SearchTokens: Operation<SearchTokensQuery, SearchTokensQueryVariables>;
 export declare const SendTestEvent: Operation<SendTestEventMutation, SendTestEventMutationVariables>;
 export declare const StoredDeliveries: Operation<StoredDeliveriesQuery, StoredDeliveriesQueryVariables>;
 export declare const TokenHolders: Operation<TokenHoldersQuery, TokenHoldersQueryVariables>;
+export declare const TokenNames: Operation<TokenNamesQuery, TokenNamesQueryVariables>;
 export declare const TokenPage: Operation<TokenPageQuery, TokenPageQueryVariables>;
 export declare const TokenPrices: Operation<TokenPricesQuery, TokenPricesQueryVariables>;
 export declare const TransactionByHash: Operation<TransactionByHashQuery, TransactionByHashQueryVariables>;
@@ -710,6 +547,7 @@ export declare const UnwatchWallet: Operation<UnwatchWalletMutation, UnwatchWall
 export declare const UpdateWebhook: Operation<UpdateWebhookMutation, UpdateWebhookMutationVariables>;
 export declare const UpdateWebhookAddresses: Operation<UpdateWebhookAddressesMutation, UpdateWebhookAddressesMutationVariables>;
 export declare const WalletActivity: Operation<WalletActivityQuery, WalletActivityQueryVariables>;
+export declare const WalletAddress: Operation<WalletAddressQuery, WalletAddressQueryVariables>;
 export declare const WalletApprovals: Operation<WalletApprovalsQuery, WalletApprovalsQueryVariables>;
 export declare const WalletBalances: Operation<WalletBalancesQuery, WalletBalancesQueryVariables>;
 export declare const WalletCollectibles: Operation<WalletCollectiblesQuery, WalletCollectiblesQueryVariables>;

@@ -1,3 +1,4 @@
+import { formatAmount } from 'evm-graphql-gateway/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   TransactionByHash,
@@ -7,8 +8,8 @@ import {
 } from '../__generated__/operations.ts';
 import { type Problem, problemHere, send } from '../api/client.ts';
 import { useChains } from '../chain-filter.ts';
-import { Empty, Facts, Hash, html, ProblemNotice, Skeleton } from '../components.ts';
-import { formatCount, formatUnits, inWords } from '../format.ts';
+import { Empty, Facts, html, ProblemNotice, Skeleton, TransactionHash } from '../components.ts';
+import { formatCount, inWords } from '../format.ts';
 import { CallText, decodedText, RawJson, TransactionBody } from '../wallet/transaction-details.ts';
 import { Flow } from './activity-flow.ts';
 import { functionOf, type Happening, type Token, tokensIn } from './activity-model.ts';
@@ -18,6 +19,8 @@ import { functionOf, type Happening, type Token, tokensIn } from './activity-mod
 type Transaction = NonNullable<
   NonNullable<TransactionDetailsQuery['wallet']['transactions']>['nodes'][number]
 >;
+
+type Sought = Pick<Happening, 'hash' | 'chainId' | 'time'>;
 
 type Search =
   | { readonly state: 'idle' | 'searching' }
@@ -35,7 +38,7 @@ type Place = { readonly before: string | null } | { readonly after: string | nul
 /** Finds a transaction in the wallet's list of one chain, which is newest first. */
 const findPlace = async (
   address: string,
-  { hash, chainId, time }: Happening,
+  { hash, chainId, time }: Sought,
   from: string | null,
   signal: AbortSignal,
 ): Promise<Place | Problem> => {
@@ -63,7 +66,7 @@ const findPlace = async (
 
 const read = async (
   address: string,
-  happening: Happening,
+  happening: Sought,
   from: string | null,
   signal: AbortSignal,
 ): Promise<Search> => {
@@ -82,14 +85,15 @@ const read = async (
 };
 
 /** As `read`, of a service that finds a transaction by its hash. */
-const readByHash = async ({ chainId, hash }: Happening, signal: AbortSignal): Promise<Search> => {
+const readByHash = async ({ chainId, hash }: Sought, signal: AbortSignal): Promise<Search> => {
   const { data, problems } = await send(TransactionByHash, { chainId, hash }, signal);
   const [problem] = problems;
   if (data?.transaction) return { state: 'found', transaction: data.transaction };
   return problem ? { state: 'failed', problem } : { state: 'absent', after: null, seen: 0 };
 };
 
-const useTransaction = (address: string, happening: Happening, isFound: boolean) => {
+/** Finds a transaction by its hash, or in the wallet's list. Without a time, the list is searched to its end. */
+export const useTransaction = (address: string, happening: Sought, isFound: boolean) => {
   const [search, setSearch] = useState<Search>({ state: 'idle' });
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
@@ -113,17 +117,23 @@ type Props = {
   newer: number;
 };
 
-type FromTheListProps = Pick<Props, 'newer'> &
-  ReturnType<typeof useTransaction> & { tokens: readonly Token[] };
+type FindingProps = ReturnType<typeof useTransaction> & {
+  /** As in `Props`; null where that is not known. */
+  newer: number | null;
+  tokens: readonly Token[];
+};
 
 /** Its call, its events and its data, when they are asked for. */
-const FromTheList = ({ newer, tokens, search, start, isFound }: FromTheListProps) => {
-  const price = isFound ? 1 : Math.ceil((newer + 1) / ITEMS_OF_A_REQUEST);
+export const Finding = ({ newer, tokens, search, start, isFound }: FindingProps) => {
+  const price =
+    newer === null
+      ? `up to ${MOST_PAGES}`
+      : `about ${formatCount(isFound ? 1 : Math.ceil((newer + 1) / ITEMS_OF_A_REQUEST))}`;
   switch (search.state) {
     case 'idle':
       return html`<div class="bar">
-        <button type="button" onClick=${() => start()}>Read its call, events and data: about ${formatCount(price)} CU</button>
-        <span class="quiet">${isFound ? '' : `1 CU for each ${ITEMS_OF_A_REQUEST} transactions of this chain down to it. `}The rest here is free.</span>
+        <button type="button" onClick=${() => start()}>Read its call, events and data: ${price} CU</button>
+        <span class="quiet">${isFound ? '' : `1 CU for each ${ITEMS_OF_A_REQUEST} transactions of this chain down to it.`}${newer !== null && ' The rest here is free.'}</span>
       </div>`;
     case 'searching':
       return html`<${Skeleton} rows=${2} />`;
@@ -152,12 +162,12 @@ export const ActivityDetails = ({ happening, address, newer }: Props) => {
     <${Flow} items=${items} address=${address} />
     <${Facts} facts=${[
       ['Chain', `${chain ? inWords(chain.name) : 'chain'} (${chainId})`],
-      ['Block', search.state !== 'found' && blockNumber !== null && formatUnits(blockNumber, 0)],
-      ['Transaction', html`<${Hash} value=${hash} label="transaction hash" path=${`tx/${hash}`} />`],
+      ['Block', search.state !== 'found' && blockNumber !== null && formatAmount(blockNumber, 0)],
+      ['Transaction', html`<${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />`],
       ['Contract', contractName],
     ]} />
     ${called && search.state !== 'found' && html`<section class="stack"><h3>Call</h3><${CallText} decoded=${called} text=${decodedText(called)} /></section>`}
-    <${FromTheList} newer=${newer} tokens=${items.flatMap(tokensIn)} ...${reading} />
+    <${Finding} newer=${newer} tokens=${items.flatMap(tokensIn)} ...${reading} />
     <${RawJson} value=${search.state === 'found' ? { activities: items, transaction: search.transaction } : items} />
   </div>`;
 };

@@ -1,9 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { Avatar } from '../avatar.ts';
+import { useChainNames } from '../chain-filter.ts';
 import { Address, html } from '../components.ts';
-import { inWords, shorten } from '../format.ts';
+import { download } from '../download.ts';
+import { formatUtc, inWords, shorten, shortHex } from '../format.ts';
 import { type ActivityItem, functionOf, movesOf, symbolOf } from './activity-model.ts';
-import { AssetName, allowanceOf, isNobody } from './activity-words.ts';
+import { AssetName, allowanceOf, assetText, isNobody } from './activity-words.ts';
+import { drawFlow, nameIn } from './flow-image.ts';
 
 /** Who gave what to whom in a transaction, as a picture: the wallet on the left, the others on the right. */
 
@@ -13,21 +16,24 @@ type Lane = {
   /** For those who do not see the arrow. */
   readonly word: string;
   readonly what: ComponentChildren;
+  /** The same as text. */
+  readonly text: string;
 };
 
 const NOBODY = 'nobody';
 const UNKNOWN = 'unknown';
+const UNNAMED: Readonly<Record<string, string>> = { [NOBODY]: 'the token itself', [UNKNOWN]: 'not named' };
 
 const partyOf = (address: string | null, type: ActivityItem['type']): string => {
   if ((type === 'MINT' || type === 'BURN') && isNobody(address)) return NOBODY;
   return address ?? UNKNOWN;
 };
 
-const permission = (item: ActivityItem): ComponentChildren => {
+const permission = (item: ActivityItem): Pick<Lane, 'what' | 'text'> => {
   const allowance = allowanceOf(item);
-  return allowance === null
-    ? `may no longer spend ${shorten(symbolOf(item.token, item.chainId), 24)}`
-    : html`may spend ${allowance}`;
+  const symbol = shorten(symbolOf(item.token, item.chainId), 24);
+  const text = allowance === null ? `revoked: may no longer spend ${symbol}` : `may spend ${symbol}`;
+  return { text, what: allowance === null ? text : html`may spend ${allowance}` };
 };
 
 const lanesOf = (item: ActivityItem): readonly (readonly [party: string, lane: Lane])[] => {
@@ -38,25 +44,21 @@ const lanesOf = (item: ActivityItem): readonly (readonly [party: string, lane: L
       tone: direction,
       word: direction === 'in' ? 'this wallet got' : 'this wallet gave',
       what: html`<${AssetName} ...${asset} chainId=${chainId} />`,
+      text: assetText({ ...asset, chainId }),
     },
   ]);
   if (moved.length > 0) return moved;
   if (type === 'APPROVE')
-    return [[spender ?? UNKNOWN, { tone: 'note', word: 'allowance', what: permission(item) }]];
+    return [[spender ?? UNKNOWN, { tone: 'note', word: 'allowance', ...permission(item) }]];
   const name = functionOf(item)?.name;
-  return [
-    [
-      item.to ?? item.from ?? UNKNOWN,
-      { tone: 'note', word: 'call', what: name ? inWords(shorten(name, 40)) : 'a call' },
-    ],
-  ];
+  const text = name ? inWords(shorten(name, 40)) : 'a call';
+  return [[item.to ?? item.from ?? UNKNOWN, { tone: 'note', word: 'call', what: text, text }]];
 };
 
 const MOST_LANES = 12;
 
 const Party = ({ party }: { party: string }) => {
-  if (party === NOBODY) return html`<span class="quiet">the token itself</span>`;
-  if (party === UNKNOWN) return html`<span class="quiet">not named</span>`;
+  if (party in UNNAMED) return html`<span class="quiet">${UNNAMED[party]}</span>`;
   return html`<${Avatar} address=${party} size=${20} /><${Address} value=${party} />`;
 };
 
@@ -67,6 +69,18 @@ export const Flow = ({ items, address }: { items: readonly ActivityItem[]; addre
   for (const [party, lane] of lanes.slice(0, MOST_LANES))
     parties.set(party, [...(parties.get(party) ?? []), lane]);
   const others = lanes.length - MOST_LANES;
+  const nameOf = useChainNames();
+  const [{ transactionHash = '', chainId = null, blockTime = null } = {}] = items;
+  const save = () => {
+    const title = `Transaction ${shortHex(transactionHash ?? '')}`;
+    const facts = `${nameOf(chainId)}${blockTime ? `, ${formatUtc(blockTime)}` : ''}`;
+    const drawn = lanes.slice(0, MOST_LANES).map(([party, { tone, text }]) => {
+      return { tone, text, party: UNNAMED[party] ?? nameIn(party) };
+    });
+    drawFlow(title, facts, address, drawn).toBlob(
+      (image) => image && download(`${transactionHash}.png`, image),
+    );
+  };
   return html`<figure class="flow" aria-label="Who gave what to whom">
     <div class="flow-picture">
       <div class="flow-party is-wallet"><${Party} party=${address} /><span class="quiet">this wallet</span></div>
@@ -79,6 +93,7 @@ export const Flow = ({ items, address }: { items: readonly ActivityItem[]; addre
         )}
       </ul>
     </div>
+    <button type="button" class="more" onClick=${save}>Save as an image</button>
     ${others > 0 && html`<figcaption class="quiet">and ${others} more, which the list above has</figcaption>`}
   </figure>`;
 };

@@ -1,13 +1,6 @@
+import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import type { ActivityItemFragment, MovedTokenFragment } from '../__generated__/operations.ts';
-import {
-  compareDecimals,
-  isRecord,
-  isZero,
-  nativeDecimals,
-  nativeSymbol,
-  shortHex,
-  sumOf,
-} from '../format.ts';
+import { isRecord, isZero, nativeDecimals, nativeSymbol, shortHex } from '../format.ts';
 
 /** What a wallet's activities say: what moved, on which day, in which transaction, and which of them a filter finds. */
 
@@ -112,6 +105,7 @@ export const KINDS = [
   'minted',
   'burned',
   'approved',
+  'revoked',
   'called',
   'other',
 ] as const;
@@ -127,7 +121,14 @@ const KIND_OF = {
   CALL: 'called',
 } as const satisfies Readonly<Record<NonNullable<ActivityItem['type']>, Kind>>;
 
-export const kindOf = ({ type }: ActivityItem): Kind => (type === null ? 'other' : KIND_OF[type]);
+type Permission = Pick<ActivityItem, 'type' | 'value' | 'tokenId' | 'spender'>;
+
+/** Whether an approval allows nothing, and so revokes what was allowed before: of no amount, or of an NFT to nobody. */
+export const isRevocation = ({ type, value, tokenId, spender }: Permission): boolean =>
+  type === 'APPROVE' && (tokenId === null ? value !== null && isZero(value) : /^0x0+$/.test(spender ?? ''));
+
+export const kindOf = (item: ActivityItem): Kind =>
+  isRevocation(item) ? 'revoked' : item.type === null ? 'other' : KIND_OF[item.type];
 
 /** What is looked for. An empty text finds everything. */
 export type Filter = {
@@ -183,23 +184,23 @@ export const symbolsOf = (item: ActivityItem): readonly string[] => {
 export const leastOf = (text: string): string | null =>
   /^\d{1,30}(\.\d{1,18})?$/.test(text.trim()) ? text.trim() : null;
 
-/** The transactions with an activity that the filter finds. */
+/** A transaction with an activity that the filter finds, and those that it finds. */
+export type Found = { readonly happening: Happening; readonly items: readonly ActivityItem[] };
+
 export const filtered = (
   happenings: readonly Happening[],
   filter: Filter,
   thin: ReadonlySet<string>,
-): readonly Happening[] => {
+): readonly Found[] => {
   const { from, to } = filter;
-  const least = leastOf(filter.least) ?? '';
-  return happenings.filter(
-    ({ day, items }) =>
-      (from === '' || day >= from) &&
-      (to === '' || day <= to) &&
-      items.some((item) => passes(item, { ...filter, least }, thin)),
-  );
+  const sought = { ...filter, least: leastOf(filter.least) ?? '' };
+  return happenings
+    .filter(({ day }) => (from === '' || day >= from) && (to === '' || day <= to))
+    .map((happening) => ({ happening, items: happening.items.filter((item) => passes(item, sought, thin)) }))
+    .filter(({ items }) => items.length > 0);
 };
 
-const largest = ({ items }: Happening, thin: ReadonlySet<string>): string | null =>
+const largest = ({ items }: Found, thin: ReadonlySet<string>): string | null =>
   items
     .map((item) => worthOf(item, thin))
     .reduce(
@@ -208,42 +209,42 @@ const largest = ({ items }: Happening, thin: ReadonlySet<string>): string | null
     );
 
 /** Those with the largest movement first, those without a value last; equals keep their order. */
-export const byWorth = (happenings: readonly Happening[], thin: ReadonlySet<string>): readonly Happening[] =>
-  happenings
-    .map((happening) => ({ happening, worth: largest(happening, thin) }))
+export const byWorth = (found: readonly Found[], thin: ReadonlySet<string>): readonly Found[] =>
+  found
+    .map((each) => ({ each, worth: largest(each, thin) }))
     .toSorted((one, other) => {
       if (one.worth === null || other.worth === null)
         return Number(one.worth === null) - Number(other.worth === null);
       return compareDecimals(other.worth, one.worth);
     })
-    .map(({ happening }) => happening);
+    .map(({ each }) => each);
 
 export type Sums = { readonly in: string; readonly out: string; readonly swapped: string };
 
 /** What came in, went out and was swapped, in US dollars. */
-export const sumsOf = (happenings: readonly Happening[], thin: ReadonlySet<string>): Sums => {
+export const sumsOf = (found: readonly Found[], thin: ReadonlySet<string>): Sums => {
   const values = { in: [] as string[], out: [] as string[], swapped: [] as string[] };
-  for (const item of happenings.flatMap(({ items }) => items)) {
+  for (const item of found.flatMap(({ items }) => items)) {
     const worth = worthOf(item, thin);
     const [move] = movesOf(item);
     if (worth !== null && move) values[item.type === 'SWAP' ? 'swapped' : move.direction].push(worth);
   }
-  return { in: sumOf(values.in), out: sumOf(values.out), swapped: sumOf(values.swapped) };
+  return { in: sumDecimals(values.in), out: sumDecimals(values.out), swapped: sumDecimals(values.swapped) };
 };
 
 /** The sent or received activity with the largest value, and its transaction; null where none has a value. */
 export const largestTransfer = (
-  happenings: readonly Happening[],
+  found: readonly Found[],
   thin: ReadonlySet<string>,
 ): { readonly happening: Happening; readonly item: ActivityItem } | null => {
-  let found: { happening: Happening; item: ActivityItem; worth: string } | null = null;
-  for (const happening of happenings)
-    for (const item of happening.items) {
+  let most: { happening: Happening; item: ActivityItem; worth: string } | null = null;
+  for (const { happening, items } of found)
+    for (const item of items) {
       const worth = isOfKind(item, 'transfer') ? worthOf(item, thin) : null;
-      if (worth !== null && (found === null || compareDecimals(worth, found.worth) > 0))
-        found = { happening, item, worth };
+      if (worth !== null && (most === null || compareDecimals(worth, most.worth) > 0))
+        most = { happening, item, worth };
     }
-  return found;
+  return most;
 };
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);

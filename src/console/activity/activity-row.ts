@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useChainNames } from '../chain-filter.ts';
-import { Hash, html } from '../components.ts';
+import { html, TransactionHash } from '../components.ts';
 import { OnChain, useExplorer } from '../explorers.ts';
 import { formatClock, formatDay, formatUsdBriefly, formatUtc, shortHex } from '../format.ts';
 import { ActivityDetails } from './activity-details.ts';
@@ -23,6 +23,7 @@ const ICONS: Readonly<Record<Kind, string>> = {
   minted: 'M8 3v10M3 8h10',
   burned: 'M4 4l8 8M12 4l-8 8',
   approved: 'M3.5 8.5 6.5 11.5 12.5 4.5',
+  revoked: 'M4.5 12.5 11.5 3.5M13 8a5 5 0 1 1-10 0 5 5 0 0 1 10 0',
   called: 'M6 4 2.5 8 6 12M10 4l3.5 4L10 12',
   other: 'M3 8h2M7 8h2M11 8h2',
 };
@@ -85,7 +86,7 @@ export const HappeningRow = ({ happening, address, thin, isOpen, onToggle, newer
     <div class="bar quiet act-foot">
       <time datetime=${time} title=${formatUtc(time)}>${withDay && `${formatDay(day)}, `}${formatClock(time)}</time>
       <span class="tag">${nameOf(chainId)}</span>
-      <${Hash} value=${hash} label="transaction hash" path=${`tx/${hash}`} />
+      <${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />
       <button type="button" class="more" aria-expanded=${isOpen} aria-controls=${isOpen ? details : undefined} onClick=${() => onToggle(hash, isOpen)}>${isOpen ? 'Close' : 'What happened'}<span class="visually-hidden"> in ${shortHex(hash)}</span></button>
     </div>`;
   return html`<${OnChain} chainId=${chainId}><li class="happening" ref=${row} data-activity=${hash}>

@@ -1,12 +1,15 @@
+import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { Address, ExplorerLink, html } from '../components.ts';
-import { formatUnits, inWords, isUnlimited, isZero, shorten } from '../format.ts';
+import { inWords, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
+import { nameOfCall } from '../wallet/transaction-details.ts';
 import {
   type ActivityItem,
   type Counted,
   decimalsOf,
   functionOf,
+  isRevocation,
   type Move,
   symbolOf,
 } from './activity-model.ts';
@@ -24,10 +27,10 @@ export const amountOf = (
 ): { readonly shown: string; readonly exact: string } => {
   const decimals = decimalsOf(token, chainId);
   if (decimals === null || decimals < 0 || decimals > ALL_DIGITS) {
-    const units = `${formatUnits(value, 0)} units`;
+    const units = `${formatAmount(value, 0)} units`;
     return { shown: units, exact: `${units}: the service does not say how many are one token` };
   }
-  return { shown: formatUnits(value, decimals), exact: formatUnits(value, decimals, ALL_DIGITS) };
+  return { shown: formatAmount(value, decimals), exact: formatAmount(value, decimals, ALL_DIGITS) };
 };
 
 type Asset = Pick<Move, 'value' | 'token' | 'tokenId'> & { readonly chainId: number | null };
@@ -38,7 +41,7 @@ const symbolIn = ({ token, chainId }: Asset): string => shorten(symbolOf(token, 
 export const assetText = (asset: Asset): string => {
   const { value, token, tokenId, chainId } = asset;
   if (tokenId !== null) {
-    const count = value !== null && value !== '1' ? `${formatUnits(value, 0)} × ` : '';
+    const count = value !== null && value !== '1' ? `${formatAmount(value, 0)} × ` : '';
     return `${count}${symbolIn(asset)} #${shorten(tokenId, 16)}`;
   }
   return value === null
@@ -68,8 +71,8 @@ export const isNobody = (address: string | null): boolean => address === null ||
 /** What an approval allows; null where it ends one. */
 export const allowanceOf = (item: ActivityItem): ComponentChildren => {
   const { value, token, tokenId, chainId } = item;
+  if (isRevocation(item)) return null;
   if (tokenId !== null) return html`<${AssetName} ...${item} />`;
-  if (value !== null && isZero(value)) return null;
   return value !== null && isUnlimited(value)
     ? html`<strong>any amount of ${symbolIn({ token, chainId, tokenId, value })}</strong>`
     : html`up to <${AssetName} ...${item} />`;
@@ -79,14 +82,14 @@ const approval = (item: ActivityItem): ComponentChildren => {
   const who = item.spender === null ? 'someone' : html`<${Address} value=${item.spender} />`;
   const allowance = allowanceOf(item);
   return allowance === null
-    ? html`Ended the allowance of ${who} for <strong>${symbolIn(item)}</strong>`
+    ? html`Revoked the allowance${item.tokenId === null && html` of ${who}`} for <strong>${assetText({ ...item, value: null }).replace(/^some /, '')}</strong>`
     : html`Allowed ${who} to spend ${allowance}`;
 };
 
 const call = (item: ActivityItem): ComponentChildren => {
   const { from, to, contractName } = item;
-  const name = functionOf(item)?.name;
-  const called = name ? html`<strong>${inWords(shorten(name, 60))}</strong>` : 'a function';
+  const decoded = functionOf(item);
+  const called = decoded?.name ? html`<strong>${nameOfCall(decoded)}</strong>` : 'a function';
   const contract = contractName ? html` of <span>${shorten(contractName, 40)}</span>` : '';
   return from === null
     ? html`Called ${called}${contract}${party('at', to)}`

@@ -2,15 +2,18 @@ import type { VNode } from 'preact';
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { WalletActivity } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
+import { useChains } from '../chain-filter.ts';
 import { Empty, html, PricesOfNow, useReached } from '../components.ts';
 import { counted, formatCount, formatDay, formatUsd, formatUsdBriefly } from '../format.ts';
 import { setParams, useParam } from '../route.ts';
+import { Export } from '../wallet/export.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from '../wallet/list.ts';
 import { type PanelProps, useWalletList, walletList } from '../wallet/use-wallet-list.ts';
 import { ActivityFilter, type Chosen, clearChosen, setFilter, useChosen } from './activity-filter.ts';
 import {
   type ActivityItem,
   byWorth,
+  type Found,
   filtered,
   type Happening,
   happeningsOf,
@@ -19,6 +22,7 @@ import {
   thinTokensOf,
 } from './activity-model.ts';
 import { HappeningRow } from './activity-row.ts';
+import { activityRows } from './activity-rows.ts';
 import { Sentence } from './activity-words.ts';
 import { Year } from './activity-year.ts';
 
@@ -46,13 +50,15 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
   const { list, nodes: items } = activity;
   const happenings = useMemo(() => happeningsOf(items), [items]);
   const thin = useMemo(() => thinTokensOf(items), [items]);
+  const chains = useChains();
   const chosen = useChosen();
   const { filter, sort } = chosen;
   const key = JSON.stringify(filter);
-  const shown = useMemo(() => {
-    const found = filtered(happenings, filter, thin);
-    return sort === 'biggest' ? byWorth(found, thin) : sort === 'oldest' ? found.toReversed() : found;
+  const found = useMemo(() => {
+    const all = filtered(happenings, filter, thin);
+    return sort === 'biggest' ? byWorth(all, thin) : sort === 'oldest' ? all.toReversed() : all;
   }, [happenings, thin, key, sort]);
+  const shown = useMemo(() => found.map(({ happening }) => happening), [found]);
   const [open] = useParam('open');
   const [limit, setLimit] = useState(STEP);
   const visible = Math.max(limit, shown.findIndex(({ hash }) => hash === open) + 1);
@@ -63,12 +69,13 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
   return html`<div class="stack activity">
     <${ListHead} list=${activity}>
       <${LoadAll} list=${activity} what="activities" estimate=${estimate} />
+      <${Export} list=${activity} what="activities" name=${`activity-${address}`} rowsOf=${() => activityRows(shown, address, chains)} estimate=${estimate} />
     <//>
     ${
       items.length > 0 &&
       html`<div class="activity-top">
           <${Year} name=${`day-${address}`} happenings=${happenings} hasMore=${list.hasMore} from=${filter.from} to=${filter.to} onPick=${pick} />
-          <${Summary} shown=${shown} happenings=${happenings} items=${items} thin=${thin} chosen=${chosen} hasMore=${list.hasMore} />
+          <${Summary} found=${found} happenings=${happenings} items=${items} thin=${thin} chosen=${chosen} hasMore=${list.hasMore} />
         </div>
         <${ActivityFilter} items=${items} chosen=${chosen} />`
     }
@@ -80,7 +87,7 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
 };
 
 type SummaryProps = {
-  shown: readonly Happening[];
+  found: readonly Found[];
   happenings: readonly Happening[];
   items: readonly ActivityItem[];
   thin: ReadonlySet<string>;
@@ -90,23 +97,24 @@ type SummaryProps = {
 
 const transactions = (count: number): string => counted(count, 'transaction', 'transactions');
 
-/** The sums of the shown transactions, and their number. */
-const Summary = ({ shown, happenings, items, thin, chosen, hasMore }: SummaryProps) => {
+/** The sums of the activities that are found, and their number. */
+const Summary = ({ found, happenings, items, thin, chosen, hasMore }: SummaryProps) => {
   const [, setOpen] = useParam('open');
-  const sums = sumsOf(shown, thin);
-  const largest = largestTransfer(shown, thin);
+  const sums = sumsOf(found, thin);
+  const largest = largestTransfer(found, thin);
   const parts = [
     ['In', sums.in],
     ['Out', sums.out],
     ['Swapped', sums.swapped],
   ] as const;
-  const isAll = shown.length === happenings.length;
+  const isAll = found.length === happenings.length;
+  const matching = found.reduce((count, each) => count + each.items.length, 0);
   return html`<div class="activity-summary">
     <div class="bar">
-      <p role="status"><strong>${isAll ? 'All' : formatCount(shown.length)} of the ${transactions(happenings.length)} loaded</strong>, which have ${formatCount(items.length)} activities.${hasMore ? ' The wallet has more.' : ' It has no more.'}</p>
+      <p role="status"><strong>${isAll ? 'All' : formatCount(found.length)} of the ${transactions(happenings.length)} loaded</strong>, with ${matching === items.length ? 'all' : formatCount(matching)} of their ${counted(items.length, 'activity', 'activities')}.${hasMore ? ' The wallet has more.' : ' It has no more.'}</p>
       ${chosen.isActive && html`<button type="button" onClick=${clearChosen}>Clear filter and sort</button>`}
     </div>
-    <${PricesOfNow} chainIds=${shown.map(({ chainId }) => chainId)} />
+    <${PricesOfNow} chainIds=${found.map(({ happening }) => happening.chainId)} />
     <dl>
       ${parts.filter(([, sum]) => /[1-9]/.test(sum)).map(([name, sum]) => html`<div key=${name}><dt>${name}</dt><dd class=${name === 'In' ? 'good' : ''} title=${`${formatUsd(sum)}, by the prices that can be believed`}>${formatUsdBriefly(sum)}</dd></div>`)}
       ${

@@ -1,6 +1,7 @@
 import type { Operation } from '../__generated__/operations.ts';
 import { settings } from '../settings.ts';
 import { type Cost, credentialHeaders, credentials, record, signOut } from '../state.ts';
+import { PROBE_MS, probe, reachable } from './reachable.ts';
 
 export type Answer<Data> = {
   /** Null if nothing could be answered. Parts of it may be null, with a problem for each. */
@@ -33,7 +34,11 @@ const post = async (body: string, signal: AbortSignal | undefined): Promise<Body
     if (isBody(answer)) return answer;
   } catch (error) {
     if (signal?.aborted) throw error;
-    if (status === 0) return OFFLINE;
+    if (status === 0) {
+      reachable.set(false);
+      setTimeout(probe, PROBE_MS);
+      return OFFLINE;
+    }
   }
   return problemHere('NOT_JSON', `Expected the gateway’s JSON, got something else with status ${status}.`);
 };
@@ -56,7 +61,12 @@ export const send = async <Data, Variables>(
   const answer: Answer<Data> =
     'code' in body
       ? { data: null, problems: [body] }
-      : { data: body.data ?? null, problems: (body.errors ?? []).map(problemOf) };
+      : {
+          data: body.data ?? null,
+          problems: (body.errors ?? []).map((error) =>
+            problemOf(error, body.extensions?.upstream?.budget?.perMinute),
+          ),
+        };
   const cost = ('extensions' in body && body.extensions?.upstream) || NO_COST;
   const durationMs = performance.now() - since;
   // The previous caller's answers are not for the present one.
@@ -74,6 +84,8 @@ export type Problem = {
   readonly message: string;
   readonly path: readonly (string | number)[];
   readonly retryAfterMs: number | null;
+  /** Of what costs more than is ever allowed, whenever it is asked: both in compute units. */
+  readonly tooDear: { readonly costs: number; readonly most: number } | null;
 };
 
 /** A problem that this page has found itself. */
@@ -82,6 +94,7 @@ export const problemHere = (code: string, message: string): Problem => ({
   message,
   path: [],
   retryAfterMs: null,
+  tooDear: null,
 });
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -106,10 +119,12 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 /** A short title. The problem's own message has the details. */
-export const titleOf = ({ code }: Problem): string => TITLES[code] ?? 'Something went wrong';
+export const titleOf = ({ code, tooDear }: Problem): string =>
+  tooDear ? 'It costs more than is ever allowed' : (TITLES[code] ?? 'Something went wrong');
 
 /** Whether the same operation may succeed later. */
-export const isTransient = ({ code }: Problem): boolean =>
+export const isTransient = ({ code, tooDear }: Problem): boolean =>
+  tooDear === null &&
   [
     'OFFLINE',
     'RATE_LIMITED',
@@ -136,13 +151,22 @@ export const closed = (reason: unknown): Problem => {
 type WireError = {
   readonly message?: unknown;
   readonly path?: readonly (string | number)[];
-  readonly extensions?: { readonly code?: unknown; readonly retryAfterMs?: unknown };
+  readonly extensions?: Readonly<Record<string, unknown>>;
 };
 
-/** A GraphQL error as the gateway writes it. */
-export const problemOf = ({ message, path = [], extensions = {} }: WireError): Problem => ({
-  code: typeof extensions.code === 'string' ? extensions.code : 'INTERNAL_SERVER_ERROR',
-  message: String(message),
-  path,
-  retryAfterMs: typeof extensions.retryAfterMs === 'number' ? extensions.retryAfterMs : null,
-});
+/** A GraphQL error as the gateway writes it. `perMinute` is the client's budget, where it has one. */
+export const problemOf = (
+  { message, path = [], extensions = {} }: WireError,
+  perMinute?: number,
+): Problem => {
+  const { code, retryAfterMs, estimatedComputeUnits: costs, allowedComputeUnits: allowed } = extensions;
+  const most = code === 'COMPUTE_BUDGET_EXCEEDED' ? perMinute : allowed;
+  const isNever = typeof costs === 'number' && typeof most === 'number' && costs > most;
+  return {
+    code: typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR',
+    message: String(message),
+    path,
+    retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : null,
+    tooDear: isNever ? { costs, most } : null,
+  };
+};

@@ -1,3 +1,4 @@
+import { reconnecting, resuming } from 'evm-graphql-gateway/client';
 import { type Client, createClient } from 'graphql-ws/client';
 import {
   Deliveries,
@@ -118,10 +119,7 @@ export const followDeliveries = (asked: Asked, on: Listeners): Following => {
       ...(settings.trustedDocuments && {
         extensions: { persistedQuery: { version: 1, sha256Hash: Deliveries.hash } },
       }),
-      // The client writes its message anew for each connection, and so reads the last cursor.
-      get variables() {
-        return { after, ...asked };
-      },
+      variables: { after, ...asked },
     };
     unsubscribe = socket.subscribe<DeliveriesSubscription>(payload, {
       next(message) {
@@ -185,24 +183,21 @@ type SocketListeners = {
   refused(): void;
 };
 
-/** A WebSocket to the gateway that always reconnects: after half a second at first, later every ten seconds. */
+/** A WebSocket to the gateway that always reconnects, and then resumes behind the last delivery. */
 const createSocket = (on: SocketListeners): Client =>
-  createClient({
-    url: `${location.origin.replace('http', 'ws')}/graphql`,
-    connectionParams: credentialHeaders,
-    lazyCloseTimeout: 0,
-    retryAttempts: Number.POSITIVE_INFINITY,
-    // A refused connection is an error, not a close event.
-    shouldRetry: (event) => !(event instanceof CloseEvent && event.code === UNAUTHORISED),
-    retryWait: (retries) => {
-      const longest = Math.min(500 * 2 ** retries, 10_000);
-      return new Promise((resolve) => setTimeout(resolve, longest * (0.5 + Math.random() / 2)));
-    },
-    on: {
-      connected: on.connected,
-      closed: (event) => {
-        if (event instanceof CloseEvent && event.code === UNAUTHORISED) on.refused();
-        else on.broken();
+  resuming(
+    createClient({
+      url: `${location.origin.replace('http', 'ws')}/graphql`,
+      connectionParams: credentialHeaders,
+      lazyCloseTimeout: 0,
+      ...reconnecting,
+      shouldRetry: (event) => !(event instanceof CloseEvent && event.code === UNAUTHORISED),
+      on: {
+        connected: on.connected,
+        closed: (event) => {
+          if (event instanceof CloseEvent && event.code === UNAUTHORISED) on.refused();
+          else on.broken();
+        },
       },
-    },
-  });
+    }),
+  );

@@ -2,21 +2,10 @@ import { openInGraphiQL } from '../api/graphiql.ts';
 import { useChains } from '../chain-filter.ts';
 import { type Bucket, type Series, TimeBars, TONES } from '../charts.ts';
 import { Empty, html, Time } from '../components.ts';
-import { counted, formatCount } from '../format.ts';
-import { hrefOf } from '../route.ts';
+import { formatCount } from '../format.ts';
 import { settings } from '../settings.ts';
 import { type LedgerEntry, ledger, useStore } from '../state.ts';
 import { explain } from './prices.ts';
-
-/** What the visit has cost so far, and its last answer. */
-export const CostMeter = () => {
-  const { computeUnits, requests, entries } = useStore(ledger);
-  const last = entries[0];
-  return html`<a class="cost-meter" href=${hrefOf('cost')} title="What this visit has cost">
-    <strong>${formatCount(computeUnits)} CU</strong>
-    <span>${counted(requests, 'request', 'requests')}${last && `, last +${last.cost.computeUnits}`}</span>
-  </a>`;
-};
 
 const BARS = 60;
 /** The operations that the chart tells apart: those that cost most. */

@@ -1,16 +1,10 @@
+import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
+import { isRevocation } from '../activity/activity-model.ts';
 import { party } from '../activity/activity-words.ts';
 import { Address, html } from '../components.ts';
-import {
-  formatUnits,
-  formatUsd,
-  inWords,
-  isUnlimited,
-  nativeDecimals,
-  nativeSymbol,
-  shorten,
-  shortHex,
-} from '../format.ts';
+import { formatUsd, inWords, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { nameOfCall } from '../wallet/transaction-details.ts';
 import type { DeliveredEvent } from './cards.ts';
 
 type Of<Kind extends DeliveredEvent['__typename']> = Extract<DeliveredEvent, { __typename: Kind }>;
@@ -22,7 +16,7 @@ const Wallet = ({ address }: { address: string | null }) =>
   address ? html`<strong><${Address} value=${address} /></strong>` : html`<strong>A watched wallet</strong>`;
 
 const Amount = ({ value, decimals, symbol }: { value: string | null; decimals: number; symbol: string }) =>
-  html`<span class="amount">${value !== null && `${formatUnits(value, decimals)} `}${shorten(symbol, 40)}</span>`;
+  html`<span class="amount">${value !== null && `${formatAmount(value, decimals)} `}${shorten(symbol, 40)}</span>`;
 
 /** A contract that has no name is called by its address. */
 const symbolOf = (token: Pick<NonNullable<Token>, 'symbol' | 'name' | 'address'> | null): string =>
@@ -31,7 +25,7 @@ const symbolOf = (token: Pick<NonNullable<Token>, 'symbol' | 'name' | 'address'>
 const Asset = ({ event, chainId }: { event: Activity; chainId: number | null }) => {
   const { token, tokenId, value, assetType } = event;
   if (tokenId !== null) {
-    const count = value !== null && value !== '1' ? `${formatUnits(value, 0)} × ` : '';
+    const count = value !== null && value !== '1' ? `${formatAmount(value, 0)} × ` : '';
     return html`<span class="amount">${count}${shorten(symbolOf(token), 40)} #${shorten(tokenId, 16)}</span>`;
   }
   if (assetType === 'NATIVE')
@@ -59,6 +53,8 @@ const activityText = (event: Activity, chainId: number | null): ComponentChildre
     case 'SWAP':
       return html`<${SwapText} swap=${event.swap} />`;
     case 'APPROVE':
+      if (isRevocation(event))
+        return html`revoked the allowance${event.tokenId === null && party('of', event.spender)} for <span class="amount">${symbolOf(event.token)}${event.tokenId !== null && ` #${shorten(event.tokenId, 16)}`}</span>`;
       return html`allowed${party('', event.spender)} to spend ${event.value !== null && isUnlimited(event.value) ? html`any amount of <span class="amount">${shorten(symbolOf(event.token), 20)}</span>` : asset}`;
     case 'CALL':
       return html`called${party('', event.to)}`;
@@ -71,7 +67,7 @@ const TransactionText = ({ event }: { event: Of<'TransactionEvent'> }) => {
   const { address, direction, success, from, to, value, chainId, decoded } = event.transaction;
   const isSender = direction === 'SENDER' || (direction === null && from === address);
   return html`<${Wallet} address=${address} /> ${isSender ? 'sent' : 'received'} a transaction
-    ${decoded?.name && html` <em>${inWords(shorten(decoded.name, 60))}</em>`}
+    ${decoded?.name && html` <em>${nameOfCall(decoded)}</em>`}
     ${isSender ? (to ? party('to', to) : ' that creates a contract') : party('from', from)}
     ${value && value !== '0' && html` with <${Amount} value=${value} decimals=${nativeDecimals(chainId)} symbol=${nativeSymbol(chainId)} />${success === false && ', which did not move'}`}`;
 };

@@ -1,10 +1,12 @@
 import { Fragment } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useChainNames } from '../chain-filter.ts';
-import { Empty, Hash, html, ProblemNotice, Time, useReached } from '../components.ts';
-import { formatCount, inWords, type NameOfChain, shorten } from '../format.ts';
+import { Empty, html, ProblemNotice, Time, TransactionHash, useReached } from '../components.ts';
+import { OnChain } from '../explorers.ts';
+import { formatCount, type NameOfChain, shorten } from '../format.ts';
 import { hrefOf } from '../route.ts';
 import { useStore } from '../state.ts';
+import { nameOfCall } from '../wallet/transaction-details.ts';
 import type { Card, DeliveredEvent, Row } from './cards.ts';
 import { EventLine } from './event-text.ts';
 import type { Feed } from './feed.ts';
@@ -88,9 +90,9 @@ const CardRow = ({ card, chain }: Props) => {
     <div class="bar quiet">
       <${Time} value=${receivedAt} />
       ${chain !== null && html`<span class="tag">${shorten(chain, 40)}</span>`}
-      ${isTold && transaction?.decoded?.name && html`<span class="tag">${inWords(shorten(transaction.decoded.name, 60))}</span>`}
+      ${isTold && transaction?.decoded?.name && html`<span class="tag">${nameOfCall(transaction.decoded)}</span>`}
       ${transaction?.success === false && html`<span class="tag is-bad">failed</span>`}
-      ${hash !== null && html`<span class="push"><${Hash} value=${hash} label="transaction hash" /></span>`}
+      ${hash !== null && html`<span class="push"><${OnChain} chainId=${chainId}><${TransactionHash} value=${hash} chainId=${chainId} /><//></span>`}
     </div>
     <ul class="card-events">
       ${shown.map((event, index) => html`<${EventLine} key=${index} event=${event} chainId=${chainId} isTold=${isTold} />`)}

@@ -74,8 +74,8 @@ export const LiveFilter = ({ params }: { params: URLSearchParams }) => {
   const [error, setError] = useState<string | null>(null);
   const types = typesIn(params);
   const onAddress = (event: Event) => {
-    const text = textOf(event).toLowerCase();
-    const address = settings.wallets.find(({ name }) => name === text)?.address ?? text;
+    const text = textOf(event);
+    const address = settings.wallets.find(({ name }) => name === text.toLowerCase())?.address ?? text;
     const wrong = address === '' ? null : wrongAddress(address);
     setError(wrong);
     if (wrong === null) setParams({ address }, true);

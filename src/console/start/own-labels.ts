@@ -1,21 +1,13 @@
 import { useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar.ts';
 import { Address, Dialog, Empty, html } from '../components.ts';
+import { download } from '../download.ts';
 import { formatCount, shortHex } from '../format.ts';
 import { exportLabels, importLabels, MOST_CHARACTERS, setLabel, useLabels } from '../labels.ts';
 
 const SHOWN = 50;
 /** The largest file that labels can take. */
 const MOST_BYTES = 1_000_000;
-
-const download = (text: string): void => {
-  const link = document.createElement('a');
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  link.href = url;
-  link.download = 'labels.json';
-  link.click();
-  URL.revokeObjectURL(url);
-};
 
 type Result = ReturnType<typeof importLabels>;
 
@@ -40,7 +32,7 @@ export const OwnLabels = () => {
     <div class="bar">
       <h2 id="own-labels">Own labels</h2>
       <span class="push bar">
-        <button type="button" disabled=${labels.size === 0} onClick=${() => download(exportLabels())}>Export</button>
+        <button type="button" disabled=${labels.size === 0} onClick=${() => download('labels.json', new Blob([exportLabels()], { type: 'application/json' }))}>Export</button>
         <button type="button" onClick=${() => file.current?.click()}>Import…</button>
         <input ref=${file} type="file" accept=".json,application/json" hidden aria-label="File of labels" onChange=${onFile} />
       </span>

@@ -6,11 +6,11 @@ import { Avatar } from '../avatar.ts';
 import { useChainNames, useChains } from '../chain-filter.ts';
 import { html } from '../components.ts';
 import { useOfferedViews } from '../explorers.ts';
-import { nativeSymbol, shorten, shortHex } from '../format.ts';
+import { inWords, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabels } from '../labels.ts';
 import { problemsIn } from '../partial-errors.ts';
 import { TokenLogo } from '../picture.ts';
-import { hrefOf, isAddress, MOST_WALLETS, type View } from '../route.ts';
+import { hrefOf, isAddress, isHash, MOST_WALLETS, type View } from '../route.ts';
 import { settings } from '../settings.ts';
 import { useStore } from '../state.ts';
 import { recentWallets } from './recent.ts';
@@ -85,7 +85,7 @@ export const useTokenSearch = (typed: string): TokenSearch => {
 /** What a search field offers for the text in it. */
 export type Suggestion = {
   readonly id: string;
-  readonly group: 'Wallets' | 'Tokens' | 'Views';
+  readonly group: 'Wallets' | 'Tokens' | 'Transactions' | 'Views';
   /** Null for an icon. */
   readonly picture: VNode | null;
   readonly title: string;
@@ -143,6 +143,20 @@ const contractAt = (address: string, chainId: number): Suggestion => ({
   detail: 'if it is a token’s contract; the chain is chosen there',
   action: hrefOf('token', [`${chainId}:${address}`]),
 });
+
+/** On the chains whose transactions are found by their hash, or else on the main ones. */
+const transactionAt = (hash: string, chains: ReturnType<typeof useChains>): readonly Suggestion[] => {
+  const finding = chains.filter(({ supports }) => supports?.includes('TRANSACTION'));
+  const main = chains.filter(({ tags }) => tags.includes('default'));
+  return (finding.length > 0 ? finding : main).slice(0, MOST_SUGGESTED).map(({ chainId, name }) => ({
+    id: `tx-${chainId}`,
+    group: 'Transactions',
+    picture: null,
+    title: `Transaction ${shortHex(hash)}`,
+    detail: `on ${inWords(name)}`,
+    action: hrefOf('tx', [`${chainId}/${hash}`]),
+  }));
+};
 
 /** Those in which a word begins with the text come first, then those that contain it. */
 const matching = <Item>(
@@ -233,11 +247,13 @@ export const useSuggestions = ({ typed, search, withViews }: Wanted): readonly S
   const views = useOfferedViews();
   const wallets = useWallets(wanted);
   const tokens = useTokens(text, search);
-  const parts = [...new Set(wanted.split(/[\s,;]+/).filter(Boolean))];
+  // One in mixed case stays as it is: its checksum is checked where it is opened.
+  const parts = [...new Set(text.split(/[\s,;]+/).filter(Boolean))];
   const [first = ''] = parts;
   if (parts.length > 1 && parts.every(isAddress)) return [compared(parts)];
   if (isAddress(first) && parts.length === 1)
     return [walletSuggestion(first), contractAt(first, firstOf(chains))];
+  if (isHash(first) && parts.length === 1) return transactionAt(first, chains);
   // Searches that cost come last, so that Enter chooses a free suggestion first.
   return [...wallets, ...(withViews ? viewSuggestions(views, wanted) : []), ...tokens];
 };

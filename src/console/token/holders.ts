@@ -1,3 +1,4 @@
+import { formatAmount } from 'evm-graphql-gateway/client';
 import { useCallback, useState } from 'preact/hooks';
 import { TokenHolders, type TokenHoldersQuery, type TokenInput } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
@@ -5,7 +6,7 @@ import { type LoadPage, useConnection } from '../api/use-connection.ts';
 import { Avatar } from '../avatar.ts';
 import { Meter } from '../charts.ts';
 import { Address, Empty, html, Placeholder, ProblemNotice } from '../components.ts';
-import { counted, formatCount, formatUnits, formatUtc } from '../format.ts';
+import { counted, formatCount, formatUtc } from '../format.ts';
 
 /** The service's page. */
 const PAGE = 500;
@@ -48,7 +49,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
   const holders = items.map(({ node }) => node);
   const isDated = holders.some(({ firstAcquired }) => firstAcquired !== null);
   const amountOf = ({ balance }: Holder): string =>
-    decimals === null ? balance : `${formatUnits(balance, decimals)} ${symbol}`;
+    decimals === null ? balance : `${formatAmount(balance, decimals)} ${symbol}`;
   return html`<${Distribution} holders=${holders} supply=${supply} isAll=${!hasMore} />
     <div class="table" tabindex="0" role="region" aria-label="Holders">
       <table class="holders">

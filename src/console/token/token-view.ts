@@ -1,3 +1,4 @@
+import { formatAmount } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo } from 'preact/hooks';
 import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '../__generated__/operations.ts';
@@ -6,7 +7,7 @@ import { useAnswer } from '../api/use-answer.ts';
 import { useChainNames, useChains } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html, Placeholder, PricesOfNow } from '../components.ts';
 import { OnChain, useExplorer } from '../explorers.ts';
-import { formatPrice, formatUnits, formatUsd, nativeSymbol, shorten } from '../format.ts';
+import { formatPrice, formatUsd, nativeSymbol, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, navigate, route } from '../route.ts';
 import { Search } from '../start/search.ts';
@@ -18,7 +19,7 @@ import { ChangeOf, PriceHistory } from './price-history.ts';
 /** A token as the address bar names it: `8453:0x…`, or `8453:native` for the chain's own currency. */
 type TokenPlace = {
   readonly chainId: number;
-  /** In lower case; null for the chain's own currency. */
+  /** As it was written, so that the gateway checks its checksum; null for the chain's own currency. */
   readonly address: string | null;
 };
 
@@ -28,7 +29,7 @@ const PLACE = /^(\d{1,15}):(native|0x[\da-f]{40})$/i;
 const readPlace = (text: string): TokenPlace | null => {
   const [, chain = '', token = ''] = PLACE.exec(text) ?? [];
   if (chain === '') return null;
-  return { chainId: Number(chain), address: isAddress(token) ? token.toLowerCase() : null };
+  return { chainId: Number(chain), address: isAddress(token) ? token : null };
 };
 
 const placeText = ({ chainId, address }: TokenPlace): string => `${chainId}:${address ?? 'native'}`;
@@ -107,7 +108,8 @@ const Head = ({ place, market }: HeadProps) => {
 /** What the service says of the token besides its price. */
 const figuresOf = (market: Market): readonly (readonly [name: string, value: ComponentChildren])[] => {
   const { decimals, totalSupply, marketCapUsd, fullyDilutedValueUsd, poolSizeUsd } = market;
-  const supply = totalSupply === null || decimals === null ? totalSupply : formatUnits(totalSupply, decimals);
+  const supply =
+    totalSupply === null || decimals === null ? totalSupply : formatAmount(totalSupply, decimals);
   const thin =
     isThin({ isNative: false, poolSizeUsd, lowLiquidity: null }) &&
     html`<span class="tag is-warn" title="The price says little, and totals leave the token out">thin, not in totals</span>`;

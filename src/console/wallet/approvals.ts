@@ -1,47 +1,194 @@
-import { type ApprovalRowFragment, WalletApprovals } from '../__generated__/operations.ts';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { WalletActivity, WalletApprovals, WalletBalances } from '../__generated__/operations.ts';
+import { type ActivityItem, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
-import { send } from '../api/client.ts';
-import { Address, html } from '../components.ts';
-import { inWords, shorten, shortHex } from '../format.ts';
+import { type Problem, send } from '../api/client.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { isSupported, useChainNames, useChains } from '../chain-filter.ts';
+import {
+  Address,
+  Bytes,
+  Empty,
+  Facts,
+  html,
+  Placeholder,
+  PricesOfNow,
+  ProblemNotice,
+  Time,
+  useNow,
+} from '../components.ts';
+import { PriceTag } from '../cost/prices.ts';
+import { OnChain } from '../explorers.ts';
+import { counted, formatCount, formatUsd, isZero, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
+import {
+  type Balances,
+  bySpender,
+  keyOf,
+  type OfSpender,
+  type Open,
+  openIn,
+  revocationOf,
+  riskOf,
+  timesOf,
+  totalOf,
+} from './approval-model.ts';
 import { ListBody, ListHead } from './list.ts';
 import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
 const APPROVALS = walletList({
-  pageSize: 50,
+  pageSize: 100,
   read: (asked: PanelProps, range, signal) => send(WalletApprovals, { ...asked, ...range }, signal),
   pageIn: ({ wallet }) => wallet.approvals,
 });
 
-/** Who may move what of the wallet now. */
-export const Approvals = ({ address, chainIds }: PanelProps) => {
-  const approvals = useWalletList(APPROVALS, { address, chainIds });
+/** Who may move what of the wallet now: the service's list, or what its activities tell. */
+export const Approvals = (props: PanelProps) =>
+  isSupported(useChains(), 'APPROVALS')
+    ? html`<${Listed} ...${props} />`
+    : html`<${FromActivity} ...${props} />`;
+
+const Listed = (props: PanelProps) => {
+  const approvals = useWalletList(APPROVALS, props);
+  const activity = useActivity(props);
   return html`<div class="stack">
     <${ListHead} list=${approvals} />
     <${ListBody} list=${approvals} what="approvals" kind="row" empty="Nobody may move anything of this wallet on these chains">
-      <ul class="rows">${approvals.nodes.map((node) => html`<${ApprovalRow} key=${node.id} approval=${node} />`)}</ul>
+      <${Spenders} ...${props} open=${approvals.nodes} activity=${activity} />
     <//>
   </div>`;
 };
 
-/** What may be moved, in words: `up to 60 USDC`, `Art #1`. */
-const scopeOf = ({ amount, isUnlimited, tokenId, token }: ApprovalRowFragment): string => {
-  const name = shorten(token.symbol ?? token.name ?? shortHex(token.address ?? ''), 24);
-  if (tokenId !== null) return `${name} #${shorten(tokenId, 16)}`;
-  if (amount === null) return `all ${name}, now and later`;
-  return isUnlimited ? `any amount of ${name}` : `up to ${amountOf(amount, token).shown} ${name}`;
+const FromActivity = (props: PanelProps) => {
+  const activity = useActivity(props);
+  const { items, isLoading, problem, load } = activity;
+  const open = useMemo(() => openIn(items), [items]);
+  useEffect(load, [load]);
+  if (items.length === 0)
+    return html`<${Placeholder} rows=${4} isLoading=${isLoading} problem=${problem} onRetry=${load}><${Empty} title="No activity on these chains" /><//>`;
+  return html`<div class="stack">
+    <p class="notes">This service does not list approvals. These are what the newest ${counted(items.length, 'activity', 'activities')} left open: older approvals are not among them, and of a limited one some may be spent.</p>
+    ${open.length === 0 ? html`<${Empty} title="None of these activities left an approval open" /><${Older} ...${activity} />` : html`<${Spenders} ...${props} open=${open} activity=${activity} />`}
+  </div>`;
 };
 
-const ApprovalRow = ({ approval }: { approval: ApprovalRowFragment }) => {
-  const { chain, token, spender, spenderName, isUnlimited, isForAll } = approval;
-  const drawn = { id: token.id, logo: token.logo, symbol: token.symbol ?? '' };
-  return html`<li class="transaction">
-    <div class="bar">
-      <${TokenLogo} token=${drawn} size=${18} />
-      <strong>${scopeOf(approval)}</strong>
-      <span class="party"><span class="quiet">by</span> ${spenderName && `${shorten(spenderName, 40)} `}<${Address} value=${spender} /></span>
-      ${(isUnlimited || isForAll) && html`<span class="tag is-bad">no limit</span>`}
-      <span class="tag push">${inWords(shorten(chain ?? '', 40))}</span>
+const PAGE = 100;
+
+type Loaded = {
+  readonly items: readonly ActivityItem[];
+  readonly hasMore: boolean;
+};
+
+const NONE: Loaded = { items: [], hasMore: true };
+
+/** The wallet's activities, page by page, when they are asked for. */
+const useActivity = ({ address, chainIds }: PanelProps) => {
+  const [loaded, setLoaded] = useState(NONE);
+  const [isLoading, setLoading] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const after = useRef<string | null>(null);
+  const load = useCallback(() => {
+    setLoading(true);
+    void send(WalletActivity, { address, chainIds, first: PAGE, after: after.current }).then(
+      ({ data, problems }) => {
+        const page = data?.wallet.activity;
+        setLoading(false);
+        setProblem(page ? null : (problems[0] ?? null));
+        if (!page) return;
+        const { endCursor, hasNextPage } = page.pageInfo;
+        after.current = endCursor;
+        const items = page.edges.flatMap((edge) => edge?.node ?? []);
+        setLoaded((before) => ({ items: [...before.items, ...items], hasMore: hasNextPage }));
+      },
+    );
+  }, [address, chainIds]);
+  return { ...loaded, isLoading, problem, load };
+};
+
+type Activity = ReturnType<typeof useActivity>;
+
+const Older = ({ items, hasMore, isLoading, problem, load }: Activity) => {
+  if (problem !== null) return html`<${ProblemNotice} problem=${problem} onRetry=${load} />`;
+  if (!hasMore) return null;
+  return html`<button type="button" disabled=${isLoading} onClick=${load}>${isLoading ? 'Looking…' : items.length === 0 ? 'Find when they were given and used' : 'Look further back'} <${PriceTag} of=${['activity']} /></button>`;
+};
+
+const NO_BALANCES: Balances = new Map();
+
+type SpendersProps = PanelProps & { open: readonly Open[]; activity: Activity };
+
+const Spenders = ({ address, chainIds, open, activity }: SpendersProps) => {
+  const read = useCallback(
+    (signal: AbortSignal) => send(WalletBalances, { address, chainIds, first: 1000 }, signal),
+    [address, chainIds],
+  );
+  const { data, problems, retry } = useAnswer(read);
+  const balances = useMemo(() => {
+    const nodes = data?.wallet.balances?.edges.flatMap((edge) => edge?.node ?? []);
+    return nodes ? new Map(nodes.map((node) => [keyOf(node.chainId, node.token.address), node])) : null;
+  }, [data]);
+  const spenders = useMemo(() => bySpender(open, balances ?? NO_BALANCES), [open, balances]);
+  const risks = open.flatMap((each) => (balances && riskOf(each, balances)) ?? []);
+  // Without a single price, nothing is known to be worth nothing.
+  const total = balances && risks.some(({ usd }) => usd !== null) ? totalOf(open, balances) : null;
+  return html`
+    <div class="bar"><p role="status">${total !== null && html`<strong title="Of several allowances for one token the largest counts">${formatUsd(total)} at risk</strong>, by `}${counted(spenders.length, 'spender', 'spenders')} with ${counted(open.length, 'open allowance', 'open allowances')}.</p>
+      <${Older} ...${activity} />
     </div>
-  </li>`;
+    <${PricesOfNow} chainIds=${open.map(({ chainId }) => chainId)} />
+    ${problems[0] && html`<${ProblemNotice} problem=${problems[0]} onRetry=${retry} />`}
+    ${activity.items.length > 0 && html`<p class="quiet">Times are what the newest ${formatCount(activity.items.length)} activities tell.</p>`}
+    ${spenders.map((each) => html`<${Spender} key=${each.spender} ...${each} balances=${balances} items=${activity.items} />`)}`;
+};
+
+type SpenderProps = OfSpender & { balances: Balances | null; items: readonly ActivityItem[] };
+
+const Spender = ({ spender, name, open, usd, balances, items }: SpenderProps) =>
+  html`<section class="stack">
+    <${OnChain} chainId=${open[0]?.chainId ?? null}><h3 class="bar">${name !== null && html`<bdi>${shorten(name, 40)}</bdi>`}<${Address} value=${spender} />${!isZero(usd.replace('.', '')) && html`<span class="push">${formatUsd(usd)}</span>`}</h3><//>
+    <ul class="rows">${open.map((each) => html`<${OpenRow} key=${each.id} open=${each} balances=${balances} items=${items} />`)}</ul>
+  </section>`;
+
+/** What may be moved, as the rest of a sentence, and what of it is there. */
+const sentenceOf = (open: Open, balances: Balances | null): string => {
+  const { amount, isUnlimited, tokenId, token, chainId } = open;
+  const name = shorten(symbolOf(token, chainId), 24);
+  if (tokenId !== null) return `May take ${name} #${shorten(tokenId, 16)}, and nothing else.`;
+  if (amount === null) return `May take every ${name} of this wallet, now and later.`;
+  const may = isUnlimited
+    ? `any amount of ${name}, now and later`
+    : `up to ${amountOf(amount, token, chainId).shown} ${name}`;
+  const risk = balances && riskOf(open, balances);
+  if (!risk) return `May take ${may}.`;
+  if (isZero(risk.amount)) return `May take ${may}: none is here now.`;
+  const worth = risk.usd === null ? 'without a price that can be believed' : formatUsd(risk.usd);
+  return `May take ${may}: ${amountOf(risk.amount, token, chainId).shown} ${name} of it are here, ${worth}.`;
+};
+
+type RowProps = { open: Open; balances: Balances | null; items: readonly ActivityItem[] };
+
+const OpenRow = ({ open, balances, items }: RowProps) => {
+  const { chainId, token, isUnlimited, isForAll } = open;
+  const now = useNow();
+  const nameOf = useChainNames();
+  const { given, used } = timesOf(open, items);
+  const { to, data, reads } = revocationOf(open);
+  const when = (time: string | null, word: string) =>
+    time !== null && html` <span class="quiet">${word} <${Time} value=${time} now=${now} /></span>`;
+  return html`<${OnChain} chainId=${chainId}><li class="transaction" data-approval=${open.id}>
+    <div class="bar">
+      <${TokenLogo} token=${{ id: token.id, logo: token.logo, symbol: token.symbol ?? '' }} size=${18} />
+      <span>${sentenceOf(open, balances)}</span>
+      ${(isUnlimited || isForAll) && html`<span class="tag is-bad">no limit</span>`}
+      ${when(given, 'given')}${when(used, 'last used')}
+      <span class="tag push">${nameOf(chainId)}</span>
+    </div>
+    <details><summary>The call that ends it</summary>
+      <p>Send this from the wallet, without value: <code>${reads}</code></p>
+      <${Facts} facts=${[
+        ['To', html`<${Address} value=${to} page="token" />`],
+        ['Data', html`<${Bytes} value=${data} label="data of the call" />`],
+      ]} />
+    </details>
+  </li><//>`;
 };

@@ -1,7 +1,8 @@
+import { formatAmount } from 'evm-graphql-gateway/client';
 import type { CollectibleCardFragment, SpamFeature } from '../__generated__/operations.ts';
 import { Pattern } from '../avatar.ts';
 import { Address, Dialog, Facts, Hash, html, Time } from '../components.ts';
-import { formatUnits, inWords, shorten, shortHex } from '../format.ts';
+import { inWords, shorten, shortHex } from '../format.ts';
 import { Picture } from '../picture.ts';
 
 /** Its name, or its symbol with its token id. */
@@ -40,7 +41,7 @@ const Known = ({ card }: { card: CollectibleCardFragment }) => {
       'Token id',
       html`<${Hash} value=${tokenId} label="token id" path=${`token/${contractAddress}/instance/${tokenId}`} />`,
     ],
-    ['Amount', formatUnits(balance, 0)],
+    ['Amount', formatAmount(balance, 0)],
     ['Acquired', lastAcquired && html`<${Time} value=${lastAcquired} />`],
     ['Last sale', lastSalePrice && `${shorten(lastSalePrice, 40)} in the service’s unit`],
   ]} />`;

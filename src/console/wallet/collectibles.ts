@@ -1,9 +1,10 @@
+import { formatAmount } from 'evm-graphql-gateway/client';
 import { type CollectibleCardFragment, WalletCollectibles } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { Address, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
 import { OnChain } from '../explorers.ts';
-import { counted, formatUnits, inWords, shorten, shortHex } from '../format.ts';
+import { counted, inWords, shorten, shortHex } from '../format.ts';
 import { useParam } from '../route.ts';
 import { CollectibleDetails, CollectiblePicture, collectibleTitle } from './collectible-details.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
@@ -81,7 +82,7 @@ const CollectibleCard = ({ card, onOpen }: { card: Card; onOpen: () => void }) =
     <${CollectiblePicture} card=${card} />
     <button type="button" class="plain more" onClick=${onOpen}><span class="visually-hidden">Details of </span>${collectibleTitle(card)}</button>
     ${isSpam && html`<p class="tags"><span class="tag is-warn">spam</span></p>`}
-    ${balance !== '1' && html`<p class="quiet">Holds ${shorten(formatUnits(balance, 0), 40)}</p>`}
+    ${balance !== '1' && html`<p class="quiet">Holds ${shorten(formatAmount(balance, 0), 40)}</p>`}
     ${lastSalePrice !== null && html`<p class="quiet">Last sale ${shorten(lastSalePrice, 20)}</p>`}
   </li>`;
 };

@@ -1,3 +1,4 @@
+import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import { useMemo, useState } from 'preact/hooks';
 import {
   type DefiAssetRole,
@@ -10,16 +11,7 @@ import { send } from '../api/client.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { Address, Empty, Facts, html, Time } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import {
-  compareDecimals,
-  formatCount,
-  formatDecimal,
-  formatUsd,
-  formatUsdBriefly,
-  shorten,
-  shortHex,
-  sumOf,
-} from '../format.ts';
+import { counted, formatDecimal, formatUsd, formatUsdBriefly, shorten, shortHex } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { ListBody, ListHead } from './list.ts';
 import { RawJson } from './transaction-details.ts';
@@ -51,7 +43,19 @@ type Group = {
   readonly positions: readonly Position[];
 };
 
-const worthOf = ({ valueUsd }: Position): string => valueUsd ?? '0';
+const OWNED: readonly DefiAssetRole[] = ['SUPPLIED', 'COLLATERAL', 'LOCKED'];
+
+/** Whether all of it is owed: the service does not say which sign the value of such a debt has. */
+const isDebt = ({ assets }: Position): boolean =>
+  assets.some(({ role }) => role === 'BORROWED') && !assets.some(({ role }) => OWNED.includes(role));
+
+/** What a position adds to a sum: a debt takes from it. */
+const worthOf = (position: Position): string => {
+  const value = position.valueUsd ?? '0';
+  return isDebt(position) && compareDecimals(value, '0') > 0 ? `-${value}` : value;
+};
+
+const totalOf = (positions: readonly Position[]): string => sumDecimals(positions.map(worthOf));
 
 /** `UniswapV3` as `Uniswap V3`. */
 const spaced = (name: string): string => name.replace(/_/g, ' ').replace(/([a-z\d])([A-Z])/g, '$1 $2');
@@ -62,7 +66,7 @@ const groupsOf = (positions: readonly Position[]): readonly Group[] =>
     .map(([protocol, own]) => ({
       protocol,
       logo: own.find(({ logo }) => logo !== null)?.logo ?? null,
-      total: sumOf(own.map(worthOf)),
+      total: totalOf(own),
       positions: own.toSorted((one, other) => compareDecimals(worthOf(other), worthOf(one))),
     }))
     .toSorted((one, other) => compareDecimals(other.total, one.total));
@@ -70,15 +74,19 @@ const groupsOf = (positions: readonly Position[]): readonly Group[] =>
 const Positions = ({ address, chainIds }: PanelProps) => {
   const positions = useWalletList(POSITIONS, { address, chainIds });
   const { nodes } = positions;
-  const total = positions.newest?.totalValueUsd ?? null;
-  const { groups, symbols } = useMemo(
-    () => ({ groups: groupsOf(nodes), symbols: symbolsIn(nodes) }),
+  const said = positions.newest?.totalValueUsd ?? null;
+  const { groups, symbols, total, debts } = useMemo(
+    () => ({
+      ...{ groups: groupsOf(nodes), symbols: symbolsIn(nodes) },
+      ...{ total: totalOf(nodes), debts: totalOf(nodes.filter(isDebt)) },
+    }),
     [nodes],
   );
+  const isOther = said !== null && compareDecimals(said, total) !== 0;
   return html`<div class="stack defi">
     <${ListHead} list=${positions} />
     <${ListBody} list=${positions} what="positions" kind="row" empty="No position in a protocol on these chains" isPaused=${true}>
-      <p><strong class="total">${total === null ? '—' : formatUsdBriefly(total)}</strong> <span class="quiet">in ${formatCount(nodes.length)} positions, net of debts, as the service says. Receipt tokens are among the tokens, too: do not add the two.</span></p>
+      <p><strong class="total">${formatUsdBriefly(total)}</strong> <span class="quiet">in ${counted(nodes.length, 'position', 'positions')}, net of debts${compareDecimals(debts, '0') !== 0 && html`: <span class="bad">${formatUsdBriefly(debts)}</span> are owed without a deposit beside them`}. ${isOther && `The service’s own sum, which may count debts otherwise, is ${formatUsdBriefly(said)}. `}Receipt tokens are among the tokens, too: do not add the two.</span></p>
       <div class="protocols">${groups.map(
         ({
           protocol,
@@ -132,9 +140,10 @@ const keyOf = ({ chainId, address }: PositionAssetFragment['token']): string => 
 const PositionCard = ({ position, symbols }: { position: Position; symbols: Symbols }) => {
   const { type, typeName, chainId, contract, positionId, valueUsd, lockedUntil, assets, ranges, details } =
     position;
+  const worth = worthOf(position);
   const nameOf = useChainNames();
   return html`<li class="position" data-position=${position.id}>
-    <div class="bar"><strong>${TYPES[type]}</strong><span class="tag">${nameOf(chainId)}</span><span class="push">${valueUsd === null ? 'no value stated' : formatUsdBriefly(valueUsd)}</span></div>
+    <div class="bar"><strong>${TYPES[type]}</strong><span class="tag">${nameOf(chainId)}</span><span class=${worth.startsWith('-') ? 'push bad' : 'push'}>${valueUsd === null ? 'no value stated' : formatUsdBriefly(worth)}</span></div>
     ${assets.length > 0 ? html`<ul class="position-assets">${assets.map((asset, index) => html`<${AssetLine} key=${index} asset=${asset} symbols=${symbols} />`)}</ul>` : html`<p class="quiet">The service sends it in a form that this gateway does not know: see the JSON.</p>`}
     <details>
       <summary>More</summary>

@@ -1,13 +1,15 @@
+import { sumDecimals } from 'evm-graphql-gateway/client';
+import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { WalletOverview, type WalletOverviewQuery } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import { type Delivery, followDeliveries } from '../api/live-feed.ts';
+import { type Delivery, type FeedItem, followDeliveries } from '../api/live-feed.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useChainNames, useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { counted, formatChange, formatUsdBriefly, shorten, sumOf } from '../format.ts';
+import { counted, formatChange, formatUsdBriefly, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
 import { isThin, isUnpriced } from './thin-pools.ts';
@@ -35,15 +37,15 @@ export const Overview = ({ address, chainIds }: PanelProps) => {
 type WorthProps = PanelProps & { portfolio: Portfolio; onRefresh: () => void };
 
 const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
-  const live = useLiveTotal({ address, chainIds }, portfolio);
+  const { live, changed } = useLivePortfolio({ address, chainIds }, portfolio);
   const now = useNow();
-  const { asOf, isComplete, top } = portfolio;
+  const { totalUsd: total, asOf, isComplete, top, byChain } = live;
   const chains = useChains();
   const nameOf = useChainNames();
   // One token on several chains is one part.
   const tokens = [...Map.groupBy(top, ({ token }) => token?.symbol ?? token?.name ?? 'unknown')].map(
     ([symbol, balances]) => {
-      const value = sumOf(balances.map(({ valueUsd }) => valueUsd ?? '0'));
+      const value = sumDecimals(balances.map(({ valueUsd }) => valueUsd ?? '0'));
       const place =
         balances.length === 1
           ? nameOf(balances[0]?.chainId ?? null)
@@ -55,27 +57,28 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
       };
     },
   );
-  const places = portfolio.byChain.map(({ chainId, totalUsd, balances }) => ({
+  const places = byChain.map(({ chainId, totalUsd, balances }) => ({
     name: html`${nameOf(chainId)} <span class="quiet">${counted(balances, 'token', 'tokens')}</span>`,
     share: Number(totalUsd),
     text: formatUsdBriefly(totalUsd),
   }));
-  const hasNoPrice = live.changed === 0 && isUnpriced(portfolio);
+  const hasNoPrice = changed === 0 && isUnpriced(portfolio);
+  const read = asOf !== null && html`<${Time} value=${asOf} now=${now} />`;
   return html`<div class="stack overview">
     <div class="wallet-total">
       <p class="quiet">Worth</p>
-      <p class="total" aria-live="polite" data-total=${live.total}>${
+      <p class="total" aria-live="polite" data-total=${total}>${
         hasNoPrice
           ? 'Unpriced'
-          : html`${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(live.total)}`
+          : html`${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(total)}`
       }</p>
-      ${!hasNoPrice && html`<${Changes} changes=${portfolio.change ?? []} />`}
+      ${!hasNoPrice && html`<${Changes} changes=${portfolio.change ?? []} older=${changed > 0 && html`as it was read ${read}`} />`}
       <p class="quiet">
-        ${live.changed > 0 ? html`Moved by ${counted(live.changed, 'balance', 'balances')} since it was read` : asOf !== null && html`As of <${Time} value=${asOf} now=${now} />`},
+        ${changed > 0 ? html`Moved by ${counted(changed, 'balance', 'balances')} since it was read ${read}, network fees aside` : read && html`As of ${read}`},
         without DeFi positions.${' '}
         <button type="button" onClick=${onRefresh}>Refresh <${PriceTag} of=${['balances']} chainIds=${chainIds} /></button>
       </p>
-      <${PricesOfNow} chainIds=${portfolio.byChain.map(({ chainId }) => chainId)} />
+      <${PricesOfNow} chainIds=${byChain.map(({ chainId }) => chainId)} />
       <${LeftOut} portfolio=${portfolio} nameOf=${nameOf} />
     </div>
     ${
@@ -88,8 +91,14 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
 
 const SPANS: Readonly<Record<number, string>> = { 24: '24 hours', 168: '7 days' };
 
+type ChangesProps = {
+  changes: NonNullable<Portfolio['change']>;
+  /** Says that they are older than the total beside them. */
+  older: ComponentChildren;
+};
+
 /** What the amounts of now were worth at earlier prices. */
-const Changes = ({ changes }: { changes: NonNullable<Portfolio['change']> }) => {
+const Changes = ({ changes, older }: ChangesProps) => {
   // Without a ratio, nothing of it had a price then.
   const known = changes.filter(({ hoursAgo, changeRatio }) => hoursAgo in SPANS && changeRatio !== null);
   if (known.length === 0) return null;
@@ -102,6 +111,7 @@ const Changes = ({ changes }: { changes: NonNullable<Portfolio['change']> }) => 
         <span class=${/^-?0(\.0*)?$/.test(changeUsd) ? '' : isDown ? 'bad' : 'good'}>${formatChange(changeRatio ?? '0')} <span class="amount">${isDown ? '−' : '+'}${formatUsdBriefly(changeUsd.replace('-', ''))}</span></span>
       </li>`;
     })}
+    ${older && html`<li class="quiet">${older}</li>`}
   </ul>`;
 };
 
@@ -134,55 +144,81 @@ const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
   </details>`;
 };
 
-type Moved = readonly [id: string, valueUsd: string];
+type Held = Portfolio['top'][number];
+type HeldById = ReadonlyMap<string, Held>;
 
-/** The balances of the wallet after a delivery. One that the total did not count joins it if its price is one to rely on. */
-const movedBy = (
-  { chainId, events }: Delivery,
-  chainIds: readonly number[],
-  counts: (id: string) => boolean,
-): readonly Moved[] => {
-  if (chainIds.length > 0 && !chainIds.includes(chainId ?? 0)) return [];
-  return events.flatMap((event): Moved[] => {
-    if (event.__typename !== 'BalanceChange') return [];
-    const { balance, lowLiquidity, poolSizeUsd, tokenAddress } = event;
-    if (!balance?.valueUsd) return [];
-    const isReliable = !isThin({ isNative: tokenAddress === null, poolSizeUsd, lowLiquidity });
-    return counts(balance.id) || isReliable ? [[balance.id, balance.valueUsd]] : [];
-  });
+type Change = Extract<Delivery['events'][number], { __typename: 'BalanceChange' }>;
+
+/** A balance as an event leaves it; null where the total does not count it, for its price is not one to rely on. */
+const heldAfter = (event: Change, chainId: number, held: HeldById): Held | null => {
+  const { balance, assetType, lowLiquidity, poolSizeUsd, valueUsdDelta, tokenSymbol, tokenName } = event;
+  const isNative = assetType === 'NATIVE';
+  const known = isNative
+    ? [...held.values()].find((each) => each.chainId === chainId && each.token?.isNative)
+    : held.get(balance?.id ?? '');
+  // Of natives most services say only by how much they changed.
+  const moved =
+    isNative && valueUsdDelta !== null ? sumDecimals([known?.valueUsd ?? '0', valueUsdDelta]) : null;
+  const valueUsd = balance?.valueUsd ?? moved;
+  if (valueUsd === null || (!known && isThin({ isNative, poolSizeUsd, lowLiquidity }))) return null;
+  const token = { isNative, symbol: tokenSymbol, name: tokenName, logo: null };
+  return { id: balance?.id ?? `native of ${chainId}`, chainId, token, ...known, valueUsd };
 };
 
-type LiveTotal = {
-  readonly total: string;
-  /** The number of balances that have changed the total. */
-  readonly changed: number;
+/** The portfolio with the values that balances have now: its total, its chains and its tokens. */
+const withMoved = (portfolio: Portfolio, moved: HeldById): Portfolio => {
+  if (moved.size === 0) return portfolio;
+  const before = new Map(portfolio.top.map((held) => [held.id, held]));
+  const deltaOf = ({ id, valueUsd }: Held) => [valueUsd ?? '0', `-${before.get(id)?.valueUsd ?? '0'}`];
+  const byChain = Map.groupBy(moved.values(), ({ chainId }) => chainId);
+  const chains = new Map(portfolio.byChain.map((part) => [part.chainId, part]));
+  for (const [chainId, own] of byChain) {
+    const { totalUsd = '0', balances = 0 } = chains.get(chainId) ?? {};
+    chains.set(chainId, {
+      chainId,
+      totalUsd: sumDecimals([totalUsd, ...own.flatMap(deltaOf)]),
+      balances: balances + own.filter(({ id }) => !before.has(id)).length,
+    });
+  }
+  return {
+    ...portfolio,
+    totalUsd: sumDecimals([portfolio.totalUsd, ...[...moved.values()].flatMap(deltaOf)]),
+    byChain: [...chains.values()],
+    top: [...new Map([...before, ...moved]).values()],
+  };
 };
 
-/** The total, moved by the balances that come with the events of a watched wallet, without a request. */
-const useLiveTotal = ({ address, chainIds }: PanelProps, portfolio: Portfolio): LiveTotal => {
+/** The portfolio, moved by the balances that come with the events of a watched wallet, without a request. */
+const useLivePortfolio = ({ address, chainIds }: PanelProps, portfolio: Portfolio) => {
   const isWatched = useIsWatched(address);
-  const before = useMemo(
-    () => new Map(portfolio.top.map(({ id, valueUsd }) => [id, valueUsd ?? '0'])),
-    [portfolio],
-  );
-  const [after, setAfter] = useState<ReadonlyMap<string, string>>(new Map());
+  const [moved, setMoved] = useState<HeldById>(new Map());
   useEffect(() => {
     if (!isWatched) return;
-    const counts = (id: string) => before.has(id);
+    const held = new Map(portfolio.top.map((each) => [each.id, each]));
+    const after = new Map<string, Held>();
+    const seen = new Set<string>();
+    const take = (item: FeedItem): void => {
+      if (item.kind !== 'delivery' || seen.has(item.cursor)) return;
+      seen.add(item.cursor);
+      const { chainId, events } = item.delivery;
+      if (chainId === null || (chainIds.length > 0 && !chainIds.includes(chainId))) return;
+      for (const event of events) {
+        const next = event.__typename === 'BalanceChange' ? heldAfter(event, chainId, held) : null;
+        if (next === null) continue;
+        held.set(next.id, next);
+        after.set(next.id, next);
+      }
+      setMoved(new Map(after));
+    };
+    const isLater = (item: FeedItem): boolean =>
+      item.kind === 'delivery' && portfolio.asOf !== null && item.delivery.receivedAt > portfolio.asOf;
     const { close } = followDeliveries(
       { filter: { address, types: ['BALANCES'] }, address },
-      {
-        stored() {},
-        connection() {},
-        arrived(item) {
-          if (item.kind !== 'delivery') return;
-          const moved = movedBy(item.delivery, chainIds, counts);
-          setAfter((values) => new Map([...values, ...moved]));
-        },
-      },
+      // What came since the balances were read, and before the first event, is stored.
+      { stored: (items) => items.filter(isLater).forEach(take), connection() {}, arrived: take },
     );
     return close;
-  }, [address, isWatched, chainIds, before]);
-  const changes = [...after].flatMap(([id, valueUsd]) => [valueUsd, `-${before.get(id) ?? '0'}`]);
-  return { total: sumOf([portfolio.totalUsd, ...changes]), changed: after.size };
+  }, [address, isWatched, chainIds, portfolio]);
+  const live = useMemo(() => withMoved(portfolio, moved), [portfolio, moved]);
+  return { live, changed: moved.size };
 };

@@ -1,4 +1,4 @@
-import { compareDecimals } from '../format.ts';
+import { compareDecimals } from 'evm-graphql-gateway/client';
 
 /** Prices from smaller pools are not believed: what `Wallet.portfolio` leaves out unless it is told otherwise. */
 export const MIN_POOL_SIZE_USD = '10000';

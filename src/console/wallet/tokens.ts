@@ -1,24 +1,18 @@
+import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
-import { symbolOf } from '../activity/activity-model.ts';
+import { decimalsOf, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
+import { usePrice } from '../cost/prices.ts';
 import { OnChain } from '../explorers.ts';
-import {
-  compareDecimals,
-  formatChange,
-  formatCount,
-  formatUsd,
-  formatUsdBriefly,
-  shorten,
-  shortHex,
-  sumOf,
-} from '../format.ts';
+import { formatChange, formatCount, formatUsd, formatUsdBriefly, shorten, shortHex } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { useParam } from '../route.ts';
+import { Export, type Row as FileRow, plainUnits } from './export.ts';
 import { ListBody, ListHead } from './list.ts';
 import { isThin, isUnpriced, MIN_POOL_SIZE_USD } from './thin-pools.ts';
 import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
@@ -42,8 +36,7 @@ type Row = {
   readonly reason: string | null;
 };
 
-const compareText = (one: string, other: string): number =>
-  one.toLowerCase() < other.toLowerCase() ? -1 : one.toLowerCase() > other.toLowerCase() ? 1 : 0;
+const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 type Column = {
   readonly id: string;
@@ -56,8 +49,20 @@ type Column = {
 
 /** The columns that sort. */
 const COLUMNS: readonly Column[] = [
-  { id: 'token', title: 'Token', isNumber: false, key: ({ symbol }) => symbol, compare: compareText },
-  { id: 'chain', title: 'Chain', isNumber: false, key: ({ chain }) => chain, compare: compareText },
+  {
+    id: 'token',
+    title: 'Token',
+    isNumber: false,
+    key: ({ symbol }) => symbol.toLowerCase(),
+    compare: compareText,
+  },
+  {
+    id: 'chain',
+    title: 'Chain',
+    isNumber: false,
+    key: ({ chain }) => chain.toLowerCase(),
+    compare: compareText,
+  },
   {
     id: 'price',
     title: 'Price',
@@ -80,11 +85,15 @@ const sorted = (rows: readonly Row[], by: string): readonly Row[] => {
   const column = COLUMNS.find(({ id }) => id === by.replace(/^-/, '')) ?? COLUMNS[COLUMNS.length - 1];
   if (!column) return rows;
   const turn = (by.startsWith('-') ? -1 : 1) * (column.isNumber ? -1 : 1);
-  return rows.toSorted((one, other) => {
-    const [first, second] = [column.key(one), column.key(other)];
-    if (first === null || second === null) return Number(first === null) - Number(second === null);
-    return turn * column.compare(first, second);
-  });
+  return rows
+    .map((row) => ({ row, key: column.key(row), size: Number(column.key(row)) }))
+    .toSorted((one, other) => {
+      if (one.key === null || other.key === null)
+        return Number(one.key === null) - Number(other.key === null);
+      // Decimals are as their rounded numbers unless those are equal: exact comparisons of thousands would be seen.
+      return turn * (one.size - other.size || column.compare(one.key, other.key));
+    })
+    .map(({ row }) => row);
 };
 
 const useRows = (balances: readonly Balance[]): readonly Row[] => {
@@ -118,6 +127,7 @@ const TOKENS = walletList({
 export const Tokens = ({ address, chainIds }: PanelProps) => {
   const balances = useWalletList(TOKENS, { address, chainIds });
   const { list, nodes } = balances;
+  const { computeUnits } = usePrice(['balances'], chainIds);
   const rows = useRows(nodes);
   const [find, setFind] = useParam('find');
   const [by, setBy] = useParam('by');
@@ -133,9 +143,11 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
   const section = (title: ComponentChildren, part: readonly Row[], isLeft: boolean) =>
     html`<${TokenTable} title=${title} rows=${part} total=${total} by=${by} onSort=${setBy} isLeft=${isLeft} />`;
   return html`<div class="stack tokens">
-    <${ListHead} list=${balances} />
+    <${ListHead} list=${balances}>
+      <${Export} list=${balances} what="tokens" name=${`tokens-${address}`} rowsOf=${() => [...counted, ...left].filter(({ reason }) => only === '' || (only === 'left') === (reason !== null)).map((row) => fileRow(row, address, balances.newest?.requestTime ?? null))} estimate=${(shown: number) => ({ requests: 1, computeUnits: shown > 0 ? (computeUnits ?? 0) * MOST_PAGES : 0 })} />
+    <//>
     <${ListBody} list=${balances} what="tokens" kind="row" empty="No token on these chains" isPaused=${true}>
-      <${TokensSummary} rows=${rows} total=${total} hasMore=${list.hasMore} only=${only} onOnly=${setOnly} />
+      <${TokensSummary} rows=${found} loaded=${rows.length} hasMore=${list.hasMore} only=${only} onOnly=${setOnly} />
       <div class="token-tools"><label class="field">Search
         <input type="search" value=${find} placeholder="symbol, name, address or chain" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setFind((event.currentTarget as HTMLInputElement).value)} />
       </label>
@@ -151,23 +163,47 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
   </div>`;
 };
 
+/** The pages that a file may take beyond the first. */
+const MOST_PAGES = 4;
+
+const fileRow = ({ balance, symbol, chain, reason }: Row, address: string, asOf: string | null): FileRow => {
+  const { chainId, amount, priceUsd, valueUsd, token } = balance;
+  return {
+    ...{
+      as_of: asOf,
+      wallet: address,
+      chain,
+      chain_id: chainId,
+      symbol,
+      name: token.name,
+      token: token.address,
+    },
+    amount: plainUnits(amount, decimalsOf(token, chainId)),
+    ...{ amount_smallest_unit: amount, price_usd: priceUsd, value_usd: valueUsd },
+    value_usd_is: valueUsd === null ? null : "at today's price",
+    ...{ in_total: reason === null, reason },
+  };
+};
+
 const totalOf = (rows: readonly Row[]): string =>
-  sumOf(
+  sumDecimals(
     rows.flatMap(({ balance, reason }) =>
       reason === null && balance.valueUsd !== null ? [balance.valueUsd] : [],
     ),
   );
 
 type TokensSummaryProps = {
+  /** Those that the search finds. */
   rows: readonly Row[];
-  total: string;
+  loaded: number;
   hasMore: boolean;
   only: string;
   onOnly: (only: string) => void;
 };
 
 /** How much of the wallet the table has, what it adds up to, and what is left out. */
-const TokensSummary = ({ rows, total, hasMore, only, onOnly }: TokensSummaryProps) => {
+const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryProps) => {
+  const total = useMemo(() => totalOf(rows), [rows]);
   const left = rows.filter(({ reason }) => reason !== null);
   const unpriced = left.filter(({ balance }) => balance.valueUsd === null).length;
   const thin = left.length - unpriced;
@@ -175,18 +211,50 @@ const TokensSummary = ({ rows, total, hasMore, only, onOnly }: TokensSummaryProp
     ...(thin > 0 ? [`${formatCount(thin)} left out for little liquidity`] : []),
     ...(unpriced > 0 ? [`${formatCount(unpriced)} without a price`] : []),
   ];
+  const isAll = rows.length === loaded;
+  const where = [
+    isAll && !hasMore
+      ? 'in all'
+      : `in the ${isAll ? '' : `${formatCount(rows.length)} found of the `}${formatCount(loaded)} tokens loaded`,
+    ...(hasMore ? ['there are more'] : []),
+  ];
   const choices = [
     ['', `All ${formatCount(rows.length)}`],
     ['counted', `In the total ${formatCount(rows.length - left.length)}`],
     ['left', `Left out ${formatCount(left.length)}`],
   ] as const;
   return html`<div class="bar">
-    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? 'Unpriced' : formatUsdBriefly(total)}</strong> <span class="quiet">${[hasMore ? `in the ${formatCount(rows.length)} tokens loaded; there are more` : 'in all', ...leftOut].join('; ')}</span></p>
+    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? 'Unpriced' : formatUsdBriefly(total)}</strong> <span class="quiet">${[...where, ...leftOut].join('; ')}</span></p>
     <div class="segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
   </div>`;
 };
 
-const STEP = 100;
+const STEP = 15;
+/** Of thousands of rows only these are drawn: those in the window, and some above and below it. */
+const DRAWN = 4 * STEP;
+
+/** Which rows are near the window, and how tall the others are by those that are drawn. */
+const useNear = (count: number) => {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [{ from, height }, setPlace] = useState({ from: 0, height: 0 });
+  useEffect(() => {
+    const follow = () => {
+      const rows = [...(body.current?.querySelectorAll('[data-token]') ?? [])];
+      const [first, last] = [rows[0]?.getBoundingClientRect(), rows.at(-1)?.getBoundingClientRect()];
+      if (!body.current || !first || !last) return;
+      const average = (last.bottom - first.top) / rows.length;
+      const above = -body.current.getBoundingClientRect().top / average;
+      const next = Math.max(0, Math.floor(above / STEP) - 1) * STEP;
+      setPlace((before) =>
+        before.from === next && before.height > 0 ? before : { from: next, height: average },
+      );
+    };
+    follow();
+    addEventListener('scroll', follow, { passive: true });
+    return () => removeEventListener('scroll', follow);
+  }, []);
+  return { body, from: Math.min(from, Math.max(0, count - DRAWN)), height };
+};
 
 type TableProps = {
   title: string;
@@ -208,9 +276,11 @@ const Heading = ({ column, by, onSort }: { column: Column; by: string; onSort: (
   </th>`;
 };
 
-/** A table of tokens that its headings sort, a hundred rows at first. */
+/** A table of tokens that its headings sort. */
 const TokenTable = ({ title, rows, total, by, onSort, isLeft }: TableProps) => {
-  const [count, setCount] = useState(STEP);
+  const { body, from, height } = useNear(rows.length);
+  const room = (hidden: number) =>
+    hidden > 0 && html`<tr class="room" aria-hidden="true" style=${{ height: `${hidden * height}px` }}></tr>`;
   const hasChange = rows.some(({ change }) => change !== null);
   const heading = (id: string) => {
     const column = COLUMNS.find((known) => known.id === id);
@@ -219,12 +289,11 @@ const TokenTable = ({ title, rows, total, by, onSort, isLeft }: TableProps) => {
   return html`<section class="stack">
     <h3>${title}</h3>
     <div class="table" tabindex="0" role="region" aria-label=${title}>
-      <table class="token-table">
+      <table class="token-table" aria-rowcount=${rows.length + 1}>
         <thead><tr>${heading('token')}${heading('chain')}${heading('price')}${hasChange && heading('change')}<th scope="col" class="number">Amount</th>${heading('value')}<th scope="col" class=${isLeft ? '' : 'number'}>${isLeft ? 'Why it is left out' : 'Share'}</th></tr></thead>
-        <tbody>${rows.slice(0, count).map((row) => html`<${TokenRow} key=${row.balance.id} row=${row} total=${total} hasChange=${hasChange} />`)}</tbody>
+        <tbody ref=${body}>${room(from)}${rows.slice(from, from + DRAWN).map((row) => html`<${TokenRow} key=${row.balance.id} row=${row} total=${total} hasChange=${hasChange} />`)}${room(rows.length - from - DRAWN)}</tbody>
       </table>
     </div>
-    ${rows.length > count && html`<button type="button" onClick=${() => setCount(count + STEP)}>Show ${formatCount(Math.min(STEP, rows.length - count))} more of ${formatCount(rows.length)}: free</button>`}
   </section>`;
 };
 

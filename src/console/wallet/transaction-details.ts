@@ -1,3 +1,4 @@
+import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useState } from 'preact/hooks';
 import {
@@ -12,23 +13,14 @@ import { useAnswer } from '../api/use-answer.ts';
 import type { Item } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
 import { Address, Bytes, CopyButton, Empty, Facts, Hash, html, Placeholder, Time } from '../components.ts';
-import {
-  formatCount,
-  formatUnits,
-  inWords,
-  isZero,
-  nativeDecimals,
-  nativeSymbol,
-  shorten,
-  shortHex,
-} from '../format.ts';
+import { formatCount, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { labelOf } from '../labels.ts';
 import { isAddress } from '../route.ts';
 
 const GWEI_DECIMALS = 9;
 
-const gwei = (price: string | null) => price !== null && `${formatUnits(price, GWEI_DECIMALS)} gwei`;
-const count = (number: string | null) => number !== null && formatUnits(number, 0);
+const gwei = (price: string | null) => price !== null && `${formatAmount(price, GWEI_DECIMALS)} gwei`;
+const count = (number: string | null) => number !== null && formatAmount(number, 0);
 
 type Props = {
   item: Item<TransactionRowFragment>;
@@ -59,11 +51,14 @@ const Outcome = ({ transaction }: { transaction: Whole }) => {
 
 /** An amount of the chain's own currency, with all digits. */
 const inNative = (amount: string, chainId: number | null): string =>
-  `${formatUnits(amount, nativeDecimals(chainId), nativeDecimals(chainId))} ${nativeSymbol(chainId)}`;
+  `${formatAmount(amount, nativeDecimals(chainId), nativeDecimals(chainId))} ${nativeSymbol(chainId)}`;
 
-/** What its gas cost, where the service says no more of it. */
-const gasCost = ({ gasUsed, effectiveGasPrice }: Whole): string | null =>
-  gasUsed === null || effectiveGasPrice === null ? null : String(BigInt(gasUsed) * BigInt(effectiveGasPrice));
+/** What it cost its sender, or only its gas where the service says no more of it; null where it says neither. */
+export const feeOf = ({ fee, gasUsed, effectiveGasPrice }: TransactionRowFragment): string | null =>
+  fee ??
+  (gasUsed === null || effectiveGasPrice === null
+    ? null
+    : String(BigInt(gasUsed) * BigInt(effectiveGasPrice)));
 
 /** A transaction: what it called in words, its facts, its events, and the call data. */
 export const TransactionBody = ({
@@ -77,7 +72,7 @@ export const TransactionBody = ({
   const { index, nonce, transactionType, gasPrice, gasUsed, effectiveGasPrice, data, logs } = transaction;
   const { blockNumber, blockHash, blockTime, from, to, value, chainId, decoded, success, createdContract } =
     transaction;
-  const paid = transaction.fee ?? gasCost(transaction);
+  const paid = feeOf(transaction);
   return html`<${Outcome} transaction=${transaction} />
     <h3>Call</h3>
     <${CallText} decoded=${decoded} text=${transactionText(transaction)} />
@@ -205,11 +200,11 @@ const eventText = (decoded: Decoded, token: KnownToken | undefined): string => {
   const [from, to, value] = [0, 1, 2].map((index) => textAt(inputs, index));
   const isKnown = from && to && value && /^\d{1,78}$/.test(value) && typeof token?.decimals === 'number';
   if (!isKnown || inputs.length !== 3) return decodedText(decoded);
-  const amount = `${formatUnits(value, token.decimals ?? 0)} ${shorten(token.symbol ?? 'of the token', 24)}`;
+  const symbol = shorten(token.symbol ?? 'the token', 24);
+  const amount = `${formatAmount(value, token.decimals ?? 0)} ${symbol}`;
   if (name === 'Transfer') return `${amount} from ${stringText(from)} to ${stringText(to)}`;
-  return name === 'Approval'
-    ? `${stringText(from)} allows ${stringText(to)} to spend ${amount}`
-    : decodedText(decoded);
+  if (name !== 'Approval' || isZero(value)) return decodedText(decoded);
+  return `${stringText(from)} allows ${stringText(to)} to spend ${isUnlimited(value) ? `any amount of ${symbol}` : amount}`;
 };
 
 /** The events that a transaction emitted, in their order. */
@@ -259,7 +254,7 @@ const MOST_UINT256 = (2n ** 256n - 1n).toString();
 const stringText = (value: string): string => {
   if (/^0x[\da-f]*$/i.test(value)) return labelOf(value) ?? shortHex(value);
   if (value === MOST_UINT256) return '2^256 − 1';
-  if (/^-?\d+$/.test(value)) return shorten(formatUnits(shorten(value, 100), 0), 30);
+  if (/^-?\d+$/.test(value)) return shorten(formatAmount(shorten(value, 100), 0), 30);
   return JSON.stringify(shorten(value, 40));
 };
 
@@ -281,11 +276,21 @@ const valueText = (value: unknown, level = 0): string => {
 const inputText = ({ name, value }: Input): string =>
   `${name ? inWords(shorten(name, 24)).trim() : ''} ${shorten(valueText(value), 80)}`.trim();
 
+const REVOCABLE = /^(?:set)?approv(?:e|al)(?:ForAll)?(?!\w)/i;
+
+/** What a call or an event is called. An approval of nothing, which is its last parameter, is a revocation. */
+export const nameOfCall = ({ name, inputs }: Decoded): string => {
+  const last = inputs.at(-1)?.value;
+  const isNothing = typeof last === 'string' ? /^(?:0+|false)$/.test(last) : last === false;
+  return REVOCABLE.test(name ?? '') && isNothing ? 'revocation' : inWords(shorten(name ?? 'unnamed', 60));
+};
+
 /** A call or an event in words: `transfer to 0x12…ab, value 1,000`. */
-export const decodedText = ({ name, inputs }: Decoded): string => {
+export const decodedText = (decoded: Decoded): string => {
+  const { inputs } = decoded;
   const words = inputs.slice(0, MAX_ITEMS).map(inputText).join(', ');
   const more = inputs.length > MAX_ITEMS ? ', …' : '';
-  return `${inWords(shorten(name ?? 'unnamed', 60))} ${words}${more}`.trim();
+  return `${nameOfCall(decoded)} ${words}${more}`.trim();
 };
 
 /** What a transaction does, or was to do, in words. */

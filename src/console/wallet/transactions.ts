@@ -1,13 +1,16 @@
+import { formatAmount } from 'evm-graphql-gateway/client';
 import { useRef } from 'preact/hooks';
 import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
-import { Address, Hash, html, Time, useNow } from '../components.ts';
+import { useChains } from '../chain-filter.ts';
+import { Address, html, Time, TransactionHash, useNow } from '../components.ts';
 import { OnChain } from '../explorers.ts';
-import { formatUnits, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
-import { useParam } from '../route.ts';
+import { inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { hrefOf, useParam } from '../route.ts';
+import { Export, linkTo, plainUnits, type Row } from './export.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
-import { TransactionDetails, transactionText } from './transaction-details.ts';
+import { feeOf, TransactionDetails, transactionText } from './transaction-details.ts';
 import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
 /** The size of the service's pages, each of which costs one CU. */
@@ -31,9 +34,11 @@ export const Transactions = ({ address, chainIds }: PanelProps) => {
   const [open, setOpen] = useParam('open');
   const toggle = (hash: string) => setOpen(open === hash ? '' : hash);
   const now = useNow();
+  const chains = useChains();
   return html`<div class="stack">
     <${ListHead} list=${transactions}>
       <${LoadAll} list=${transactions} what="transactions" estimate=${estimate} />
+      <${Export} list=${transactions} what="transactions" name=${`transactions-${address}`} rowsOf=${() => transactions.nodes.map((node) => rowOf(node, address, chains))} estimate=${estimate} />
     <//>
     <${ListBody} list=${transactions} what="transactions" kind="row" empty="No transaction on these chains">
       <ul class="rows">
@@ -41,6 +46,26 @@ export const Transactions = ({ address, chainIds }: PanelProps) => {
       </ul>
     <//>
   </div>`;
+};
+
+/** As a row of a file. */
+const rowOf = (
+  transaction: TransactionRowFragment,
+  address: string,
+  chains: ReturnType<typeof useChains>,
+): Row => {
+  const { blockTime, chain, chainId, blockNumber, hash, from, to, value, success, decoded } = transaction;
+  const url = chains.find((known) => known.chainId === chainId)?.explorer?.url ?? null;
+  const fee = feeOf(transaction);
+  return {
+    ...{ time: blockTime, wallet: address, chain, chain_id: chainId, block: blockNumber, transaction: hash },
+    ...{ direction: directionOf(transaction, address), from, to, function: decoded?.name ?? null, success },
+    value: plainUnits(value, nativeDecimals(chainId)),
+    fee: plainUnits(fee, nativeDecimals(chainId)),
+    currency: nativeSymbol(chainId),
+    link: chainId === null ? null : linkTo(hrefOf('tx', [`${chainId}/${hash}`], { wallet: address })),
+    explorer: url && `${url}/tx/${hash}`,
+  };
 };
 
 type TransactionRowProps = {
@@ -82,12 +107,12 @@ const TransactionRow = ({
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>
       ${success === false && html`<span class="tag is-bad">failed</span>`}
-      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${success === false ? 'It was not sent' : undefined}>${formatUnits(value, nativeDecimals(chainId))} ${nativeSymbol(chainId)}</span>`}
+      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${success === false ? 'It was not sent' : undefined}>${formatAmount(value, nativeDecimals(chainId))} ${nativeSymbol(chainId)}</span>`}
     </div>
     <div class="bar quiet">
       <span class="tag">${inWords(shorten(chain, 40))}</span>
       <${Time} value=${blockTime} now=${now} />
-      <${Hash} value=${hash} label="transaction hash" path=${`tx/${hash}`} />
+      <${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />
       <button type="button" class="more push" aria-expanded=${isOpen} aria-controls=${wasOpened.current ? details : undefined} onClick=${onToggle}>Details<span class="visually-hidden"> of ${shortHex(hash)}</span></button>
     </div>
     ${wasOpened.current && html`<div id=${details} hidden=${!isOpen}><${TransactionDetails} item=${item} address=${address} chainIds=${chainIds} onReload=${onReload} /></div>`}

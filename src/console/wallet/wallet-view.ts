@@ -1,22 +1,34 @@
 import type { FunctionComponent } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { WalletName } from '../__generated__/operations.ts';
-import { Activity } from '../activity/activity.ts';
+import { WalletAddress, WalletName } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
 import { ChainFilter, isSupported, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
-import { CopyButton, Dialog, ExplorerLink, html, panelId, type Tab, TabList, tabId } from '../components.ts';
+import {
+  CopyButton,
+  Dialog,
+  ExplorerLink,
+  html,
+  ProblemNotice,
+  panelId,
+  type Tab,
+  TabList,
+  tabId,
+} from '../components.ts';
 import { type Priced, priceOf } from '../cost/prices.ts';
 import { OnChain, useDelivers } from '../explorers.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
+import { lazy } from '../lazy.ts';
 import {
   hrefOf,
   insteadOfAddress,
   isAddress,
+  isMixed,
   MOST_WALLETS,
   navigate,
+  replacePart,
   route,
   setParams,
   useParam,
@@ -25,30 +37,32 @@ import { settings } from '../settings.ts';
 import { HomeView } from '../start/home-view.ts';
 import { EditLabel } from '../start/own-labels.ts';
 import { useStore } from '../state.ts';
-import { Approvals } from './approvals.ts';
-import { Collectibles } from './collectibles.ts';
-import { DefiPositions } from './defi.ts';
 import { Overview } from './overview.ts';
-import { Tokens } from './tokens.ts';
-import { Transactions } from './transactions.ts';
 import type { PanelProps } from './use-wallet-list.ts';
 import { readWatched, WatchButton } from './watched.ts';
+
+const Activity = lazy(async () => (await import('../activity/activity.ts')).Activity);
+const Tokens = lazy(async () => (await import('./tokens.ts')).Tokens);
+const Collectibles = lazy(async () => (await import('./collectibles.ts')).Collectibles);
+const DefiPositions = lazy(async () => (await import('./defi.ts')).DefiPositions);
+const Approvals = lazy(async () => (await import('./approvals.ts')).Approvals);
+const Transactions = lazy(async () => (await import('./transactions.ts')).Transactions);
 
 /**
  * The tabs of a wallet. A panel asks for what it shows when its tab is first opened, and stays while the wallet is shown.
  * Its other state belongs into the address bar, where wallets side by side share it.
  */
 const TABS = [
-  { id: 'overview', title: 'Overview', reads: 'balances', Panel: Overview },
-  { id: 'activity', title: 'Activity', reads: 'activity', Panel: Activity },
-  { id: 'tokens', title: 'Tokens', reads: 'balances', Panel: Tokens },
-  { id: 'collectibles', title: 'Collectibles', reads: 'collectibles', Panel: Collectibles },
+  { id: 'overview', title: 'Overview', reads: ['balances'], Panel: Overview },
+  { id: 'activity', title: 'Activity', reads: ['activity'], Panel: Activity },
+  { id: 'tokens', title: 'Tokens', reads: ['balances'], Panel: Tokens },
+  { id: 'collectibles', title: 'Collectibles', reads: ['collectibles'], Panel: Collectibles },
   { id: 'defi', title: 'DeFi', reads: null, Panel: DefiPositions },
-  { id: 'approvals', title: 'Approvals', reads: 'approvals', Panel: Approvals },
-  { id: 'transactions', title: 'Transactions', reads: 'transactions', Panel: Transactions },
+  { id: 'approvals', title: 'Approvals', reads: ['approvals', 'balances'], Panel: Approvals },
+  { id: 'transactions', title: 'Transactions', reads: ['transactions'], Panel: Transactions },
 ] as const satisfies readonly (Tab<string> & {
   /** What is read when it is opened; null if nothing is. */
-  readonly reads: Priced | null;
+  readonly reads: readonly Priced[] | null;
   readonly Panel: FunctionComponent<PanelProps>;
 })[];
 
@@ -60,7 +74,8 @@ export const WalletView = () => {
   useEffect(() => {
     if (hasWallets) void readWatched();
   }, [hasWallets]);
-  const unread = html`<${Unread} parts=${path.filter((part) => !isAddress(part))} more=${addresses.length - shown.length} />`;
+  const unread = html`<${Unread} parts=${path.filter((part) => !isAddress(part))} more=${addresses.length - shown.length} />
+    ${path.filter((part) => isAddress(part) && isMixed(part)).map((part) => html`<${Unchecked} key=${part} part=${part} />`)}`;
   if (!hasWallets) return html`<div class="stack">${unread}<${HomeView} /></div>`;
   return html`<div class="stack wallets">
     ${unread}
@@ -73,11 +88,29 @@ const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => 
   ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${insteadOfAddress(part)}. Open another one by the search above.</p></div>`)}
   ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MOST_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
 
-/** Says whether a tab is shown: not every service has approvals, and one says where it has no DeFi positions. */
+/** An address of the link in mixed case, until the gateway has checked it; then why it is refused, with the right one. */
+const Unchecked = ({ part }: { part: string }) => {
+  const check = useCallback((signal: AbortSignal) => send(WalletAddress, { address: part }, signal), [part]);
+  const { data, problems, retry } = useAnswer(check);
+  const [problem] = problems;
+  const right = problem?.code === 'BAD_USER_INPUT' ? problem.message.match(ADDRESSES)?.at(-1) : undefined;
+  useEffect(() => {
+    if (data) replacePart(part, part.toLowerCase());
+  }, [data, part]);
+  if (!problem) return null;
+  if (right === undefined) return html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`;
+  return html`<div class="notice is-error" role="alert"><strong>The checksum of this address is wrong: ${part}</strong>
+    <p>The case of its letters does not fit its digits, so that a digit may be wrong. If none is, it is <code>${right}</code>.</p>
+    <button type="button" onClick=${() => replacePart(part, right)}>Open ${shortHex(right)}</button>
+  </div>`;
+};
+
+const ADDRESSES = /0x[\da-f]{40}/gi;
+
+/** Says whether a tab is shown: a service may say that it has no DeFi positions. */
 const useOffered = () => {
   const chains = useChains();
   return (id: string): boolean => {
-    if (id === 'approvals') return isSupported(chains, 'APPROVALS');
     const isUnknown = chains.length === 0 || chains.some(({ supports }) => supports === null);
     return id !== 'defi' || isUnknown || isSupported(chains, 'DEFI_POSITIONS');
   };
@@ -86,8 +119,8 @@ const useOffered = () => {
 /** Says what the first page of a list costs, of each of the wallets. */
 const usePrices = (chainIds: readonly number[], wallets: number) => {
   const chains = useChains();
-  return (field: Priced): string => {
-    const { computeUnits, reason } = priceOf([field], chainIds, chains);
+  return (fields: readonly Priced[]): string => {
+    const { computeUnits, reason } = priceOf(fields, chainIds, chains);
     const price =
       computeUnits === null
         ? 'Opening it is paid by chain'
@@ -110,9 +143,17 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
     opened.current = { chainIds, wallets, tabs: new Set() };
   opened.current.tabs.add(tab);
   const prices = usePrices(chainIds, shown.length);
+  const hasApprovals = isSupported(useChains(), 'APPROVALS');
   const tabs = offered.map(({ id, title, reads }) => {
     const isPaid = opened.current.tabs.has(id);
-    return { id, title, hint: reads === null || isPaid ? undefined : prices(reads) };
+    return {
+      id,
+      title,
+      hint:
+        reads === null || isPaid
+          ? undefined
+          : prices(id === 'approvals' && !hasApprovals ? ['activity', 'balances'] : reads),
+    };
   });
   const select = (id: string) => setParams({ tab: id === TABS[0].id ? '' : id, open: '' });
   return html`
@@ -199,7 +240,8 @@ const Compare = ({ shown }: { shown: readonly string[] }) => {
     event.preventDefault();
     const entered = readAddress(input.current?.value ?? '');
     if ('error' in entered) return fail(entered.error);
-    if (shown.includes(entered.address)) return fail('Expected another wallet, got one that is shown.');
+    if (shown.includes(entered.address.toLowerCase()))
+      return fail('Expected another wallet, got one that is shown.');
     setOpen(false);
     navigate(hrefOf('wallet', [...shown, entered.address], Object.fromEntries(route.get().params)));
   };
@@ -236,6 +278,6 @@ const readAddress = (typed: string): Entered => {
   const named = settings.wallets.find(({ name }) => name === text.toLowerCase());
   if (named) return { address: named.address.toLowerCase() };
   return isAddress(text)
-    ? { address: text.toLowerCase() }
+    ? { address: isMixed(text) ? text : text.toLowerCase() }
     : { error: `${expected()}, got ${insteadOfAddress(text)}.` };
 };

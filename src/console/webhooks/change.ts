@@ -165,7 +165,7 @@ export const sendTestEvent = async (webhook: Webhook, { say, onChanged }: Told):
   if (outcome.kind === 'failed') return say(`${titleOfProblem(outcome.problem)}: ${outcome.problem.message}`);
   if (outcome.kind === 'refused')
     return say(outcome.code === 'UNSUPPORTED' ? CAN_NOT : `It was not sent: ${outcome.messages.join(' ')}`);
-  if (!deliversHere) return say(`Sent to ${hostOf(url ?? '')}: only that host knows whether it arrived.`);
+  if (!deliversHere) return say(`Sent to ${hostOf(url ?? '')}.`);
   say('Sent. Waiting for it to arrive…');
   const since = Date.now();
   for (let pause = FIRST_MS; Date.now() - since < WAIT_MS; pause = EVERY_MS) {

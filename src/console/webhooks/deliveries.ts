@@ -5,10 +5,13 @@ import { problemHere, send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
 import { useChainNames } from '../chain-filter.ts';
-import { CopyButton, Empty, html, LoadMore, Placeholder, Time } from '../components.ts';
-import { counted, shorten } from '../format.ts';
-import { hrefOf } from '../route.ts';
+import { Empty, html, LoadMore, Placeholder, Time } from '../components.ts';
+import { counted } from '../format.ts';
+import { hrefOf, useParam } from '../route.ts';
+import { Resend, reasonOf, TriedRow, triedOf } from './attempts.ts';
 import type { Refused } from './health.ts';
+import { Payload } from './payload.ts';
+import { MOST_REPLAYED, ReplayDialog } from './replay.ts';
 import { TYPES, type Webhook } from './webhook-words.ts';
 
 type Delivery = DeliveryRowFragment;
@@ -41,60 +44,90 @@ type Props = {
   newest: string | null;
   /** The filter of the live events of the same webhooks. */
   live: Readonly<Record<string, string>>;
+  /** The webhooks are to be read again. */
+  onStale: () => void;
   /** What is said above them. */
   children?: ComponentChildren;
 };
 
-/** What was delivered here and what was refused, the newest first, with each body. */
-export const Deliveries = ({ webhooks, newest, live, children }: Props) => {
+const RESULTS = { failed: 'Failed', arrived: 'Arrived' };
+
+/** What was delivered here, what was refused, and what the service tells of its attempts, the newest first, with each body. */
+export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props) => {
   const key = webhooks.map(({ webhookId }) => webhookId).join();
   const list = useConnection(useMemo(() => load(key.split(',')), [key]));
   const { items, isLoading, hasMore, reload } = list;
+  const tried = webhooks.flatMap(triedOf);
+  const [result, choose] = useParam('result');
+  const [replayed, setReplayed] = useState<readonly string[]>([]);
   const deliveries = items.map(({ node }) => node);
   const oldest = hasMore ? (deliveries.at(-1)?.receivedAt ?? '') : '';
-  const refused = webhooks
-    .flatMap(({ refusedDeliveries }) => refusedDeliveries ?? [])
-    .filter(({ refusedAt }) => refusedAt >= oldest);
+  // What is stored here is shown once, and what the service tells of a refusal says more.
+  const told = tried.filter(({ webhook, last }) => !(last.accepted && webhook.deliversHere));
+  const refused = webhooks.flatMap(({ attempts, refusedDeliveries }) =>
+    attempts ? [] : (refusedDeliveries ?? []),
+  );
+  const failed = told.filter(({ last }) => !last.accepted);
 
   const rows = [
     ...deliveries.map((delivery) => ({
       at: delivery.receivedAt,
-      row: html`<${Stored} key=${delivery.id} delivery=${delivery} showsType=${webhooks.length > 1} />`,
+      result: 'arrived',
+      reason: '',
+      rowOf: () =>
+        html`<${Stored} key=${delivery.id} delivery=${delivery} showsType=${webhooks.length > 1} onReplay=${() => setReplayed([delivery.id])} />`,
     })),
     ...refused.map((each, index) => ({
       at: each.refusedAt,
-      row: html`<${NotStored} key=${`${each.refusedAt} ${index}`} refused=${each} />`,
+      result: 'failed',
+      reason: each.reason,
+      rowOf: (isSame: boolean) =>
+        html`<${NotStored} key=${`${each.refusedAt} ${index}`} refused=${each} isSame=${isSame} />`,
     })),
-  ].toSorted((one, other) => (one.at < other.at ? 1 : -1));
+    ...told.map((each) => ({
+      at: each.last.attemptedAt,
+      result: each.last.accepted ? 'arrived' : 'failed',
+      reason: reasonOf(each),
+      rowOf: (isSame: boolean) =>
+        html`<${TriedRow} key=${each.last.deliveryId} tried=${each} isSame=${isSame} onSent=${onStale} />`,
+    })),
+  ]
+    .filter((row) => row.at >= oldest && (result === '' || row.result === result))
+    .toSorted((one, other) => (one.at < other.at ? 1 : -1));
   const isBehind = newest !== null && !isLoading && newest > (deliveries[0]?.receivedAt ?? '');
+  const shown = deliveries.slice(0, MOST_REPLAYED).map(({ id }) => id);
   return html`<div class="webhook-deliveries">
     <div class="bar">
       ${children}
       ${isBehind && html`<button type="button" onClick=${reload}>Show newer deliveries</button>`}
-      <a class="push" href=${hrefOf('live', [], live)}>Follow live</a>
+      <div class="bar push" role="group" aria-label="Show only">${Object.entries(RESULTS).map(([id, word]) => html`<button key=${id} type="button" aria-pressed=${result === id} onClick=${() => choose(result === id ? '' : id)}>${word}</button>`)}</div>
+      ${failed.length > 0 && html`<${Resend} of=${failed} all=${true} onSent=${onStale} />`}
+      ${shown.length > 0 && html`<button type="button" onClick=${() => setReplayed(shown.toReversed())}>Replay the newest ${shown.length}…</button>`}
+      <a href=${hrefOf('live', [], live)}>Follow live</a>
     </div>
     <div class="attempts-scroll">
-      ${rows.length > 0 && html`<ol class="rows attempts" aria-label="Deliveries">${rows.map(({ row }) => row)}</ol>`}
-      ${items.length > 0 ? html`<${LoadMore} list=${list} what="deliveries" />` : html`<${NoneStored} list=${list} hasRefused=${refused.length > 0} />`}
+      ${rows.length > 0 && html`<ol class="rows attempts" aria-label="Deliveries">${rows.map(({ rowOf, reason }, index) => rowOf(reason === rows[index - 1]?.reason))}</ol>`}
+      ${items.length > 0 ? html`<${LoadMore} list=${list} what="deliveries" />` : html`<${NoneStored} list=${list} hasOthers=${refused.length + told.length > 0} />`}
     </div>
+    ${replayed.length > 0 && html`<${ReplayDialog} ids=${replayed} onClose=${() => setReplayed([])} />`}
   </div>`;
 };
 
-type NoneProps = { list: Paged<Delivery>; hasRefused: boolean };
+type NoneProps = { list: Paged<Delivery>; hasOthers: boolean };
 
-const NoneStored = ({ list: { isLoading, problem, reload }, hasRefused }: NoneProps) =>
+const NoneStored = ({ list: { isLoading, problem, reload }, hasOthers }: NoneProps) =>
   html`<${Placeholder} rows=${3} isLoading=${isLoading} problem=${problem} onRetry=${reload}>
-    ${!hasRefused && html`<${Empty} title="No delivery has arrived here">Send a test event, or wait for an event of its addresses.<//>`}
+    ${!hasOthers && html`<${Empty} title="No delivery has arrived here">Send a test event, or wait for an event of its addresses.<//>`}
   <//>`;
 
 const attemptOf = (attempt: number | null): string => (attempt ? `attempt ${attempt + 1}` : '');
 
-const NotStored = ({ refused }: { refused: Refused }) =>
+const NotStored = ({ refused, isSame }: { refused: Refused; isSame: boolean }) =>
   html`<li class="attempt">
     <div class="bar">
       <span class="tag is-bad">${refused.status}</span>
       <${Time} value=${refused.refusedAt} now=${Date.now()} />
-      <span>refused: ${refused.reason}</span>
+      <span>refused${!isSame && `: ${refused.reason}`}</span>
       <span class="quiet">${attemptOf(refused.attempt)}</span>
     </div>
   </li>`;
@@ -106,9 +139,9 @@ const delayOf = ({ dispatchedAt, receivedAt }: Delivery): string => {
   return ms < 1000 ? `after ${ms} ms` : `after ${(ms / 1000).toFixed(1)} s`;
 };
 
-type StoredProps = { delivery: Delivery; showsType: boolean };
+type StoredProps = { delivery: Delivery; showsType: boolean; onReplay: () => void };
 
-const Stored = ({ delivery, showsType }: StoredProps) => {
+const Stored = ({ delivery, showsType, onReplay }: StoredProps) => {
   const { id, type, chainId, receivedAt, attempt, events } = delivery;
   const [isOpen, setOpen] = useState(false);
   const nameOf = useChainNames();
@@ -124,31 +157,24 @@ const Stored = ({ delivery, showsType }: StoredProps) => {
       <span class="tag is-good">200</span>
       <${Time} value=${receivedAt} now=${Date.now()} />
       <span class="quiet">${facts.join(' · ')}</span>
-      <button type="button" class="push" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Payload</button>
+      <button type="button" class="push" onClick=${onReplay}>Replay…</button>
+      <button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Payload</button>
     </div>
-    ${isOpen && html`<${Payload} id=${id} />`}
+    ${isOpen && html`<${StoredPayload} id=${id} />`}
   </li>`;
 };
 
-/** A body may have megabytes. */
-const SHOWN = 20_000;
-
 const GONE = problemHere('NOT_FOUND', 'Retention has dropped this delivery.');
 
-const Payload = ({ id }: { id: string }) => {
+const StoredPayload = ({ id }: { id: string }) => {
   const load = useCallback(
     async (signal: AbortSignal) => {
       const { data, problems } = await send(DeliveryPayload, { id }, signal);
-      const isFound = data?.node?.__typename === 'WebhookDelivery';
-      return { data: isFound ? JSON.stringify(data.node.payload, null, 2) : null, problems };
+      return { data: data?.node?.__typename === 'WebhookDelivery' ? data.node : null, problems };
     },
     [id],
   );
-  const { data: text, problems, isLoading, retry } = useAnswer(load);
-  if (text === null)
-    return html`<${Placeholder} rows=${1} isLoading=${isLoading} problem=${problems[0] ?? GONE} onRetry=${retry} />`;
-  return html`<div>
-    <p class="quiet">The body as the service sent it${text.length > SHOWN && ', of which the beginning is shown'} <${CopyButton} text=${text} label="payload" /></p>
-    <pre tabindex="0" role="group" aria-label="Payload">${shorten(text, SHOWN)}</pre>
-  </div>`;
+  const { data, problems, isLoading, retry } = useAnswer(load);
+  if (data !== null) return html`<${Payload} payload=${data.payload} />`;
+  return html`<${Placeholder} rows=${1} isLoading=${isLoading} problem=${problems[0] ?? GONE} onRetry=${retry} />`;
 };

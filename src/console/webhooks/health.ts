@@ -55,7 +55,7 @@ export const healthOf = (webhook: Webhook, ownUrl: string | null): Health => {
     return failing('Its list of chains is empty, so that no event passes: edit its chains.');
   if (addresses?.nodes.length === 0)
     return failing('It has no addresses, so that no event passes: add some.');
-  return deliversHere ? healthHere(webhook) : healthElsewhere(url, ownUrl);
+  return deliversHere ? healthHere(webhook) : (healthTold(webhook) ?? healthElsewhere(url, ownUrl));
 };
 
 const healthHere = (webhook: Webhook): Health => {
@@ -76,6 +76,12 @@ const healthHere = (webhook: Webhook): Health => {
   return { state: 'delivering', reasons: [`The last delivery arrived after ${attempts} that failed.`] };
 };
 
+/** What the service tells of one that delivers elsewhere; null where nothing failed, as far as it tells. */
+const healthTold = ({ attempts }: Webhook): Health | null => {
+  const [last] = attempts ?? [];
+  return last && !last.accepted ? failing(`The last attempt failed: ${last.problem}.`) : null;
+};
+
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 const whyNothing = (url: string): string => {
@@ -89,7 +95,9 @@ const healthElsewhere = (url: string, ownUrl: string | null): Health => {
   const [theirs, own] = [URL.parse(url), URL.parse(ownUrl ?? '')];
   const elsewhere: Health = {
     state: 'elsewhere',
-    reasons: [`Only ${hostOf(url)} knows whether its deliveries arrive.`],
+    reasons: [
+      `They arrive at ${hostOf(url)}, and not here. Its deliveries say what came of them, where the service tells.`,
+    ],
   };
   if (theirs === null || own === null) return elsewhere;
   const isOwnPath = theirs.pathname === own.pathname;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/operations.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { Sparkline } from '../charts.ts';
@@ -77,7 +77,7 @@ export const Reasons = ({ state, reasons }: Health) =>
   reasons.length > 0 &&
   html`<p class=${state === 'failing' ? 'webhook-reasons bad' : 'webhook-reasons quiet'}>${reasons.join(' ')}</p>`;
 
-const EVERY_MS = 15_000;
+const EVERY_MS = 5000;
 
 /** A webhook in words: whether its events arrive, or why not, and what can be done with it. */
 export const WebhookRow = (props: Props) => {
@@ -94,17 +94,17 @@ export const WebhookRow = (props: Props) => {
   const title = isPart ? `${titleOf(webhook)}, ${typeOf(webhook)}` : titleOf(webhook);
   const health = healthOf(webhook, ownUrl);
 
+  const read = useCallback(async () => {
+    const again = document.hidden ? null : await readWebhook(webhookId);
+    if (again) latest.current(again);
+  }, [webhookId]);
   // Nothing else tells that more was refused, or that its addresses are gone.
   useEffect(() => {
     if (!isOpen) return;
-    const read = async () => {
-      const again = await readWebhook(webhookId);
-      if (again) latest.current(again);
-    };
     void read();
     const timer = setInterval(read, EVERY_MS);
     return () => clearInterval(timer);
-  }, [isOpen, webhookId]);
+  }, [isOpen, read]);
 
   const toggle = async () => {
     const input = { webhookId, active: !active };
@@ -154,7 +154,7 @@ export const WebhookRow = (props: Props) => {
     </div>
     <p class="webhooks-status" role="status">${tested}</p>
     <${FaultNotice} fault=${fault} />
-    ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ webhook: webhookId }}><${About} webhook=${webhook} /><//>`}
+    ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ webhook: webhookId }} onStale=${read}><${About} webhook=${webhook} /><//>`}
   </li>`;
 };
 

@@ -8,8 +8,8 @@ import type {
 } from '../__generated__/operations.ts';
 import { type NameOfChain, shorten, shortHex } from '../format.ts';
 
-/** One that is read alone has its first address; null where the service lists none. */
-export type Webhook = WebhookPartsFragment & { readonly addresses?: WebhookAlone['addresses'] };
+/** One that is read alone has its first address, and the attempts to deliver; null where the service lists none. */
+export type Webhook = WebhookPartsFragment & Partial<Pick<WebhookAlone, 'addresses' | 'attempts'>>;
 
 type WebhookAlone = NonNullable<WebhookQuery['webhook']>;
 

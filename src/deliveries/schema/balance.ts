@@ -5,6 +5,7 @@ import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { selectsBelow } from '../../graph/cost/operation-info.ts';
 import { derivedField } from '../../graph/plan/plannable.ts';
+import { knownOrError } from '../../graph/semantic-non-null.ts';
 import { Balance, readSelected } from '../../lookups/balances/balances.ts';
 import { wordOf } from '../../upstream/parse/derived.ts';
 import { ASSET_TYPE_VALUES, AssetType } from '../../webhooks/schema/webhook.ts';
@@ -23,7 +24,7 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
   fields: (t) => ({
     subscribedAddress: t.expose('subscribedAddress', {
       type: 'Address',
-      ...nullIfOmitted('The subscribed address whose balance changed.'),
+      ...knownOrError('The subscribed address whose balance changed.'),
     }),
     counterparty: t.expose('counterparty', {
       type: 'Address',
@@ -31,11 +32,11 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
     }),
     transactionHash: t.expose('transactionHash', {
       type: 'Hex',
-      ...nullIfOmitted('The hash of the transaction.'),
+      ...knownOrError('The hash of the transaction.'),
     }),
     direction: t.expose('direction', {
       type: BalanceDirection,
-      ...nullIfOmitted('The direction of the transfer.'),
+      ...knownOrError('The direction of the transfer.'),
     }),
     amountBefore: t.expose('amountBefore', {
       type: 'BigInt',
@@ -51,7 +52,7 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
     }),
     amountDelta: t.expose('amountDelta', {
       type: 'BigInt',
-      ...nullIfOmitted(
+      ...knownOrError(
         "The change of the balance, in the asset's smallest unit; of the native asset, without the fee that its sender paid.",
       ),
     }),

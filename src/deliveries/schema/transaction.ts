@@ -1,6 +1,7 @@
 import { builder, nullIfOmitted } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { derivedField } from '../../graph/plan/plannable.ts';
+import { knownOrError } from '../../graph/semantic-non-null.ts';
 import {
   DecodedCall,
   Log,
@@ -34,7 +35,7 @@ export const DeliveredTransaction = builder.objectRef<Shape>('DeliveredTransacti
     blockHash: t.expose('blockHash', { type: 'Hex', ...nullIfOmitted('The hash of the block.') }),
     blockNumber: t.expose('blockNumber', { type: 'BigInt', description: 'The number of the block.' }),
     blockTime: t.expose('blockTime', { type: 'DateTime', description: 'The time of the block.' }),
-    index: t.expose('index', { type: 'BigInt', ...nullIfOmitted('The position in the block.') }),
+    index: t.expose('index', { type: 'BigInt', ...knownOrError('The position in the block.') }),
     from: t.expose('from', { type: 'Address', description: 'The address of the sender.' }),
     to: t.expose('to', {
       type: 'Address',
@@ -43,7 +44,7 @@ export const DeliveredTransaction = builder.objectRef<Shape>('DeliveredTransacti
     }),
     value: t.expose('value', {
       type: 'BigInt',
-      ...nullIfOmitted('The amount of the native asset that it transfers, in wei.'),
+      ...knownOrError('The amount of the native asset that it transfers, in wei.'),
     }),
     data: t.expose('data', {
       type: 'Hex',
@@ -52,7 +53,7 @@ export const DeliveredTransaction = builder.objectRef<Shape>('DeliveredTransacti
     }),
     nonce: t.expose('nonce', {
       type: 'BigInt',
-      ...nullIfOmitted('The number of transactions that the sender had sent before.'),
+      ...knownOrError('The number of transactions that the sender had sent before.'),
     }),
     gasPrice: t.expose('gasPrice', {
       type: 'BigInt',

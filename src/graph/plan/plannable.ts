@@ -24,6 +24,7 @@ import {
   viewOf,
 } from '../../upstream/parse/record.ts';
 import type { BuilderTypes } from '../builder.ts';
+import { semanticNonNullLevels } from '../semantic-non-null.ts';
 
 /** Returns what makes a field one that is made of its record: for the executor by a function, for plans by the kernel's entry. */
 export const derivedField = <Output>(derived: Derived<Output>) => ({
@@ -93,6 +94,12 @@ export const assertPlannable = (
     const written = writtenOf(type, field, scope);
     if (!isWrittenAs(field.type, written))
       throw unwritable(`${type.name}.${field.name}`, shownType(written), `${field.type}`);
+    if (written.isNullable && semanticNonNullLevels(field).includes(0))
+      throw unwritable(
+        `${type.name}.${field.name}`,
+        'what is never null, as it is marked',
+        'a nullable value',
+      );
     writable.add(field);
     const named = getNamedType(field.type);
     if (!isObjectType(named)) return;

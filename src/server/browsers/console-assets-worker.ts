@@ -14,10 +14,10 @@ const assetOf = (path: string, text: string): Asset => {
 };
 
 const make = (): ConsoleAssets => {
-  const { page, imports, files } = collectFiles();
+  const { page, imports, preloads, files } = collectFiles();
   const hash = createHash('sha256').update(JSON.stringify(files)).digest('base64url').slice(0, 16);
   const assets = new Map(files.map(([path, text]) => [path, assetOf(path, text)]));
-  return { hash, page, imports: new Map(imports), assets };
+  return { hash, page, imports: new Map(imports), preloads, assets };
 };
 
 parentPort?.postMessage(make());

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
 import Negotiator from 'negotiator';
 
 /** Answers requests for the console's page and its files. Resolves to false, without answering, for any other path. */
@@ -11,7 +12,12 @@ const CONSOLE_PATH = '/console/';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-type Made = { readonly files: ConsoleAssets; readonly page: ConsolePage; readonly path: string };
+type Made = {
+  readonly files: ConsoleAssets;
+  readonly page: Asset;
+  readonly policy: string;
+  readonly path: string;
+};
 
 /** All gateways of a process have the same files. */
 let assets: Promise<ConsoleAssets> | null = null;
@@ -27,14 +33,21 @@ const readAssets = (): Promise<ConsoleAssets> => {
 const make = async (settings: ConsoleSettings): Promise<Made> => {
   const files = await readAssets();
   const path = `${CONSOLE_PATH}${files.hash}/`;
-  return { files, page: consolePage(files, path, settings), path };
+  const { html, policy } = consolePage(files, path, settings);
+  const body = Buffer.from(html);
+  return { files, page: { type: 'text/html; charset=utf-8', body, gzip: gzipSync(body) }, policy, path };
 };
 
-const sendAsset = (request: IncomingMessage, response: ServerResponse, asset: Asset): void => {
+const sendAsset = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  asset: Asset,
+  headers: Readonly<Record<string, string>>,
+): void => {
   const compressed = new Negotiator(request).encoding(['gzip', 'identity']) === 'gzip';
   response.writeHead(200, {
     'content-type': asset.type,
-    'cache-control': FOR_EVER,
+    ...headers,
     vary: 'accept-encoding',
     'content-length': compressed ? asset.gzip.byteLength : asset.body.byteLength,
     ...(compressed ? { 'content-encoding': 'gzip' } : {}),
@@ -54,18 +67,14 @@ export const createConsole = (settings: ConsoleSettings): Console => {
     const isPage = path === '/' && (request.headers.accept ?? '').includes('text/html');
     if (!isPage && !path.startsWith(CONSOLE_PATH)) return false;
     made ??= await make(settings);
-    const { files, page, path: prefix } = made;
+    const { files, page, policy, path: prefix } = made;
     if (isPage) {
-      response.writeHead(200, {
-        'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': page.policy,
-      });
-      response.end(page.html);
+      sendAsset(request, response, page, { 'content-security-policy': policy });
       return true;
     }
     const asset = path.startsWith(prefix) ? files.assets.get(path.slice(prefix.length)) : undefined;
     if (asset === undefined) return false;
-    sendAsset(request, response, asset);
+    sendAsset(request, response, asset, { 'cache-control': FOR_EVER });
     return true;
   };
 };
@@ -104,7 +113,7 @@ const consolePage = (made: ConsoleAssets, path: string, settings: ConsoleSetting
   const head = [
     ...urls.filter((url) => url.endsWith('.css')).map((url) => `<link rel="stylesheet" href="${url}">`),
     `<script type="importmap">${importMap}</script>`,
-    ...urls.filter((url) => !url.endsWith('.css')).map((url) => `<link rel="modulepreload" href="${url}">`),
+    ...made.preloads.map((file) => `<link rel="modulepreload" href="${path}${file}">`),
     `<script type="application/json" id="settings">${inScript(settings)}</script>`,
     `<script type="module" src="${path}app.ts"></script>`,
   ];
@@ -134,6 +143,8 @@ export type ConsoleAssets = {
   readonly page: string;
   /** The path of each library, by the name under which modules import it. */
   readonly imports: ReadonlyMap<string, string>;
+  /** The modules that the page loads at once. */
+  readonly preloads: readonly string[];
   readonly assets: ReadonlyMap<string, Asset>;
 };
 

@@ -148,6 +148,9 @@ const forbidden = (expected: string, got: string): GraphQLError =>
 /** The headers that every response to a request has for browsers. */
 export type CorsHeaders = (headers: Pick<Headers, 'get'>) => Readonly<Record<string, string>>;
 
+/** What pages of other origins may read of a response's headers, beside those that browsers always show. */
+const EXPOSED = 'etag, retry-after, x-request-id';
+
 /** How long a browser may reuse the answer to a preflight. Without it a browser asks again every five seconds. */
 const PREFLIGHT_SECONDS = 3600;
 
@@ -170,7 +173,7 @@ export const createCorsHeaders = ({
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, POST, OPTIONS',
       ...(requested && { 'access-control-allow-headers': requested }),
-      'access-control-expose-headers': 'x-request-id',
+      'access-control-expose-headers': EXPOSED,
       'access-control-max-age': String(PREFLIGHT_SECONDS),
       vary: requested ? `Access-Control-Request-Headers, ${vary}` : vary,
     };

@@ -26,6 +26,7 @@ import { acceptedBy } from './over-http/accept.ts';
 import { type KnownAnswers, useConditionalGets } from './over-http/conditional-gets.ts';
 import { createReceive, type Receive } from './over-http/request.ts';
 import { createSendResult, type SendResult, useCompressibleAnswers } from './over-http/response.ts';
+import type { PersistedQueries } from './persisted-queries.ts';
 import {
   createPipeline,
   type Pipeline,
@@ -47,6 +48,7 @@ type Options = Omit<
   readonly documents: Documents;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
+  readonly persisted: PersistedQueries;
   /** The header that carries credentials; null where clients need none. */
   readonly credentialHeader: string | null;
   readonly production: boolean;
@@ -102,10 +104,12 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     useEventsAccept(),
     useSubscriptionSize(),
     useAnswerLimit(options),
-    ...(planned === null || sharedAnswers === null ? [] : [useSharedAnswers(sharedAnswers, planned)]),
-    ...(planned === null || sharedAnswers === null || trusted === null
+    ...(planned === null || sharedAnswers === null
       ? []
-      : [useConditionalGets(planned, { ...options, sharedAnswers })]),
+      : [
+          useSharedAnswers(sharedAnswers, planned),
+          useConditionalGets(planned, { ...options, sharedAnswers }),
+        ]),
     useSocketMemory(),
     useComputeUnitLimits(options),
     useShutdownTimeout(),

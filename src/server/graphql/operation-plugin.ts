@@ -62,6 +62,8 @@ export type Params = {
 export type Received = {
   readonly caller: Caller;
   readonly params: Params;
+  /** Whether the request names its document by a hash, or may run trusted ones only. */
+  readonly isPersisted: boolean;
   readonly document: DocumentNode;
   readonly type: OperationTypeNode;
 };

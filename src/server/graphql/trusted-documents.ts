@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { z } from 'zod';
 import { parseDocument, validateDocument } from '../../graph/document-limits.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { createTimeSlices } from '../../lib/time-slices.ts';
+import { persistedHashIn, sha256, withoutPrefix } from './persisted-queries.ts';
 
 /** The part of a request that names its document, not validated yet. */
 type DocumentReference = {
@@ -21,7 +21,8 @@ export type TrustedDocuments = {
   texts(): DocumentTexts;
   /**
    * Returns the text of the document that a request names. Throws FORBIDDEN for a document that is not trusted, also for
-   * one that is sent as text, and BAD_USER_INPUT when the request names none.
+   * one that is sent as text, PERSISTED_QUERY_NOT_SUPPORTED where a client would send its text next, and BAD_USER_INPUT
+   * when the request names none.
    */
   documentOf(request: DocumentReference): string;
   /** Calls the listener after each reload, before any operation of the new documents. */
@@ -48,11 +49,13 @@ export const createTrustedDocuments = (
   const documents: TrustedDocuments = {
     texts: () => texts,
     documentOf({ query, documentId, extensions }) {
-      const hash = hashIn(documentId, extensions);
+      const id = typeof documentId === 'string' ? withoutPrefix(documentId) : null;
+      const hash = id ?? persistedHashIn(extensions);
       const document = hash === null ? undefined : texts.get(hash);
       if (document !== undefined && (!query || query === document)) return document;
       if (hash === null && !query)
         throw badUserInput('Expected documentId or extensions.persistedQuery.sha256Hash, got neither.');
+      if (id === null && hash !== null && !query) throw notPersisted();
       throw untrusted();
     },
     onReload: (listener) => void listeners.push(listener),
@@ -85,6 +88,9 @@ const untrusted = (): GraphQLError =>
     http: { status: 403, spec: true },
   });
 
+const notPersisted = (): GraphQLError =>
+  clientError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
+
 const file = z.record(z.string(), z.string());
 
 const parseFile = (json: string): DocumentTexts => {
@@ -96,8 +102,6 @@ const parseFile = (json: string): DocumentTexts => {
     ]);
   }
 };
-
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const problemsOf = (hash: string, text: string, schema: GraphQLSchema): string[] => {
   const actual = sha256(text);
@@ -114,12 +118,3 @@ export const validationErrorsOf = (text: string, schema: GraphQLSchema): readonl
     throw error;
   }
 };
-
-/** A document's name as clients write it. The prefix `sha256:` is that of GraphQL over HTTP. */
-const hashName = z.string().transform((id) => id.replace(/^sha256:/, ''));
-const persisted = z.object({ persistedQuery: z.object({ sha256Hash: hashName }) });
-
-const hashIn = (documentId: unknown, extensions: unknown): string | null =>
-  hashName.safeParse(documentId).data ??
-  persisted.safeParse(extensions).data?.persistedQuery.sha256Hash ??
-  null;

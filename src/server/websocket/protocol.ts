@@ -19,6 +19,7 @@ import {
 import type { Operations } from '../graphql/observe.ts';
 import type { OperationArgs, SocketMemory } from '../graphql/operation-plugin.ts';
 import type { PartWriter } from '../graphql/part-writer.ts';
+import { namedDocument, type PersistedQueries } from '../graphql/persisted-queries.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
 import { createTrace } from '../http/exchange.ts';
 import { toFormattedError } from '../subscriptions/frame.ts';
@@ -160,6 +161,7 @@ type OperationPipeline = {
   readonly observer: SocketObserver;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
+  readonly persisted: PersistedQueries;
   /** Queries and mutations in progress: a graceful shutdown waits for them. */
   readonly running: TaskTracker;
   /** The memory of messages until their operations are answered. */
@@ -229,7 +231,7 @@ const prepareWithinBudget = async (
 };
 
 const prepare = async (
-  { graphql, authenticate, documents, trusted, running, observer, sendError }: SocketPipeline,
+  { graphql, authenticate, documents, trusted, persisted, running, observer, sendError }: SocketPipeline,
   { socket, id, payload }: Subscribe,
   { ifCurrent, trackExecution, clientSignal, shutdownSignal }: OperationSlot,
   trace: Trace,
@@ -246,11 +248,16 @@ const prepare = async (
   if (id.length > MAX_ID_LENGTH)
     throw tooComplex(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
   const caller = await authenticate(socket);
-  const text = trusted?.documentOf(payload) ?? payload.query;
+  const named =
+    trusted === null
+      ? namedDocument(payload.query, payload.extensions)
+      : { query: trusted.documentOf(payload), hash: null };
+  const text = named.query === null ? persisted.find(named.hash, caller) : named.query;
   const { billingKey } = caller;
   const { document, type } =
     documents.known(text, operationName) ??
     (await documents.read(text, operationName, { billingKey, clientSignal, trace }));
+  if (named.query !== null && named.hash !== null) persisted.keep(named.hash, text, caller);
   const contextValue = graphql.contextOf({
     transport: 'websocket',
     caller,

@@ -13,6 +13,7 @@ import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
 import { createRequestMemory } from '../graphql/limits/request-memory.ts';
 import type { Operations } from '../graphql/observe.ts';
+import type { PersistedQueries } from '../graphql/persisted-queries.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { type RuleViolation, ruleViolationOf } from '../http/server.ts';
@@ -48,6 +49,7 @@ type Options = UpgradePolicy & {
   readonly operations: Operations;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
+  readonly persisted: PersistedQueries;
   readonly unsent: UnsentLimit;
   readonly observer: SocketObserver;
   readonly times?: SocketTimes | undefined;

@@ -4,10 +4,11 @@ import { LogUnavailableError } from '../../../src/deliveries/log/errors.ts';
 import { semanticNonNullLevels } from '../../../src/graph/semantic-non-null.ts';
 import { lookups } from '../../../src/lookups/registry.ts';
 import { schema } from '../../../src/schema.ts';
+import { deliver, deliveriesOf } from '../../support/clients/deliver.ts';
 import { openMemoryLog } from '../../support/gateway/memory-log.ts';
 import { type GraphQLReply, nowhere, startGateway } from '../../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../../support/gateway/tokens.ts';
-import { addressOf } from '../../support/upstream/builders.ts';
+import { addressOf, transaction } from '../../support/upstream/builders.ts';
 import { startFakeService } from '../../support/upstream/fake-service.ts';
 import { startFakeWallets } from '../../support/upstream/wallets.ts';
 import { idOf, restWebhook } from '../../webhooks/support/rest.ts';
@@ -162,6 +163,26 @@ test('a log that can not be read', async () => {
   await ask(
     gateway,
     `{ deliveries ${PAGE} wallet(address: "${A}") { deliveries ${PAGE} } webhooks { nodes { deliveries ${PAGE} } } }`,
+  );
+});
+
+test('deliveries that lack what every service says', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl } = await deliveriesOf(gateway.url);
+  const { block_number: _number, index: _index, nonce: _nonce, value: _value, ...bare } = transaction();
+  for (const body of [
+    { activities: [{}, { type: 7, chain_id: 'x', block_time: 'x', tx_hash: 'x', block_number: 'x' }] },
+    { balance_changes: [{}, { direction: 'up', transaction_hash: 7, amount_delta: {} }] },
+    { transactions: [{ ...bare, block_number: 1, transaction_type: 'Sender' }] },
+  ])
+    expect(await deliver(deliveryUrl, { body })).toBe(200);
+  await ask(
+    gateway,
+    `{ deliveries(first: 10) { nodes { events {
+      ... on Activity { typeName chainId blockNumber blockTime transactionHash }
+      ... on BalanceChange { subscribedAddress transactionHash direction amountDelta }
+      ... on TransactionEvent { transaction { index nonce value } }
+    } } } }`,
   );
 });
 

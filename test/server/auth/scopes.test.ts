@@ -35,6 +35,8 @@ const NEEDED: Record<string, string> = {
   'Mutation.replaceWebhookAddresses': 'webhooks',
   'Mutation.connectWebhook': 'webhooks',
   'Mutation.sendTestEvent': 'webhooks',
+  'Mutation.resendDeliveries': 'webhooks',
+  'Mutation.replayDeliveries': 'webhooks',
   'Query.watchedWallets': 'watch',
   'Mutation.watchWallet': 'watch',
   'Mutation.unwatchWallet': 'watch',

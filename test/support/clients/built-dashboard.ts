@@ -41,13 +41,15 @@ const serveFiles = async (folder: string) => {
   };
 };
 
-/** A copy of examples/dashboard beside the gateway's schema, and the server of the files that it is built to. */
+/** A copy of examples/dashboard beside the gateway's schema and the client package, and the server of the files that it is built to. */
 export const startDashboard = async () => {
   await using made = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-dashboard-'));
   made.defer(() => rm(folder, { recursive: true, force: true }));
   const example = join(folder, EXAMPLE);
   await cp(join(root, 'schema.graphql'), join(folder, 'schema.graphql'));
+  // What its configuration of Vite names in a checkout.
+  await cp(join(root, 'src/client'), join(folder, 'src/client'), { recursive: true });
   await cp(join(root, EXAMPLE), example, {
     recursive: true,
     filter: (source) => !WRITTEN.includes(basename(source)),

@@ -36,6 +36,7 @@ export type Answer = {
   addresses: string[];
   addedEdges: { cursor: string; node: { id: string } }[];
   removedIds: string[];
+  resent: number;
   code: string;
   message: string;
 };
@@ -48,6 +49,7 @@ const SELECTIONS = {
   updateWebhookAddresses: 'webhookId added removed addedEdges { cursor node { id } } removedIds',
   replaceWebhookAddresses: 'webhookId addresses',
   sendTestEvent: 'webhookId',
+  resendDeliveries: 'webhookId resent',
 };
 
 export type Mutation = keyof typeof SELECTIONS;

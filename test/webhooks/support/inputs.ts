@@ -21,6 +21,7 @@ export const inputOf = (mutation: Mutation, webhookId = UNKNOWN_ID): Variables =
     case 'deleteWebhook':
     case 'connectWebhook':
     case 'sendTestEvent':
+    case 'resendDeliveries':
       return { webhookId };
   }
 };

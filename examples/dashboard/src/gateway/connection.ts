@@ -1,6 +1,6 @@
+import { watchConnection } from 'evm-graphql-gateway/client';
 import { useSyncExternalStore } from 'react';
 import { socket } from './environment.ts';
-import { watchConnection } from './resuming.ts';
 
 type State = 'connecting' | Parameters<Parameters<typeof watchConnection>[1]>[0];
 

@@ -1,4 +1,7 @@
+import { keepPages, reconnecting, resuming } from 'evm-graphql-gateway/client';
+import { createClient } from 'graphql-ws';
 import {
+  DefaultHandlerProvider,
   Environment,
   type FetchFunction,
   type GraphQLResponse,
@@ -11,13 +14,14 @@ import {
 } from 'relay-runtime';
 import { addCost, type Cost } from './cost.ts';
 import { type Fault, GatewayError, isOfAnItem, toGatewayError } from './faults.ts';
-import { createSocket, resuming } from './resuming.ts';
 
 /** The gateway's origin. By default the page's own: a proxy in front of both sends /graphql to the gateway. */
 const GATEWAY: string = import.meta.env.VITE_GATEWAY_URL ?? location.origin;
 
 /** One connection for all subscriptions. It reconnects by itself, and each subscription resumes by its cursor. */
-export const socket = resuming(createSocket(GATEWAY));
+export const socket = resuming(
+  createClient({ url: `${GATEWAY.replace('http', 'ws')}/graphql`, ...reconnecting }),
+);
 
 /** An answer of the gateway: Relay reads its data, and `extensions` say what it has cost. */
 type Answer = GraphQLSingularResponse & {
@@ -64,6 +68,8 @@ const subscribe: SubscribeFunction = ({ id, text }, variables) => {
 };
 
 export const environment = new Environment({
+  // A list whose first page is fetched again keeps the pages that are loaded: newer items appear on top.
+  handlerProvider: keepPages(DefaultHandlerProvider),
   network: Network.create(query, subscribe),
   store: new Store(new RecordSource()),
 });

@@ -23,13 +23,20 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** Why an operation has failed. Components show the title, and the gateway's own sentence below it. */
 export class GatewayError extends Error {
-  readonly code: string;
-  readonly retryAfterMs: number | null;
+  /** As in the gateway's error, where `codesOf` of the client package looks for the code. */
+  readonly extensions: NonNullable<Fault['extensions']>;
 
   constructor({ message, extensions = {} }: Fault) {
     super(message);
-    this.code = extensions.code ?? 'INTERNAL_SERVER_ERROR';
-    this.retryAfterMs = extensions.retryAfterMs ?? null;
+    this.extensions = extensions;
+  }
+
+  get code(): string {
+    return this.extensions.code ?? 'INTERNAL_SERVER_ERROR';
+  }
+
+  get retryAfterMs(): number | null {
+    return this.extensions.retryAfterMs ?? null;
   }
 
   get title(): string {

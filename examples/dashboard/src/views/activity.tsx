@@ -1,5 +1,6 @@
-import { graphql, readInlineData, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { graphql, readInlineData, usePaginationFragment } from 'react-relay';
 import { formatAmount, formatTime } from '../format.ts';
+import { useLiveQuery } from '../gateway/live.ts';
 import type { activity_item$key } from './__generated__/activity_item.graphql.ts';
 import type { activity_wallet$key } from './__generated__/activity_wallet.graphql.ts';
 import type { activityPageQuery } from './__generated__/activityPageQuery.graphql.ts';
@@ -95,6 +96,6 @@ const Feed = ({ wallet }: { readonly wallet: activity_wallet$key }) => {
 
 /** What a wallet did and what happened to it, newest first, a page at a time. */
 export const Activity = ({ address, chainIds, attempt }: ListProps) => {
-  const { wallet } = useLazyLoadQuery<activityQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
+  const { wallet } = useLiveQuery<activityQuery>(QUERY, { address, chainIds }, attempt);
   return <Feed wallet={wallet} />;
 };

@@ -1,6 +1,7 @@
 import { useState } from 'react';
-import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { graphql, usePaginationFragment } from 'react-relay';
 import { shorten } from '../format.ts';
+import { useLiveQuery } from '../gateway/live.ts';
 import type { collectibles_wallet$key } from './__generated__/collectibles_wallet.graphql.ts';
 import type { collectiblesPageQuery } from './__generated__/collectiblesPageQuery.graphql.ts';
 import type { collectiblesQuery } from './__generated__/collectiblesQuery.graphql.ts';
@@ -67,6 +68,6 @@ const Grid = ({ wallet }: { readonly wallet: collectibles_wallet$key }) => {
 
 /** A wallet's collectibles as pictures, a page at a time. */
 export const Collectibles = ({ address, chainIds, attempt }: ListProps) => {
-  const { wallet } = useLazyLoadQuery<collectiblesQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
+  const { wallet } = useLiveQuery<collectiblesQuery>(QUERY, { address, chainIds }, attempt);
   return <Grid wallet={wallet} />;
 };

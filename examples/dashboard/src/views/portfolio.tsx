@@ -1,5 +1,6 @@
-import { graphql, useLazyLoadQuery } from 'react-relay';
+import { graphql } from 'react-relay';
 import { formatAmount, formatRatio, formatUsd } from '../format.ts';
+import { useLiveQuery } from '../gateway/live.ts';
 import type { portfolioQuery } from './__generated__/portfolioQuery.graphql.ts';
 import type { ListProps } from './section.tsx';
 
@@ -33,7 +34,7 @@ const QUERY = graphql`
 
 /** What a wallet is worth, and its largest balances. A delivery changes a balance in Relay's store, and so here. */
 export const Portfolio = ({ address, chainIds, attempt }: ListProps) => {
-  const { wallet } = useLazyLoadQuery<portfolioQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
+  const { wallet } = useLiveQuery<portfolioQuery>(QUERY, { address, chainIds }, attempt);
   const { totalUsd, isComplete, change, excluded, unpricedBalances, top } = wallet.portfolio;
   const left = excluded.balances + unpricedBalances;
   const [day] = change ?? [];

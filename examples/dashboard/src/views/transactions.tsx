@@ -1,5 +1,6 @@
-import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { graphql, usePaginationFragment } from 'react-relay';
 import { formatAmount, formatTime, shorten } from '../format.ts';
+import { useLiveQuery } from '../gateway/live.ts';
 import type { transactions_wallet$key } from './__generated__/transactions_wallet.graphql.ts';
 import type { transactionsPageQuery } from './__generated__/transactionsPageQuery.graphql.ts';
 import type { transactionsQuery } from './__generated__/transactionsQuery.graphql.ts';
@@ -77,6 +78,6 @@ const List = ({ wallet }: { readonly wallet: transactions_wallet$key }) => {
 
 /** A wallet's transactions, newest first, a page at a time. */
 export const Transactions = ({ address, chainIds, attempt }: ListProps) => {
-  const { wallet } = useLazyLoadQuery<transactionsQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
+  const { wallet } = useLiveQuery<transactionsQuery>(QUERY, { address, chainIds }, attempt);
   return <List wallet={wallet} />;
 };

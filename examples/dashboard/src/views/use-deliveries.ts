@@ -1,6 +1,8 @@
+import { follow } from 'evm-graphql-gateway/client';
 import { useEffect, useState } from 'react';
 import { fetchQuery, graphql, requestSubscription, useRelayEnvironment } from 'react-relay';
 import { type GatewayError, toGatewayError } from '../gateway/faults.ts';
+import { changed } from '../gateway/live.ts';
 import type { useDeliveriesQuery } from './__generated__/useDeliveriesQuery.graphql.ts';
 import type { useDeliveriesSubscription } from './__generated__/useDeliveriesSubscription.graphql.ts';
 import { type DeliveryData, readDelivery } from './delivery.tsx';
@@ -43,24 +45,17 @@ export const useDeliveries = (address: string): State => {
   const [state, setState] = useState<State>({ deliveries: null, failure: null });
 
   useEffect(() => {
-    let stop = () => {};
-    const fail = (reason: unknown) => setState((last) => ({ ...last, failure: toGatewayError(reason) }));
-
-    const read = () => {
-      const { unsubscribe } = fetchQuery<useDeliveriesQuery>(environment, QUERY, { address }).subscribe({
-        next({ deliveries }) {
-          const nodes = deliveries?.nodes.flatMap((node) => (node ? [readDelivery(node)] : [])) ?? [];
-          setState({ deliveries: nodes.reverse(), failure: null });
-          if (deliveries) follow(deliveries.head);
-        },
-        error: fail,
-      });
-      stop = unsubscribe;
+    const read = async () => {
+      const answer = await fetchQuery<useDeliveriesQuery>(environment, QUERY, { address }).toPromise();
+      if (!answer?.deliveries) throw new Error('Expected the deliveries, got nothing.');
+      const nodes = answer.deliveries.nodes.flatMap((node) => (node ? [readDelivery(node)] : []));
+      setState({ deliveries: nodes.reverse(), failure: null });
+      return answer.deliveries.head;
     };
 
     // `after` stays as it is: the socket continues after the last cursor by itself.
-    const follow = (after: string) => {
-      const { dispose } = requestSubscription<useDeliveriesSubscription>(environment, {
+    const subscribe = (after: string, failed: (reason: unknown) => void) =>
+      requestSubscription<useDeliveriesSubscription>(environment, {
         subscription: SUBSCRIPTION,
         variables: { address, after },
         onNext(answer) {
@@ -70,19 +65,17 @@ export const useDeliveries = (address: string): State => {
             deliveries: [arrived, ...(deliveries ?? [])].slice(0, MAX_SHOWN),
             failure,
           }));
+          changed();
         },
-        onError(reason) {
-          const error = toGatewayError(reason);
-          // The log can't continue without a gap, so the page reads again what it shows.
-          if (error.code === 'CURSOR_EXPIRED') read();
-          else fail(error);
-        },
-      });
-      stop = dispose;
-    };
+        onError: failed,
+      }).dispose;
 
-    read();
-    return () => stop();
+    // Where the log can't continue without a gap, it reads again what the page shows.
+    return follow({
+      read,
+      subscribe,
+      failed: (reason) => setState((last) => ({ ...last, failure: toGatewayError(reason) })),
+    });
   }, [environment, address]);
 
   return state;

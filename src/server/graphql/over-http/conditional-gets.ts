@@ -14,7 +14,7 @@ import { acceptedBy } from './accept.ts';
 type Answers = { readonly sharedAnswers: SharedAnswers; readonly knownAnswers: KnownAnswers };
 
 /**
- * Gives each answer to a GET that is made of whole pages alone its `Validity`. A client whose If-None-Match names the
+ * Gives each answer to a GET of a persisted document that is made of whole pages alone its `Validity`. A client whose If-None-Match names the
  * answer gets no data: without any execution while each page behind the answer is the same, and fresh. All that is checked
  * before an execution is checked before that as well.
  */
@@ -23,8 +23,9 @@ export const useConditionalGets = (
   { sharedAnswers, knownAnswers }: Answers,
 ): OperationPlugin => ({
   onExecute({ args, executeFn, setExecuteFn }) {
-    const { req, parts } = args.contextValue;
-    if (!req || parts || !isGetOfOneResult(req) || !readsPagesAlone(args.document)) return undefined;
+    const { req, parts, received } = args.contextValue;
+    if (!req || parts || !received?.isPersisted || !isGetOfOneResult(req) || !readsPagesAlone(args.document))
+      return undefined;
     const key = sharedAnswers.keyOf(args);
     if (key === null) return undefined;
     const get = new ConditionalGet(args, key, parseIfNoneMatch(req.headers['if-none-match'] ?? ''));

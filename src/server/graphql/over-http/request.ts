@@ -20,6 +20,12 @@ import {
   tooLarge,
 } from '../limits/request-memory.ts';
 import type { Params, Received } from '../operation-plugin.ts';
+import {
+  type NamedDocument,
+  namedDocument,
+  type PersistedQueries,
+  persistedHashIn,
+} from '../persisted-queries.ts';
 import type { TrustedDocuments } from '../trusted-documents.ts';
 
 /**
@@ -41,13 +47,17 @@ type Options = {
   readonly documents: Documents;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
+  readonly persisted: PersistedQueries;
 };
 
+/** The parameters of a request as it was sent. */
+type Asked = Omit<Params, 'query'> & NamedDocument;
+
 export const createReceive = (options: Options): Receive => {
-  const { checkHeaders, authenticate, clientAddress, requestMemory, documents, trusted } = options;
-  const messages = createMessageMemory<Params>();
+  const { checkHeaders, authenticate, clientAddress, requestMemory, documents, trusted, persisted } = options;
+  const messages = createMessageMemory<Asked>();
   trusted?.onReload(() => messages.clear());
-  const toParams = (json: unknown): Params => paramsOf(json, trusted);
+  const toParams = (json: unknown): Asked => paramsOf(json, trusted);
   const readPost = createReadPost(requestMemory, toParams, messages);
 
   return async (request, response, clientSignal) => {
@@ -59,8 +69,8 @@ export const createReceive = (options: Options): Receive => {
     const { billingKey } = caller;
     if (method !== 'GET' && method !== 'POST')
       throw invalid('Expected GET or POST, got another method.', 405);
-    const params =
-      method === 'GET' ? toParams(readQuery(url)) : await readPost(request, response, billingKey);
+    const asked = method === 'GET' ? toParams(readQuery(url)) : await readPost(request, response, billingKey);
+    const params = asked.query === null ? { ...asked, query: persisted.find(asked.hash, caller) } : asked;
     const { query, operationName } = params;
     const trace = traceOf(response);
     const known = documents.known(query, operationName);
@@ -68,7 +78,8 @@ export const createReceive = (options: Options): Receive => {
       known ?? (await documents.read(query, operationName, { billingKey, clientSignal, trace }));
     if (method === 'GET' && operation.type === 'mutation')
       throw badRequest('Expected a mutation by POST, got one by GET.', 405, { allow: 'POST' });
-    return { caller, params, ...operation };
+    if (asked.query !== null && asked.hash !== null) persisted.keep(asked.hash, query, caller);
+    return { caller, params, isPersisted: trusted !== null || asked.query === null, ...operation };
   };
 };
 
@@ -169,7 +180,7 @@ const throwNoJson = (error: unknown): never => {
 const PARAMETERS: readonly string[] = ['query', 'operationName', 'variables', 'extensions'];
 
 /** Returns the parameters of a request. Where documents are trusted, further parameters are ignored. */
-const paramsOf = (json: unknown, trusted: TrustedDocuments | null): Params => {
+const paramsOf = (json: unknown, trusted: TrustedDocuments | null): Asked => {
   if (Array.isArray(json)) throw badRequest('Expected one operation, got a list.', 400);
   if (!isObject(json))
     throw badRequest(
@@ -177,17 +188,22 @@ const paramsOf = (json: unknown, trusted: TrustedDocuments | null): Params => {
       400,
     );
   if (trusted === null) rejectOthers(json);
-  const query = trusted === null ? json.query : trusted.documentOf(json);
   const { operationName, variables, extensions } = json;
-  if (query === null || query === undefined)
+  const document = trusted === null ? documentIn(json) : { query: trusted.documentOf(json), hash: null };
+  if (!isOptionalObject(variables)) throw noObject('variables', variables);
+  if (!isOptionalObject(extensions)) throw noObject('extensions', extensions);
+  return { ...document, operationName: nameIn(operationName), variables, extensions };
+};
+
+const documentIn = ({ query, extensions }: Readonly<Record<string, unknown>>): NamedDocument => {
+  const isMissing = query === null || query === undefined;
+  if (isMissing && persistedHashIn(extensions) === null)
     throw clientError('BAD_USER_INPUT', 'Expected a query, got none.', {
       http: { status: 400, headers: { allow: 'GET, POST' }, spec: true },
     });
-  if (typeof query !== 'string')
+  if (!isMissing && typeof query !== 'string')
     throw invalid(`Expected "query" param to be a string, but given ${typeOf(query)}.`);
-  if (!isOptionalObject(variables)) throw noObject('variables', variables);
-  if (!isOptionalObject(extensions)) throw noObject('extensions', extensions);
-  return { query, operationName: nameIn(operationName), variables, extensions };
+  return namedDocument(query ?? '', extensions);
 };
 
 const rejectOthers = (json: Readonly<Record<string, unknown>>): void => {

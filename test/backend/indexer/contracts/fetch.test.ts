@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createFetcher, isPublicAddress } from '../../../../src/backend/indexer/contracts/fetch.ts';
+import { createFetcher } from '../../../../src/backend/indexer/contracts/fetch.ts';
+import { isPublicAddress } from '../../../../src/backend/public-address.ts';
 import { endless, serve } from '../support/server.ts';
 
 const KB = 1024;

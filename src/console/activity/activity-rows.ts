@@ -1,0 +1,79 @@
+import type { ChainsQuery } from '../__generated__/operations.ts';
+import { hrefOf } from '../route.ts';
+import { linkTo, plainUnits, type Row } from '../wallet/export.ts';
+import {
+  type ActivityItem,
+  decimalsOf,
+  functionOf,
+  type Happening,
+  kindOf,
+  type Move,
+  movesOf,
+  symbolOf,
+} from './activity-model.ts';
+
+type Chains = ChainsQuery['chains'];
+
+/** What moved, in columns. An approval has what it allows; a call without value has nothing. */
+const assetColumns = (
+  { value, token, tokenId }: Omit<Move, 'direction' | 'party'>,
+  chainId: number,
+): Row => ({
+  amount: tokenId === null ? plainUnits(value, decimalsOf(token, chainId)) : value,
+  ...{
+    amount_smallest_unit: value,
+    symbol: value === null && token === null ? null : symbolOf(token, chainId),
+  },
+  ...{ token: token?.address ?? null, token_id: tokenId },
+});
+
+const rowsOfItem = (item: ActivityItem, chainId: number, isOfNow: boolean): readonly Row[] => {
+  const { from, to, spender, contractName, valueUsd } = item;
+  const moves = movesOf(item);
+  const parties = { from, to, spender, function: functionOf(item)?.name ?? null, contract: contractName };
+  if (moves.length === 0)
+    return [
+      {
+        kind: kindOf(item),
+        direction: null,
+        ...assetColumns(item, chainId),
+        ...parties,
+        value_usd: null,
+        value_usd_is: null,
+      },
+    ];
+  return moves.map((move, index) => {
+    // Both sides of a swap are worth the same: the sum of the column counts it once.
+    const worth = index === 0 ? valueUsd : null;
+    return {
+      ...{ kind: kindOf(item), direction: move.direction, ...assetColumns(move, chainId), ...parties },
+      value_usd: worth,
+      value_usd_is: worth === null ? null : isOfNow ? "at today's price" : "at that time's price",
+    };
+  });
+};
+
+/** Activities as rows of a file: one for each asset that moved, and one for an activity that moved none. */
+export const activityRows = (
+  happenings: readonly Happening[],
+  address: string,
+  chains: Chains,
+): readonly Row[] =>
+  happenings.flatMap(({ items, hash, chainId, time }) => {
+    const chain = chains.find((known) => known.chainId === chainId);
+    const explorer = chain?.explorer ?? null;
+    return items.flatMap((item) =>
+      rowsOfItem(item, chainId, explorer !== null).map((row) => ({
+        ...{
+          time,
+          wallet: address,
+          chain: chain?.name ?? null,
+          chain_id: chainId,
+          transaction: hash,
+          ...row,
+        },
+        link: linkTo(hrefOf('tx', [`${chainId}/${hash}`], { wallet: address })),
+        explorer: explorer?.url ? `${explorer.url}/tx/${hash}` : null,
+      })),
+    );
+  });

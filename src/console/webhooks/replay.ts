@@ -1,0 +1,45 @@
+import { useState } from 'preact/hooks';
+import { ReplayDeliveries, type ReplayDeliveriesMutation } from '../__generated__/operations.ts';
+import { problemHere, send } from '../api/client.ts';
+import { Dialog, html } from '../components.ts';
+import { counted } from '../format.ts';
+import { FaultNotice, type Outcome, useChange } from './change.ts';
+import { TextField } from './form-fields.ts';
+
+type Replayed = ReplayDeliveriesMutation['replayDeliveries']['replayed'];
+
+/** The most that one mutation takes. */
+export const MOST_REPLAYED = 20;
+
+const replay = async (ids: readonly string[], url: string): Promise<Outcome<Replayed>> => {
+  const { data, problems } = await send(ReplayDeliveries, { input: { ids, url } });
+  if (data !== null) return { kind: 'done', value: data.replayDeliveries.replayed };
+  const [problem = problemHere('NOT_JSON', 'Nothing was answered.')] = problems;
+  if (problem.code !== 'BAD_USER_INPUT') return { kind: 'failed', problem };
+  return { kind: 'refused', messages: problems.map(({ message }) => message), code: null };
+};
+
+/** Posts stored deliveries to a URL, and says what came of each. */
+export const ReplayDialog = ({ ids, onClose }: { ids: readonly string[]; onClose: () => void }) => {
+  const [url, setUrl] = useState('');
+  const [replayed, setReplayed] = useState<Replayed | null>(null);
+  const { running, fault, run } = useChange(() => {});
+  const onSubmit = async (event: Event) => {
+    event.preventDefault();
+    setReplayed(null);
+    if (running === null) setReplayed(await run('replay', () => replay(ids, url.trim()), ['url']));
+  };
+  const failed = replayed?.filter(({ problem }) => problem !== null) ?? [];
+  return html`<${Dialog} title=${`Replay ${counted(ids.length, 'delivery', 'deliveries')}`} onClose=${onClose}>
+    <form class="stack webhook-form" novalidate onSubmit=${onSubmit}>
+      <${FaultNotice} fault=${fault} />
+      <${TextField} id="replay-url" label="URL" isFirst=${true} hint="The gateway posts each body there, unsigned and as it was stored, the oldest first. It does not try again." value=${url} error=${fault.errors.url} onChange=${setUrl} />
+      ${
+        replayed !== null &&
+        html`<div role="status"><p>${replayed.length - failed.length} of ${replayed.length} were accepted.</p>
+        ${failed[0] && html`<p class="bad">${failed.length} failed: ${failed[0].problem}.</p>`}</div>`
+      }
+      <div class="bar"><button type="submit" class="primary" disabled=${running !== null}>${running ? 'Replaying…' : 'Replay'}</button></div>
+    </form>
+  <//>`;
+};

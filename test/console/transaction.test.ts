@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
+import { startGateway } from '../support/gateway/start.ts';
+import { hashOf, history } from '../support/upstream/builders.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** The page of one transaction, as a link leads to it, in a real browser. */
+
+const SWAPPER = '0x3754a763029f7ce2b064d90049d057d69ac794f6';
+
+const SENT = `query ($address: Address!) { wallet(address: $address) { activity(first: 100) { nodes {
+  type assetType chainId transactionHash from to } } } }`;
+
+type Sent = {
+  wallet: {
+    activity: {
+      nodes: { type: string; chainId: number; transactionHash: string; from: string; to: string }[];
+    };
+  };
+};
+
+test('a transaction has a page: what moved, from either side, as an image too', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' }, { readsChains: true });
+  const { wallet } = await gateway.data<Sent>(SENT, { address: SWAPPER });
+  const swap = wallet.activity.nodes.find(({ type }) => type === 'SWAP');
+  if (swap === undefined) throw new Error('expected a swap');
+  await using opened = await openPage(`${gateway.url}/#/wallet/${SWAPPER}?tab=activity`);
+  const { page } = opened;
+  const row = page.locator(`[data-activity="${swap.transactionHash}"]`);
+  await row.getByRole('link', { name: /^0x/ }).last().click();
+  expect(new URL(page.url()).hash).toBe(`#/tx/${swap.chainId}/${swap.transactionHash}?wallet=${SWAPPER}`);
+  await page.getByRole('heading', { name: /^Transaction 0x/ }).waitFor();
+  await page.getByText('succeeded').waitFor();
+  const flow = page.getByRole('figure', { name: 'Who gave what to whom' });
+  expect(await flow.getByText('this wallet gave').count()).toBeGreaterThan(0);
+  expect(await flow.getByText('this wallet got').count()).toBeGreaterThan(0);
+
+  // Its tokens are only named when that is asked for: it costs.
+  await flow.getByText(/units/).first().waitFor();
+  await page.getByRole('button', { name: /^Name \d tokens?: \d+ CU at most/ }).click();
+  await flow.getByText(/units/).first().waitFor({ state: 'detached' });
+
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save as an image' }).click(),
+  ]);
+  expect(saved.suggestedFilename()).toBe(`${swap.transactionHash}.png`);
+  const image = await readFile(await saved.path());
+  expect(image.subarray(1, 4).toString()).toBe('PNG');
+
+  await page
+    .getByRole('button', { name: /’s side$/ })
+    .first()
+    .click();
+  await page.getByText(`Seen from`).waitFor();
+  expect(new URL(page.url()).hash).not.toContain(SWAPPER);
+
+  // A hash in the search leads to it as well.
+  await page.getByRole('button', { name: /^Search/ }).click();
+  await page.getByRole('combobox').fill(swap.transactionHash);
+  await page.getByRole('option', { name: /^Transaction 0x.*ethereum/ }).waitFor();
+  await page.goto(`${gateway.url}/#/tx/1/0x12`);
+  await page.getByText('This link names no transaction').waitFor();
+  expect(opened.faults).toEqual([]);
+});
+
+test('where the service finds none by its hash, it is looked for in a wallet’s list, at a price that is said', async (context) => {
+  needBrowser(context);
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  fake.transactions.set(SWAPPER, servingTransactions(history(250)));
+  await using opened = await openPage(`${gateway.url}/#/tx/1/${hashOf(3)}`);
+  const { page } = opened;
+  await page.getByText('only in the list of a wallet').waitFor();
+  await page.getByLabel('Wallet').fill(SWAPPER);
+  await page.getByRole('button', { name: 'Look in its list' }).click();
+  const read = page.getByRole('button', { name: 'Read its call, events and data: up to 10 CU' });
+  await read.waitFor();
+  const spent = () => page.locator('.cost-meter strong').textContent();
+  expect(await spent()).toBe('0 CU');
+  await read.click();
+  await page.getByRole('heading', { name: 'Call', exact: true }).waitFor();
+  // The newest 100, the next, and the last: it is among the oldest.
+  expect(await spent()).toBe('3 CU');
+  expect(opened.faults).toEqual([]);
+});
