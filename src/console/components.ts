@@ -13,16 +13,27 @@ import { useStore } from './state.ts';
 /** A template as elements: text stays text, so that no value of the service becomes markup. */
 export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
 
-const SHOWN = 4000;
+type LongTextProps = {
+  text: string;
+  label: string;
+  /** What is said before the text. */
+  said: string;
+  /** The characters that are shown. */
+  most?: number;
+};
 
-/** Bytes in hex: the first of them, and a button that copies all. */
+/** A text of any length: its beginning, and a button that copies all. */
+export const LongText = ({ text, label, said, most = 20_000 }: LongTextProps) =>
+  html`<div>
+    <p class="quiet">${said}${text.length > most && ', of which the beginning is shown'} <${CopyButton} text=${text} label=${label} /></p>
+    <pre tabindex="0" role="group" aria-label=${label}>${shorten(text, most)}</pre>
+  </div>`;
+
+/** Bytes in hex. */
 export const Bytes = ({ value, label }: { value: string; label: string }) => {
   const bytes = Math.max(0, value.length - 2) / 2;
   if (bytes === 0) return html`<p class="quiet">empty</p>`;
-  return html`<div>
-    <p class="quiet">${counted(bytes, 'byte', 'bytes')}${value.length > SHOWN && ', of which the first are shown'} <${CopyButton} text=${value} label=${label} /></p>
-    <pre tabindex="0" role="group" aria-label=${label}>${shorten(value, SHOWN)}</pre>
-  </div>`;
+  return html`<${LongText} text=${value} label=${label} said=${counted(bytes, 'byte', 'bytes')} most=${4000} />`;
 };
 
 const COPIED_MS = 1500;

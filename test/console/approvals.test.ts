@@ -79,8 +79,9 @@ test('a service without approvals has them from activities, and the page says so
   const shown = await page.locator('[data-approval]').count();
   expect(shown).toBeGreaterThan(3);
   await page.getByText(/\$[\d,.]+ at risk/).waitFor();
-  expect(await page.locator('[data-approval]').first().innerText()).toMatch(/May take (any amount|every)/);
-  await page.getByRole('button', { name: /^Look further back 3 CU/ }).click();
+  const first = page.locator('[data-approval]').first();
+  await expect.poll(() => first.innerText()).toMatch(/May take (any amount|every)/);
+  await page.getByRole('button', { name: 'Load more activities: 3 CU' }).click();
   await page.getByText(/These are what the newest 1\d\d activities left open/).waitFor();
   expect(opened.faults).toEqual([]);
 });

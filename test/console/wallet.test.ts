@@ -107,11 +107,9 @@ test('details of a collectible cost nothing, and loading all of a list costs wha
     await page.locator(items).first().waitFor();
     const button = page.getByRole('button', { name: /^load all/i });
     const price = Number(/about (\d+) CU/.exec((await button.textContent()) ?? '')?.[1]);
-    await button.click();
     await page.waitForLoadState('networkidle');
     const spent = await spentOn(page);
-    await dialog.getByText(new RegExp(`about ${price} CU`)).waitFor();
-    await dialog.getByRole('button', { name: 'Load them' }).click();
+    await button.click();
     await expect.poll(() => page.locator(items).count()).toBe(1000);
     expect([tab, (await spentOn(page)) - spent]).toEqual([tab, price]);
   }

@@ -32,6 +32,8 @@ export class Attempts {
   /** The newest first. The webhook that was tried last is the last of the map. */
   readonly #ofWebhooks = new Map<string, readonly Attempt[]>();
   #characters = 0;
+  /** The deliveries of each webhook that are pending since they were sent again. */
+  readonly #resent = new Map<string, Set<string>>();
 
   record(
     { id: pendingId, retry, due: _, ...pending }: PendingDelivery,
@@ -42,6 +44,7 @@ export class Attempts {
     // Attempts at one delivery share its body.
     const body = known.find((each) => each.deliveryId === deliveryId)?.delivery.body ?? pending.body;
     const delivery = { ...pending, body };
+    this.#resent.get(pending.webhookId)?.delete(deliveryId);
     this.#put(pending.webhookId, [{ ...told, deliveryId, delivery, pendingId, retry }, ...known]);
     for (const [webhookId, attempts] of this.#ofWebhooks) {
       if (this.#ofWebhooks.size > MOST.webhooks) this.#put(webhookId, []);
@@ -56,12 +59,26 @@ export class Attempts {
     return this.#ofWebhooks.get(webhookId) ?? [];
   }
 
+  /** Returns whether a delivery is to be sent again: false while it is pending since it was sent again before. */
+  beginResend({ delivery: { webhookId }, deliveryId }: Attempt): boolean {
+    const resent = this.#resent.get(webhookId) ?? new Set();
+    this.#resent.set(webhookId, resent);
+    return !resent.has(deliveryId) && resent.add(deliveryId).size > 0;
+  }
+
+  /** Pending deliveries of a webhook were dropped. */
+  dropped(webhookId: string): void {
+    this.#resent.delete(webhookId);
+  }
+
   forget(webhookId: string): void {
+    this.dropped(webhookId);
     this.#put(webhookId, []);
   }
 
   /** Forgets those of a chain's blocks from this number on. */
   dropBlocks(chainId: number, fromNumber: number): void {
+    this.#resent.clear();
     for (const [webhookId, attempts] of [...this.#ofWebhooks])
       this.#put(
         webhookId,

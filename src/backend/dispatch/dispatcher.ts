@@ -260,7 +260,9 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       const since = url === null ? null : destinations.closedSince(url);
       if (since === null || performance.now() - since < retriesMs) continue;
       const dropped = queue.dropDue(webhookId, time - retriesMs);
-      if (dropped > 0) log('deliveries abandoned', { webhookId, deliveries: dropped });
+      if (dropped === 0) continue;
+      parts.attempts.dropped(webhookId);
+      log('deliveries abandoned', { webhookId, deliveries: dropped });
       for (let count = 0; count < dropped; count += 1) onEnd('abandoned');
     }
   };
@@ -269,6 +271,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     const { webhookId } = delivery;
     const pending = queue.count(webhookId);
     if (pending >= maxPending) {
+      parts.attempts.dropped(webhookId);
       log('delivery dropped', { webhookId, pending });
       onEnd('dropped');
       return;
@@ -288,13 +291,18 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     },
     deliver,
     resend(attempts) {
-      for (const { delivery, pendingId, retry, at } of attempts) {
+      for (const attempt of attempts) {
+        if (!parts.attempts.beginResend(attempt)) continue;
+        const { delivery, pendingId, retry, at } = attempt;
         // It is pending once: an outcome of its former place has no effect.
         queue.record([{ delivery: { ...delivery, id: pendingId, retry, due: at }, next: null }]);
         deliver(delivery);
       }
     },
-    abort: (webhookId) => inFlight.abort(webhookId),
+    abort(webhookId) {
+      parts.attempts.dropped(webhookId);
+      inFlight.abort(webhookId);
+    },
     async settled() {
       plan();
       await new Promise<void>((resolve) => waiting.push(resolve));

@@ -28,7 +28,7 @@ import { Year } from './activity-year.ts';
 
 /** The service's page: each costs three compute units, however many of its items are asked for. */
 const ITEMS_OF_A_REQUEST = 100;
-const UNITS_OF_A_REQUEST = 3;
+export const UNITS_OF_A_REQUEST = 3;
 
 const estimate = (shown: number, wanted: number): Estimate => {
   const requests = Math.ceil((wanted - shown) / ITEMS_OF_A_REQUEST);
@@ -38,7 +38,7 @@ const estimate = (shown: number, wanted: number): Estimate => {
 /** Rows that are drawn at once: more of the loaded ones follow as they come near the window. */
 const STEP = 60;
 
-const ACTIVITY = walletList({
+export const ACTIVITY = walletList({
   pageSize: ITEMS_OF_A_REQUEST,
   read: (asked: PanelProps, range, signal) => send(WalletActivity, { ...asked, ...range }, signal),
   pageIn: ({ wallet }) => wallet.activity,

@@ -1,8 +1,9 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { WalletActivity, WalletApprovals, WalletBalances } from '../__generated__/operations.ts';
+import { useCallback, useMemo, useState } from 'preact/hooks';
+import { WalletApprovals, WalletBalances } from '../__generated__/operations.ts';
+import { ACTIVITY, UNITS_OF_A_REQUEST } from '../activity/activity.ts';
 import { type ActivityItem, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
-import { type Problem, send } from '../api/client.ts';
+import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { isSupported, useChainNames, useChains } from '../chain-filter.ts';
 import {
@@ -11,7 +12,7 @@ import {
   Empty,
   Facts,
   html,
-  Placeholder,
+  LoadMore,
   PricesOfNow,
   ProblemNotice,
   Time,
@@ -50,74 +51,44 @@ export const Approvals = (props: PanelProps) =>
 
 const Listed = (props: PanelProps) => {
   const approvals = useWalletList(APPROVALS, props);
-  const activity = useActivity(props);
+  const [isTimed, setTimed] = useState(false);
+  const open = approvals.nodes;
   return html`<div class="stack">
-    <${ListHead} list=${approvals} />
+    <${ListHead} list=${approvals}>${!isTimed && html`<button type="button" onClick=${() => setTimed(true)}>Find when they were given and used <${PriceTag} of=${['activity']} /></button>`}<//>
     <${ListBody} list=${approvals} what="approvals" kind="row" empty="Nobody may move anything of this wallet on these chains">
-      <${Spenders} ...${props} open=${approvals.nodes} activity=${activity} />
+      ${isTimed ? html`<${Timed} ...${props} open=${open} />` : html`<${Spenders} ...${props} open=${open} items=${NO_ITEMS} />`}
     <//>
   </div>`;
 };
 
+const NO_ITEMS: readonly ActivityItem[] = [];
+
+/** With what the wallet's newest activities tell of them. */
+const Timed = (props: PanelProps & { open: readonly Open[] }) => {
+  const { address, chainIds } = props;
+  const { list, nodes } = useWalletList(ACTIVITY, { address, chainIds });
+  return html`<${Spenders} ...${props} items=${nodes} />
+    <${LoadMore} list=${list} what="activities" price=${UNITS_OF_A_REQUEST} isPaused />`;
+};
+
 const FromActivity = (props: PanelProps) => {
-  const activity = useActivity(props);
-  const { items, isLoading, problem, load } = activity;
-  const open = useMemo(() => openIn(items), [items]);
-  useEffect(load, [load]);
-  if (items.length === 0)
-    return html`<${Placeholder} rows=${4} isLoading=${isLoading} problem=${problem} onRetry=${load}><${Empty} title="No activity on these chains" /><//>`;
+  const activity = useWalletList(ACTIVITY, props);
+  const { nodes } = activity;
+  const open = useMemo(() => openIn(nodes), [nodes]);
   return html`<div class="stack">
-    <p class="notes">This service does not list approvals. These are what the newest ${counted(items.length, 'activity', 'activities')} left open: older approvals are not among them, and of a limited one some may be spent.</p>
-    ${open.length === 0 ? html`<${Empty} title="None of these activities left an approval open" /><${Older} ...${activity} />` : html`<${Spenders} ...${props} open=${open} activity=${activity} />`}
+    <${ListHead} list=${activity} />
+    <${ListBody} list=${activity} what="activities" kind="row" empty="No activity on these chains" price=${UNITS_OF_A_REQUEST} isPaused>
+      <p class="notes">This service does not list approvals. These are what the newest ${counted(nodes.length, 'activity', 'activities')} left open: older approvals are not among them, and of a limited one some may be spent.</p>
+      ${open.length === 0 ? html`<${Empty} title="None of these activities left an approval open" />` : html`<${Spenders} ...${props} open=${open} items=${nodes} />`}
+    <//>
   </div>`;
-};
-
-const PAGE = 100;
-
-type Loaded = {
-  readonly items: readonly ActivityItem[];
-  readonly hasMore: boolean;
-};
-
-const NONE: Loaded = { items: [], hasMore: true };
-
-/** The wallet's activities, page by page, when they are asked for. */
-const useActivity = ({ address, chainIds }: PanelProps) => {
-  const [loaded, setLoaded] = useState(NONE);
-  const [isLoading, setLoading] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const after = useRef<string | null>(null);
-  const load = useCallback(() => {
-    setLoading(true);
-    void send(WalletActivity, { address, chainIds, first: PAGE, after: after.current }).then(
-      ({ data, problems }) => {
-        const page = data?.wallet.activity;
-        setLoading(false);
-        setProblem(page ? null : (problems[0] ?? null));
-        if (!page) return;
-        const { endCursor, hasNextPage } = page.pageInfo;
-        after.current = endCursor;
-        const items = page.edges.flatMap((edge) => edge?.node ?? []);
-        setLoaded((before) => ({ items: [...before.items, ...items], hasMore: hasNextPage }));
-      },
-    );
-  }, [address, chainIds]);
-  return { ...loaded, isLoading, problem, load };
-};
-
-type Activity = ReturnType<typeof useActivity>;
-
-const Older = ({ items, hasMore, isLoading, problem, load }: Activity) => {
-  if (problem !== null) return html`<${ProblemNotice} problem=${problem} onRetry=${load} />`;
-  if (!hasMore) return null;
-  return html`<button type="button" disabled=${isLoading} onClick=${load}>${isLoading ? 'Looking…' : items.length === 0 ? 'Find when they were given and used' : 'Look further back'} <${PriceTag} of=${['activity']} /></button>`;
 };
 
 const NO_BALANCES: Balances = new Map();
 
-type SpendersProps = PanelProps & { open: readonly Open[]; activity: Activity };
+type SpendersProps = PanelProps & { open: readonly Open[]; items: readonly ActivityItem[] };
 
-const Spenders = ({ address, chainIds, open, activity }: SpendersProps) => {
+const Spenders = ({ address, chainIds, open, items }: SpendersProps) => {
   const read = useCallback(
     (signal: AbortSignal) => send(WalletBalances, { address, chainIds, first: 1000 }, signal),
     [address, chainIds],
@@ -132,13 +103,11 @@ const Spenders = ({ address, chainIds, open, activity }: SpendersProps) => {
   // Without a single price, nothing is known to be worth nothing.
   const total = balances && risks.some(({ usd }) => usd !== null) ? totalOf(open, balances) : null;
   return html`
-    <div class="bar"><p role="status">${total !== null && html`<strong title="Of several allowances for one token the largest counts">${formatUsd(total)} at risk</strong>, by `}${counted(spenders.length, 'spender', 'spenders')} with ${counted(open.length, 'open allowance', 'open allowances')}.</p>
-      <${Older} ...${activity} />
-    </div>
+    <p role="status">${total !== null && html`<strong title="Of several allowances for one token the largest counts">${formatUsd(total)} at risk</strong>, by `}${counted(spenders.length, 'spender', 'spenders')} with ${counted(open.length, 'open allowance', 'open allowances')}.</p>
     <${PricesOfNow} chainIds=${open.map(({ chainId }) => chainId)} />
     ${problems[0] && html`<${ProblemNotice} problem=${problems[0]} onRetry=${retry} />`}
-    ${activity.items.length > 0 && html`<p class="quiet">Times are what the newest ${formatCount(activity.items.length)} activities tell.</p>`}
-    ${spenders.map((each) => html`<${Spender} key=${each.spender} ...${each} balances=${balances} items=${activity.items} />`)}`;
+    ${items.length > 0 && html`<p class="quiet">Times are what the newest ${formatCount(items.length)} activities tell.</p>`}
+    ${spenders.map((each) => html`<${Spender} key=${each.spender} ...${each} balances=${balances} items=${items} />`)}`;
 };
 
 type SpenderProps = OfSpender & { balances: Balances | null; items: readonly ActivityItem[] };
@@ -177,7 +146,7 @@ const OpenRow = ({ open, balances, items }: RowProps) => {
     time !== null && html` <span class="quiet">${word} <${Time} value=${time} now=${now} /></span>`;
   return html`<${OnChain} chainId=${chainId}><li class="transaction" data-approval=${open.id}>
     <div class="bar">
-      <${TokenLogo} token=${{ id: token.id, logo: token.logo, symbol: token.symbol ?? '' }} size=${18} />
+      <${TokenLogo} token=${token} size=${18} />
       <span>${sentenceOf(open, balances)}</span>
       ${(isUnlimited || isForAll) && html`<span class="tag is-bad">no limit</span>`}
       ${when(given, 'given')}${when(used, 'last used')}

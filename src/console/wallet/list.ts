@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { titleOf } from '../api/client.ts';
-import { Dialog, Empty, html, LoadMore, Placeholder, Time, useNow } from '../components.ts';
+import { Empty, html, LoadMore, Placeholder, Time, useNow } from '../components.ts';
 import { counted, formatCount } from '../format.ts';
 import { problemsIn } from '../partial-errors.ts';
 import type { WalletList } from './use-wallet-list.ts';
@@ -72,29 +71,11 @@ type LoadAllProps = {
   estimate: (shown: number, wanted: number) => Estimate;
 };
 
-/** Loads the rest of a list at once, after saying what that may cost. */
-export const LoadAll = ({ list, what, estimate }: LoadAllProps) => {
-  const [isAsking, setAsking] = useState(false);
-  const { items, hasMore, isLoading } = list.list;
-  if (!isAsking && (!hasMore || isLoading || items.length === 0 || items.length >= MOST)) return null;
+/** Loads the rest of a list at once: the button says what that may cost. */
+export const LoadAll = ({ list: { list, loadUpTo }, what, estimate }: LoadAllProps) => {
+  const { items, hasMore, isLoading } = list;
+  if (!hasMore || isLoading || items.length === 0 || items.length >= MOST) return null;
   const { requests, computeUnits } = estimate(items.length, MOST);
-  const close = () => setAsking(false);
-  const load = () => {
-    close();
-    list.loadUpTo(MOST);
-  };
-  return html`<button type="button" onClick=${() => setAsking(true)}>Load all up to ${formatCount(MOST)}, about ${formatCount(computeUnits)} CU</button>
-    ${
-      isAsking &&
-      html`<${Dialog} title=${`Load up to ${formatCount(MOST)} ${what}?`} onClose=${close}>
-        <div class="stack">
-          <p>${formatCount(items.length)} are here. ${
-            requests === 0
-              ? 'The gateway has the others already: they cost nothing while it keeps them.'
-              : `For the others the gateway asks the service about ${counted(requests, 'time', 'times')}, which costs about ${formatCount(computeUnits)} CU. Pages that it has already cost nothing.`
-          }</p>
-          <div class="bar"><button type="button" class="primary" onClick=${load}>Load them</button><button type="button" onClick=${close}>Cancel</button></div>
-        </div>
-      <//>`
-    }`;
+  const hint = `${counted(requests, 'request', 'requests')} to the service for the ${what} that are missing. Pages that the gateway has already cost nothing.`;
+  return html`<button type="button" title=${hint} onClick=${() => loadUpTo(MOST)}>Load all up to ${formatCount(MOST)}, about ${formatCount(computeUnits)} CU</button>`;
 };

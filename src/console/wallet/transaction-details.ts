@@ -12,7 +12,7 @@ import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import type { Item } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
-import { Address, Bytes, CopyButton, Empty, Facts, Hash, html, Placeholder, Time } from '../components.ts';
+import { Address, Bytes, Empty, Facts, Hash, html, LongText, Placeholder, Time } from '../components.ts';
 import { formatCount, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { labelOf } from '../labels.ts';
 import { isAddress } from '../route.ts';
@@ -116,18 +116,13 @@ export const CallText = ({ decoded, text }: { decoded: Decoded | null; text: str
       </details>`
     }`;
 
-const MOST_JSON = 20_000;
-
 /** A value as the gateway sent it. */
 export const RawJson = ({ value }: { value: unknown }) => {
   const [isOpen, setOpen] = useState(false);
   const text = isOpen ? JSON.stringify(value, null, 2) : '';
   return html`<details onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}>
     <summary>Raw JSON</summary>
-    <div class="stack">
-      <p class="quiet">${formatCount(text.length)} characters${text.length > MOST_JSON && ', of which the first are shown'} <${CopyButton} text=${text} label="JSON" /></p>
-      <pre tabindex="0" role="group" aria-label="JSON">${shorten(text, MOST_JSON)}</pre>
-    </div>
+    <${LongText} text=${text} label="JSON" said=${`${formatCount(text.length)} characters`} />
   </details>`;
 };
 

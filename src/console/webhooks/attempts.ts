@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import { ResendDeliveries } from '../__generated__/operations.ts';
 import { useChainNames } from '../chain-filter.ts';
-import { html, Time } from '../components.ts';
+import { html, LongText, Time } from '../components.ts';
 import { formatTime, shorten } from '../format.ts';
 import { FaultNotice, sendChange, useChange } from './change.ts';
-import { Payload } from './payload.ts';
 import type { Webhook } from './webhook-words.ts';
 
 type Attempt = NonNullable<Webhook['attempts']>[number];
@@ -21,6 +20,12 @@ export const triedOf = (webhook: Webhook): readonly Tried[] =>
   [...Map.groupBy(webhook.attempts ?? [], ({ deliveryId }) => deliveryId).values()].flatMap((all) =>
     all[0] ? { webhook, last: all[0], attempts: all } : [],
   );
+
+/** A delivery's body. */
+export const Body = ({ payload }: { payload: unknown }) => {
+  const text = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2);
+  return html`<${LongText} text=${text} label="Payload" said="The body as the service sent it" />`;
+};
 
 type ResendProps = { of: readonly Tried[]; all?: boolean; onSent: () => void };
 
@@ -65,6 +70,6 @@ export const TriedRow = ({ tried, isSame, onSent }: RowProps) => {
     <ol class="bar quiet" aria-label="Attempts">
       ${attempts.toReversed().map(({ attemptedAt, latencyMs, status }) => html`<li key=${attemptedAt}><${Time} value=${attemptedAt} />: ${status ?? 'no answer'} after ${latencyMs} ms</li>`)}
     </ol>
-    ${isOpen && (last.payload === null ? html`<p class="quiet">The body has ${last.bytes} bytes, and is not shown.</p>` : html`<${Payload} payload=${last.payload} />`)}
+    ${isOpen && (last.payload === null ? html`<p class="quiet">The body has ${last.bytes} bytes, and is not shown.</p>` : html`<${Body} payload=${last.payload} />`)}
   </li>`;
 };

@@ -8,9 +8,8 @@ import { useChainNames } from '../chain-filter.ts';
 import { Empty, html, LoadMore, Placeholder, Time } from '../components.ts';
 import { counted } from '../format.ts';
 import { hrefOf, useParam } from '../route.ts';
-import { Resend, reasonOf, TriedRow, triedOf } from './attempts.ts';
+import { Body, Resend, reasonOf, TriedRow, triedOf } from './attempts.ts';
 import type { Refused } from './health.ts';
-import { Payload } from './payload.ts';
 import { MOST_REPLAYED, ReplayDialog } from './replay.ts';
 import { TYPES, type Webhook } from './webhook-words.ts';
 
@@ -175,6 +174,6 @@ const StoredPayload = ({ id }: { id: string }) => {
     [id],
   );
   const { data, problems, isLoading, retry } = useAnswer(load);
-  if (data !== null) return html`<${Payload} payload=${data.payload} />`;
+  if (data !== null) return html`<${Body} payload=${data.payload} />`;
   return html`<${Placeholder} rows=${1} isLoading=${isLoading} problem=${problems[0] ?? GONE} onRetry=${retry} />`;
 };

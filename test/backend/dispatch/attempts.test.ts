@@ -29,7 +29,9 @@ test('every attempt is told with its status, its latency, its body and when the 
   expect(Date.parse(String(failed?.next_attempt_at))).toBeGreaterThan(Date.now() + 1_000_000);
 
   status = 204;
-  expect(service.json('POST', `/${id}/resend`, {})).toEqual({ resent: 1 });
+  // However often it is asked for before it is tried, it is sent once.
+  for (let count = 0; count < 3; count += 1)
+    expect(service.json('POST', `/${id}/resend`, {})).toEqual({ resent: 1 });
   // It does not wait for its retry, and is not sent once more for it.
   await service.webhooks.settled();
   expect(service.receiver.received.map(({ body }) => body)).toEqual([received?.body, received?.body]);
