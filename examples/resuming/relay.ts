@@ -2,6 +2,7 @@ import type { Sink } from 'graphql-ws';
 import {
   Environment,
   type FetchFunction,
+  type GraphQLResponse,
   type GraphQLTaggedNode,
   Network,
   Observable,
@@ -21,7 +22,7 @@ export const createEnvironment = (url: string) => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ query: text, variables }),
     });
-    return response.json();
+    return (await response.json()) as GraphQLResponse;
   };
   const subscribe: SubscribeFunction = ({ text }, variables) =>
     Observable.create((sink) => socket.subscribe({ query: text ?? '', variables }, sink as Sink));

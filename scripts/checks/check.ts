@@ -23,6 +23,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   // The first takes longest.
   ['types', ...TYPES],
   ["the console's types", ...TYPES, '--project', 'src/console'],
+  ["the examples' types, as the strictest users check them", ...TYPES, '--project', 'examples'],
   ['format and lint', 'biome', 'ci', colours, '--error-on-warnings', '.'],
   ['directions', 'node', 'scripts/checks/directions.ts'],
   ['unused code', 'knip'],

@@ -49,6 +49,10 @@ const neighbours: Plugin = {
   },
 };
 
+/** The console's libraries and the modules that its views share. */
+const SHARED =
+  /\/(?:preact|htm)\/|\/console\/(?:(?!app|sign-in)[^/]+|api\/(?!live-feed)[^/]+|__generated__\/[^/]+)\.ts$/;
+
 /**
  * What the console's page loads is collected here, since a package has neither its sources nor its libraries. Its styles are
  * one file, and its modules a few: what the first view needs, and each other view when it is opened.
@@ -73,7 +77,8 @@ const collectBundled = async () => {
     format: 'esm',
     minify: true,
     entryFileNames: 'app.ts',
-    codeSplitting: { minSize: 4000 },
+    // What every view needs is one file beside the entry, and no file for each set of users.
+    codeSplitting: { groups: [{ name: 'shared', test: SHARED }] },
   });
   await modules.close();
   const styles = files

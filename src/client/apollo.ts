@@ -9,7 +9,7 @@ type Edge = { readonly cursor?: string; readonly node?: unknown } | null;
 type Connection = { readonly edges?: readonly Edge[]; readonly pageInfo?: PageInfo };
 
 type MergeOptions = {
-  readonly args: Readonly<Record<string, unknown>> | null;
+  readonly args: (Readonly<Record<string, unknown>> & { readonly after?: unknown }) | null;
   readField(name: string, from: never): unknown;
 };
 

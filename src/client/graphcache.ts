@@ -1,7 +1,7 @@
 import { PAGED_FIELDS, POSSIBLE_TYPES, TYPES_WITHOUT_ID } from './__generated__/schema.ts';
 import { joinPage, keepsPages, selectingArguments } from './lists.ts';
 
-type Args = Readonly<Record<string, unknown>>;
+type Args = Readonly<Record<string, unknown>> & { readonly after?: unknown };
 
 /** The part of Graphcache that a resolver needs. */
 type Cache = {
@@ -17,7 +17,7 @@ type Edge = { readonly __typename: string; readonly cursor: unknown; readonly no
 
 type Item = { readonly edge: Edge | null; readonly node: string | null };
 
-type PageInfo = { readonly [name: string]: unknown };
+type PageInfo = { readonly [name: string]: unknown; readonly endCursor?: unknown };
 
 type Page = { readonly type: string; readonly items: readonly Item[]; readonly pageInfo: PageInfo };
 

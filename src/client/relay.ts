@@ -14,7 +14,7 @@ type Payload = {
   readonly dataID: string;
   readonly fieldKey: string;
   readonly handleKey: string;
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: Readonly<Record<string, unknown>> & { readonly after?: unknown; readonly before?: unknown };
 };
 
 type Handler = { update(store: unknown, payload: Payload): void };

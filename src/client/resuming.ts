@@ -38,7 +38,8 @@ const cursorOf = ({ data, errors }: StreamMessage): string | undefined => {
 
 /** A payload whose `after` is the cursor of the last event that has arrived, and what takes the events. */
 export const tracked = (payload: StreamPayload, sink: StreamSink) => {
-  let after = payload.variables?.after;
+  const given: Readonly<Record<string, unknown>> = payload.variables ?? {};
+  let { after } = given;
   return {
     payload: {
       ...payload,

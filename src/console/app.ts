@@ -11,10 +11,8 @@ import { labelOf } from './labels.ts';
 import { lazy } from './lazy.ts';
 import { hrefOf, hrefOfLast, type Route, returnTo, route, type View } from './route.ts';
 import { settings } from './settings.ts';
-import { SignIn, SignOutButton } from './sign-in.ts';
-import { HomeView } from './start/home-view.ts';
 import { Palette } from './start/search.ts';
-import { credentials, isSignedIn, ledger, useStore } from './state.ts';
+import { credentials, isSignedIn, ledger, signOut, useStore } from './state.ts';
 import { WalletView } from './wallet/wallet-view.ts';
 
 const TITLES: Readonly<Record<View, string>> = {
@@ -28,7 +26,7 @@ const TITLES: Readonly<Record<View, string>> = {
 };
 
 const COMPONENTS = {
-  home: HomeView,
+  home: lazy(async () => (await import('./start/home-view.ts')).HomeView),
   wallet: WalletView,
   tx: lazy(async () => (await import('./wallet/tx-view.ts')).TransactionView),
   token: lazy(async () => (await import('./token/token-view.ts')).TokenView),
@@ -36,6 +34,8 @@ const COMPONENTS = {
   webhooks: lazy(async () => (await import('./webhooks/webhooks-view.ts')).WebhooksView),
   cost: lazy(async () => (await import('./cost/cost-view.ts')).CostView),
 };
+
+const SignIn = lazy(async () => (await import('./sign-in.ts')).SignIn);
 
 /** Opens GraphiQL on the operation that the page has sent last. */
 const onApi = (event: Event) => {
@@ -109,7 +109,7 @@ const App = () => {
       ${!isReachable && html`<span class="tag is-bad" role="status" title="What is shown stays. What failed is asked again once the gateway answers.">Disconnected: trying again</span>`}
       ${signedIn && html`<${Palette} />`}
       <${CostMeter} />
-      ${settings.auth !== 'open' && signedIn && html`<${SignOutButton} />`}
+      ${settings.auth !== 'open' && signedIn && html`<button type="button" onClick=${() => signOut()}>Sign out</button>`}
     </header>
     <main ref=${main} tabindex="-1">
       ${signedIn ? html`<${isOffered ? COMPONENTS[view] : NoEvents} />` : html`<${SignIn} />`}

@@ -43,6 +43,10 @@ export const useChains = (): readonly Chain[] => useKnown().chains;
 export const isSupported = (chains: readonly Chain[], lookup: Lookup): boolean =>
   chains.some(({ supports }) => supports?.includes(lookup) === true);
 
+/** Says in place of a value that nothing has a price: over chains of one's own, how that is mended. */
+export const NoPrices = () =>
+  useChains().some(({ index }) => index !== null) ? html`No prices: set <code>PRICES</code>` : html`Unpriced`;
+
 /** Names chains. It is the same function as long as the known chains are the same. */
 export const useChainNames = (): NameOfChain => useKnown().nameOf;
 

@@ -8,6 +8,9 @@ import { html } from './components.ts';
 export const TONES = ['blue', 'green', 'amber', 'violet', 'teal', 'rose'] as const;
 type Tone = (typeof TONES)[number] | 'grey' | 'shaded';
 
+/** The style of a drawing of the class `tone`. */
+const inTone = (tone: Tone) => ({ '--tone': `var(--${tone})` });
+
 export type Bucket = {
   /** Milliseconds since the epoch; `end` is excluded. */
   readonly start: number;
@@ -110,7 +113,7 @@ const Bar = ({ bucket, left, width, series, top }: BarProps) => {
     if (value <= 0) return null;
     below += value;
     const height = (value / top) * HEIGHT;
-    return html`<rect key=${index} class=${`tone-${series[index]?.tone}`} x=${`${left + width * 0.06}%`} width=${`${width * 0.88}%`} y=${HEIGHT - (below / top) * HEIGHT} height=${height} />`;
+    return html`<rect key=${index} class="tone" style=${inTone(series[index]?.tone ?? 'grey')} x=${`${left + width * 0.06}%`} width=${`${width * 0.88}%`} y=${HEIGHT - (below / top) * HEIGHT} height=${height} />`;
   });
 };
 
@@ -122,8 +125,8 @@ const Legend = ({ series, unit }: { series: readonly Series[]; unit: string }) =
   isNamed(series, unit) &&
   html`<ul class="legend">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
 
-const Swatch = ({ tone }: { tone: Tone }) =>
-  html`<svg class="swatch" aria-hidden="true"><rect class=${`tone-${tone}`} width="100%" height="100%" /></svg>`;
+const Swatch = ({ tone, colour }: { tone: Tone } & Pick<Part, 'colour'>) =>
+  html`<svg class="swatch" aria-hidden="true"><rect class=${colour ? 'of-asset' : 'tone'} style=${colour ?? inTone(tone)} width="100%" height="100%" /></svg>`;
 
 const between = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
@@ -234,6 +237,8 @@ export const Sparkline = ({ label, values }: { label: string; values: readonly n
 
 type Part = {
   readonly name: ComponentChildren;
+  /** The colour that it has everywhere. Default: one by its rank. */
+  readonly colour?: Readonly<Record<'--hue', number>>;
   /** Its size, in any unit that the parts have in common. */
   readonly share: number;
   /** What the legend says of it: its value. */
@@ -267,14 +272,14 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
   return html`<figure class="chart share">
     <figcaption>${label}</figcaption>
     <svg height="12" aria-hidden="true">
-      ${shown.map(({ share, tone }) => {
+      ${shown.map(({ share, tone, colour }) => {
         const x = (left / whole) * 100;
         left += share;
-        return html`<rect key=${tone} class=${`tone-${tone}`} x=${`${x}%`} width=${`${(share / whole) * 100}%`} height="12" />`;
+        return html`<rect key=${tone} class=${colour ? 'of-asset' : 'tone'} style=${colour ?? inTone(tone)} x=${`${x}%`} width=${`${(share / whole) * 100}%`} height="12" />`;
       })}
     </svg>
     <ul class="legend">
-      ${shown.map(({ name, share, text, tone }) => html`<li key=${tone}><${Swatch} tone=${tone} /><span class="name">${name}</span>${text !== undefined && html`<span>${text}</span>`}<span class="quiet">${percent.format(share / whole)}</span></li>`)}
+      ${shown.map(({ name, share, text, tone, colour }) => html`<li key=${tone}><${Swatch} tone=${tone} colour=${colour} /><span class="name">${name}</span>${text !== undefined && html`<span>${text}</span>`}<span class="quiet">${percent.format(share / whole)}</span></li>`)}
     </ul>
   </figure>`;
 };
@@ -294,7 +299,7 @@ export const Meter = ({
   const part = most > 0 ? Math.min(1, Math.max(0, value / most)) : 0;
   return html`<div class="meter" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${most} aria-valuenow=${Math.min(most, Math.max(0, value))} aria-valuetext=${text}>
     <span class="name">${label}</span>
-    <svg height="8" aria-hidden="true"><rect class="track" width="100%" height="8" rx="4" /><rect class="tone-blue" width=${`${part * 100}%`} height="8" rx="4" /></svg>
+    <svg height="8" aria-hidden="true"><rect class="track" width="100%" height="8" rx="4" /><rect class="tone" style=${inTone('blue')} width=${`${part * 100}%`} height="8" rx="4" /></svg>
     <span>${text}</span>
   </div>`;
 };

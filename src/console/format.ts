@@ -151,10 +151,29 @@ const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 /** More digits than the world has dollars. */
 const MOST_DIGITS = 15;
 
-/** Dollars, of which an absurd number is shortened: `$1.23 × 10²¹`, without rounding. */
+/** An absurd number as a power of ten, without rounding; null for one that can be read at a glance. */
+const absurd = (whole: string): string | null => {
+  if (whole.length <= MOST_DIGITS) return null;
+  const power = [...String(whole.length - 1)].map((digit) => SUPERSCRIPTS[Number(digit)]).join('');
+  return `${whole[0]}.${whole.slice(1, 3)} × 10${power}`;
+};
+
+/** Dollars, of which an absurd number is shortened: `$1.23 × 10²¹`. */
 export const formatUsdBriefly = (value: string): string => {
   const [whole = ''] = value.replace('-', '').split('.');
-  if (whole.length <= MOST_DIGITS) return formatUsd(value);
-  const power = [...String(whole.length - 1)].map((digit) => SUPERSCRIPTS[Number(digit)]).join('');
-  return `${value.startsWith('-') ? '-' : ''}$${whole[0]}.${whole.slice(1, 3)} × 10${power}`;
+  const short = absurd(whole);
+  return short === null ? formatUsd(value) : `${value.startsWith('-') ? '-' : ''}$${short}`;
+};
+
+const ALL_DIGITS = 255;
+
+/** An amount in whole tokens, of which an absurd one is shortened: what is shown, and what its title says exactly. */
+export const amountIn = (
+  amount: string,
+  decimals: number,
+): { readonly shown: string; readonly exact: string } => {
+  const text = formatAmount(amount, decimals);
+  const short = absurd(text.replace(/[−,]|\..*/g, ''));
+  const shown = short === null ? text : `${text.startsWith('−') ? '−' : ''}${short}`;
+  return { shown, exact: formatAmount(amount, decimals, ALL_DIGITS) };
 };

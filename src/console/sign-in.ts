@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { html } from './components.ts';
 import { formatAge, formatTime, shorten } from './format.ts';
 import { settings } from './settings.ts';
-import { credentials, signIn, signOut, useStore } from './state.ts';
+import { credentials, signIn, useStore } from './state.ts';
 
 const WHAT = settings.auth === 'key' ? 'key' : 'token';
 
@@ -65,9 +65,6 @@ export const SignIn = () => {
     <div class="bar"><button type="submit" class="primary">Continue</button></div>
   </form>`;
 };
-
-/** Forgets the credential. */
-export const SignOutButton = () => html`<button type="button" onClick=${() => signOut()}>Sign out</button>`;
 
 /** The gateway's own limit. */
 const MOST = 4096;

@@ -29,6 +29,7 @@ const TSCONFIG = {
   compilerOptions: {
     ...{ module: 'esnext', moduleResolution: 'bundler', jsx: 'react-jsx' },
     ...{ lib: ['es2024', 'dom', 'dom.iterable'], types: [], preserveSymlinks: true },
+    ...{ noPropertyAccessFromIndexSignature: true, noImplicitReturns: true },
   },
   include: ['*.tsx'],
   exclude: [],

@@ -153,6 +153,18 @@ test('an approval of nothing is told as a revocation', async (context) => {
   await page.locator('.event', { hasText: /revoked the allowance of .* for / }).waitFor();
 });
 
+test('an amount of many digits is shortened, and is exact when it is pointed at', async (context) => {
+  needBrowser(context);
+  const address = freshAddress();
+  const [item] = activity(1, address).activities;
+  const body = { activities: [{ ...item, value: `123${'4'.repeat(40)}` }] };
+  expect(await deliver(deliveryUrl, { type: 'activities', body })).toBe(200);
+  const { page } = await shared.visit(`#/live?address=${address}`);
+  const amount = page.locator('.event').getByText('1.23 × 10⁴²');
+  await amount.waitFor();
+  expect((await amount.getAttribute('title'))?.replaceAll(',', '')).toBe(`123${'4'.repeat(40)}`);
+});
+
 test('the chart counts what the log has, also after another view was open', async (context) => {
   needBrowser(context);
   const address = freshAddress();

@@ -106,6 +106,32 @@ test('an event of a chain’s own currency moves the total and the bars alike, a
     .waitFor();
 });
 
+test('an asset has one colour in charts, lists and activities', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000', CONSOLE_IMAGES: 'off' });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}?chains=1,8453`);
+  const { page } = opened;
+  const coloursIn = (selector: string) =>
+    page
+      .locator(`${selector} .of-asset`)
+      .evaluateAll((all) => [
+        ...new Set(all.map((each) => Reflect.get(globalThis, 'getComputedStyle')(each).fill)),
+      ]);
+  await page.locator('.overview .total').waitFor();
+  const name = 'USDC';
+  const shares = '.share li:has-text("USDC")';
+  const [colour, ...others] = await coloursIn(shares);
+  expect(others).toEqual([]);
+  for (const [tab, selector] of [
+    ['Tokens', `[data-token]:has(strong:text-is("${name}"))`],
+    ['Activity', `.asset:has-text("${name}")`],
+  ] as const) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.locator(`${selector} .of-asset`).first().waitFor();
+    expect([tab, await coloursIn(selector)]).toEqual([tab, [colour]]);
+  }
+});
+
 test('what can never be paid for says so, and offers the chains that can', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway({

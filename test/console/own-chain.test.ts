@@ -33,15 +33,23 @@ test("over one's own chain the console says what is there, in the chain's curren
   expect(ofArt).toContain('minted ART #1');
   expect(ofArt).not.toMatch(/gained|has/);
 
-  await page.goto(`${gateway.url}/#/wallet/${wallet}`);
-  await page.getByText('Unpriced').waitFor();
+  await page.goto(`${gateway.url}/#/`);
+  await page.getByText('Accounts that Anvil and Hardhat fund').getByRole('link').first().click();
+  expect(page.url()).toContain(wallet);
+  // Amounts come first, and how they get a price.
+  await page
+    .getByRole('tabpanel', { name: 'Overview' })
+    .getByText(/ USDC$/)
+    .first()
+    .waitFor();
+  await page.getByText('No prices: set PRICES').waitFor();
   expect(await page.getByRole('tab').allInnerTexts()).toEqual([
     ...['Overview', 'Activity', 'Tokens', 'Collectibles', 'Approvals', 'Transactions'],
   ]);
   const claims = async () => (await page.getByRole('main').innerText()).match(/\$[\d.]+/g);
   expect(await claims()).toBeNull();
   await page.getByRole('tab', { name: 'Tokens' }).click();
-  await page.getByText('Unpriced').last().waitFor();
+  await page.getByText('No prices: set PRICES').last().waitFor();
   expect(await claims()).toBeNull();
   await page.getByRole('tab', { name: 'Transactions' }).click();
   const failed = page.locator(`[data-hash="${failing}"]`);

@@ -135,10 +135,12 @@ test('what did this transaction do?', async (context) => {
   await using opened = await openPage(gateway.url);
   const { page } = opened;
   const field = page.getByRole('combobox', { name: /address/i });
-  // A hash names no chain and no wallet: the page says where it can be looked for.
+  // A hash names no chain and no wallet: the page offers the chains that it can be looked for on.
   await field.fill(transactionHash);
-  await field.press('Enter');
-  await page.getByRole('alert').getByText('Open a wallet that took part, and search its Activity').waitFor();
+  await page
+    .getByRole('option', { name: /transaction/i })
+    .first()
+    .waitFor();
   await field.fill(SAMPLES.swapper);
   await field.press('Enter');
   await page.getByRole('tab', { name: 'Activity' }).click();

@@ -1,7 +1,10 @@
 import { formatAmount as format, isUnlimited } from 'evm-graphql-gateway/client';
 
 /** What an amount is counted in. */
-export type Unit = { readonly symbol?: string | null; readonly decimals?: number | null };
+export type Unit = {
+  readonly symbol?: string | null | undefined;
+  readonly decimals?: number | null | undefined;
+};
 
 /** An amount with its symbol, to six decimals. Empty where the amount is unknown. */
 export const formatAmount = (value: string | null | undefined, unit: Unit | null | undefined): string =>

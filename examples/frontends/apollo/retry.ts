@@ -7,8 +7,9 @@ const MAX_WAIT_MS = 5000;
 
 /** Sends an operation once more after the gateway's `retryAfterMs`: RATE_LIMITED and COMPUTE_BUDGET_EXCEEDED have one. */
 export const retryOnce = new ErrorLink(({ error, operation, forward }) => {
-  if (!CombinedGraphQLErrors.is(error) || operation.getContext().isRetry) return;
-  const wait = error.errors[0]?.extensions?.retryAfterMs;
+  const { isRetry } = operation.getContext();
+  if (!CombinedGraphQLErrors.is(error) || isRetry) return;
+  const { retryAfterMs: wait } = error.errors[0]?.extensions ?? {};
   if (typeof wait !== 'number' || wait > MAX_WAIT_MS) return;
   operation.setContext({ isRetry: true });
   return timer(wait).pipe(switchMap(() => forward(operation)));

@@ -78,11 +78,12 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       return new Map((await Promise.all(known)).flatMap(([hash, each]) => (each ? [[hash, each]] : [])));
     },
     sample(chainId, contract, { forms, settled, failures, sample }) {
-      const isToCome = sample.block > (index.range(chainId)?.head.number ?? -1);
+      const { lowest, head } = index.range(chainId) ?? {};
+      const isToCome = !lowest || !head || sample.block < lowest.number || sample.block > head.number;
       const isNew = isToCome || (failures === 0 && isStored(chainId, sample));
       if (isNew && isEnough(forms & ~settled, sample)) return sample;
       const [newest, ...others] = index.rereading.unread(chainId, contract);
-      return newest ? sampleOf([newest, ...others], contract, failures) : sample;
+      return newest ? sampleOf([newest, ...others], contract, failures) : isToCome ? sample : null;
     },
     revise: (chainId, contract, revision, known) =>
       index.rereading.revise(chainId, contract, revision, late(contract), known),

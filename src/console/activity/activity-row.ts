@@ -14,7 +14,7 @@ import {
   movesOf,
   worthOf,
 } from './activity-model.ts';
-import { assetText, Sentence } from './activity-words.ts';
+import { amountOf, assetText, Sentence } from './activity-words.ts';
 
 const ICONS: Readonly<Record<Kind, string>> = {
   sent: 'M5 11 11 5M6 5h5v5',
@@ -31,7 +31,7 @@ const ICONS: Readonly<Record<Kind, string>> = {
 const SIGNS = { in: '+', out: '−' } as const;
 
 const Signed = ({ move, chainId }: { move: Move; chainId: number | null }) =>
-  html`<span class=${`signed is-${move.direction}`}>${SIGNS[move.direction]}${assetText({ ...move, chainId })}</span>`;
+  html`<span class=${`signed is-${move.direction}`} title=${move.value !== null && move.tokenId === null && amountOf(move.value, move.token, chainId).exact}>${SIGNS[move.direction]}${assetText({ ...move, chainId })}</span>`;
 
 type ItemProps = { item: ActivityItem; thin: ReadonlySet<string> };
 

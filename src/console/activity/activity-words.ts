@@ -1,7 +1,7 @@
 import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { Address, ExplorerLink, html } from '../components.ts';
-import { inWords, shorten } from '../format.ts';
+import { amountIn, inWords, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { nameOfCall } from '../wallet/transaction-details.ts';
 import {
@@ -27,10 +27,13 @@ export const amountOf = (
 ): { readonly shown: string; readonly exact: string } => {
   const decimals = decimalsOf(token, chainId);
   if (decimals === null || decimals < 0 || decimals > ALL_DIGITS) {
-    const units = `${formatAmount(value, 0)} units`;
-    return { shown: units, exact: `${units}: the service does not say how many are one token` };
+    const { shown, exact } = amountIn(value, 0);
+    return {
+      shown: `${shown} units`,
+      exact: `${exact} units: the service does not say how many are one token`,
+    };
   }
-  return { shown: formatAmount(value, decimals), exact: formatAmount(value, decimals, ALL_DIGITS) };
+  return amountIn(value, decimals);
 };
 
 type Asset = Pick<Move, 'value' | 'token' | 'tokenId'> & { readonly chainId: number | null };
@@ -53,11 +56,7 @@ export const assetText = (asset: Asset): string => {
 export const AssetName = (asset: Asset) => {
   const { value, token, tokenId, chainId } = asset;
   const exact = value === null || tokenId !== null ? null : amountOf(value, token, chainId).exact;
-  const drawn = {
-    logo: token?.logo ?? null,
-    symbol: symbolOf(token, chainId),
-    ...(token && { id: token.id }),
-  };
+  const drawn = { logo: token?.logo ?? null, symbol: symbolOf(token, chainId) };
   return html`<span class="asset" title=${[exact, token?.name, token?.address].filter(Boolean).join(' · ')}><${TokenLogo} token=${drawn} size=${18} /><strong>${assetText(asset)}</strong>${token?.address && html`<${ExplorerLink} path=${`token/${token.address}`} />`}</span>`;
 };
 

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { isRevocation } from '../activity/activity-model.ts';
 import { party } from '../activity/activity-words.ts';
 import { Address, html } from '../components.ts';
-import { formatUsd, inWords, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { amountIn, formatUsd, inWords, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { nameOfCall } from '../wallet/transaction-details.ts';
 import type { DeliveredEvent } from './cards.ts';
 
@@ -16,7 +16,7 @@ const Wallet = ({ address }: { address: string | null }) =>
   address ? html`<strong><${Address} value=${address} /></strong>` : html`<strong>A watched wallet</strong>`;
 
 const Amount = ({ value, decimals, symbol }: { value: string | null; decimals: number; symbol: string }) =>
-  html`<span class="amount">${value !== null && `${formatAmount(value, decimals)} `}${shorten(symbol, 40)}</span>`;
+  html`<span class="amount" title=${value !== null && amountIn(value, decimals).exact}>${value !== null && `${amountIn(value, decimals).shown} `}${shorten(symbol, 40)}</span>`;
 
 /** A contract that has no name is called by its address. */
 const symbolOf = (token: Pick<NonNullable<Token>, 'symbol' | 'name' | 'address'> | null): string =>

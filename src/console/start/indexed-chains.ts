@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ChainIndexes, type ChainIndexesQuery } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { Meter } from '../charts.ts';
-import { html, Time } from '../components.ts';
+import { Address, html, Time } from '../components.ts';
 import { counted, formatCount, inWords, shorten } from '../format.ts';
 import { hrefOf } from '../route.ts';
 
@@ -14,6 +14,14 @@ type Indexed = Chain & { readonly index: Index };
 type Seen = { readonly chains: readonly Indexed[]; readonly at: number };
 
 const isIndexed = (chain: Chain): chain is Indexed => chain.index !== null;
+
+/** The chains of Anvil and Hardhat, and the first accounts of the phrase that both begin with. */
+const DEVELOPMENT: readonly number[] = [31337, 1337];
+const FUNDED = [
+  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+  '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
+];
 
 /** As often as the gateway asks the service. */
 const EVERY_MS = 3000;
@@ -59,6 +67,7 @@ export const IndexedChains = () => {
   return html`<section class="panel stack" aria-labelledby="indexed-chains">
     <h2 id="indexed-chains">${chains.length === 1 ? 'Your chain' : 'Your chains'}</h2>
     <ul class="indexed">${chains.map((chain) => html`<${Row} key=${chain.chainId} chain=${chain} now=${at} />`)}</ul>
+    ${chains.some(({ chainId }) => DEVELOPMENT.includes(chainId)) && html`<p class="bar">Accounts that Anvil and Hardhat fund: ${FUNDED.map((address) => html`<${Address} key=${address} value=${address} />`)}</p>`}
     <p class="quiet">Open an address above, and <em>Watch</em> it there: from then on its events arrive under <a href=${hrefOf('live')}>Live</a>.</p>
   </section>`;
 };

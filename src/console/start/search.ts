@@ -15,14 +15,8 @@ import {
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
-const HASH = /^0x[\da-f]{64}$/i;
-
-const refusal = (typed: string): string => {
-  const text = typed.trim();
-  return HASH.test(text)
-    ? 'The service finds no transaction by its hash alone. Open a wallet that took part, and search its Activity for the hash.'
-    : `Expected an address of 0x and 40 hex digits, a label, or ${SHORTEST_NAME} letters of a token’s name, got ${insteadOfAddress(text, `“${shorten(text, 50)}”`)}.`;
-};
+const refusal = (text: string): string =>
+  `Expected an address of 0x and 40 hex digits, a label, or ${SHORTEST_NAME} letters of a token’s name, got ${insteadOfAddress(text, `“${shorten(text, 50)}”`)}.`;
 
 /** What the token search does at present, in words. */
 const statusOf = (
@@ -133,7 +127,7 @@ export const Search = ({ name, label, input, isPalette = false, onDone }: Props)
   const enter = () => {
     const isEmpty = typed.trim() === '' && !isPalette;
     if (chosen && !isEmpty) choose(chosen);
-    else if (!search.isLoading && search.text === '') setError(refusal(typed));
+    else if (!search.isLoading && search.text === '') setError(refusal(typed.trim()));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS[event.key];

@@ -138,7 +138,7 @@ const compared = (addresses: readonly string[]): Suggestion => {
 const contractAt = (address: string, chainId: number): Suggestion => ({
   id: `contract-${address}`,
   group: 'Tokens',
-  picture: html`<${TokenLogo} token=${{ symbol: '?', id: address }} size=${28} />`,
+  picture: html`<${TokenLogo} token=${{ symbol: '?' }} size=${28} />`,
   title: `Token ${shortHex(address)}`,
   detail: 'if it is a token’s contract; the chain is chosen there',
   action: hrefOf('token', [`${chainId}:${address}`]),

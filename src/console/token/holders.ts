@@ -1,4 +1,3 @@
-import { formatAmount } from 'evm-graphql-gateway/client';
 import { useCallback, useState } from 'preact/hooks';
 import { TokenHolders, type TokenHoldersQuery, type TokenInput } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
@@ -6,7 +5,7 @@ import { type LoadPage, useConnection } from '../api/use-connection.ts';
 import { Avatar } from '../avatar.ts';
 import { Meter } from '../charts.ts';
 import { Address, Empty, html, Placeholder, ProblemNotice } from '../components.ts';
-import { counted, formatCount, formatUtc } from '../format.ts';
+import { amountIn, counted, formatCount, formatUtc } from '../format.ts';
 
 /** The service's page. */
 const PAGE = 500;
@@ -48,8 +47,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
     <//>`;
   const holders = items.map(({ node }) => node);
   const isDated = holders.some(({ firstAcquired }) => firstAcquired !== null);
-  const amountOf = ({ balance }: Holder): string =>
-    decimals === null ? balance : `${formatAmount(balance, decimals)} ${symbol}`;
+  const amountOf = ({ balance }: Holder) => amountIn(balance, decimals ?? 0);
   return html`<${Distribution} holders=${holders} supply=${supply} isAll=${!hasMore} />
     <div class="table" tabindex="0" role="region" aria-label="Holders">
       <table class="holders">
@@ -59,7 +57,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
             <td class="number quiet">${index + 1}</td>
             <td><span class="holder"><${Avatar} address=${holder.wallet.address} size=${20} /><${Address} value=${holder.wallet.address} />${holder.hasInitiatedTransfer === false && html`<span class="tag">never sent it</span>`}</span></td>
             <td class="number">${percentText(shareOf([holder], supply))}</td>
-            <td class="number">${amountOf(holder)}</td>
+            <td class="number" title=${amountOf(holder).exact}>${amountOf(holder).shown}${decimals !== null && ` ${symbol}`}</td>
             ${isDated && html`<td class="quiet">${holder.firstAcquired && html`<time datetime=${holder.firstAcquired} title=${formatUtc(holder.firstAcquired)}>${day.format(new Date(holder.firstAcquired))}</time>`}</td>`}
           </tr>`,
         )}</tbody>

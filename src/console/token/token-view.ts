@@ -1,4 +1,3 @@
-import { formatAmount } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo } from 'preact/hooks';
 import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '../__generated__/operations.ts';
@@ -7,7 +6,7 @@ import { useAnswer } from '../api/use-answer.ts';
 import { useChainNames, useChains } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html, Placeholder, PricesOfNow } from '../components.ts';
 import { OnChain, useExplorer } from '../explorers.ts';
-import { formatPrice, formatUsd, nativeSymbol, shorten } from '../format.ts';
+import { amountIn, formatPrice, formatUsd, nativeSymbol, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, navigate, route } from '../route.ts';
 import { Search } from '../start/search.ts';
@@ -90,7 +89,7 @@ const Head = ({ place, market }: HeadProps) => {
       navigate(hrefOf('token', [placeText({ chainId: Number(event.currentTarget.value), address })]));
   };
   return html`<header class="panel token-head">
-    <${TokenLogo} token=${{ logo: market?.logo ?? null, symbol, id: placeText(place) }} size=${48} />
+    <${TokenLogo} token=${{ logo: market?.logo ?? null, symbol }} size=${48} />
     <div class="token-name">
       <h2>${shorten(symbol, 40)}</h2>
       <p class="quiet">${market?.name ? shorten(market.name, 80) : address === null && 'the chain’s own currency'}</p>
@@ -108,15 +107,18 @@ const Head = ({ place, market }: HeadProps) => {
 /** What the service says of the token besides its price. */
 const figuresOf = (market: Market): readonly (readonly [name: string, value: ComponentChildren])[] => {
   const { decimals, totalSupply, marketCapUsd, fullyDilutedValueUsd, poolSizeUsd } = market;
-  const supply =
-    totalSupply === null || decimals === null ? totalSupply : formatAmount(totalSupply, decimals);
+  const supply = totalSupply === null ? null : amountIn(totalSupply, decimals ?? 0);
   const thin =
     isThin({ isNative: false, poolSizeUsd, lowLiquidity: null }) &&
     html`<span class="tag is-warn" title="The price says little, and totals leave the token out">thin, not in totals</span>`;
   const figures = [
     ['Market capitalization', marketCapUsd && formatUsd(marketCapUsd)],
     ['Value of the whole supply', fullyDilutedValueUsd && formatUsd(fullyDilutedValueUsd)],
-    ['Supply', supply && (decimals === null ? `${supply} of the smallest unit` : supply)],
+    [
+      'Supply',
+      supply &&
+        html`<span title=${supply.exact}>${supply.shown}${decimals === null && ' of the smallest unit'}</span>`,
+    ],
     ['Pools behind the price', poolSizeUsd && html`${formatUsd(poolSizeUsd)} ${thin}`],
   ] as const;
   return figures.filter(([, value]) => value !== null);

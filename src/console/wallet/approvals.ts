@@ -146,7 +146,7 @@ const OpenRow = ({ open, balances, items }: RowProps) => {
     time !== null && html` <span class="quiet">${word} <${Time} value=${time} now=${now} /></span>`;
   return html`<${OnChain} chainId=${chainId}><li class="transaction" data-approval=${open.id}>
     <div class="bar">
-      <${TokenLogo} token=${{ id: token.id, logo: token.logo, symbol: token.symbol ?? '' }} size=${18} />
+      <${TokenLogo} token=${token} size=${18} />
       <span>${sentenceOf(open, balances)}</span>
       ${(isUnlimited || isForAll) && html`<span class="tag is-bad">no limit</span>`}
       ${when(given, 'given')}${when(used, 'last used')}

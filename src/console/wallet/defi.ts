@@ -94,7 +94,7 @@ const Positions = ({ address, chainIds }: PanelProps) => {
           total: sum,
           positions: own,
         }) => html`<section key=${protocol} class="protocol stack">
-          <h3><${TokenLogo} token=${{ logo, symbol: protocol, id: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(sum)}</span></h3>
+          <h3><${TokenLogo} token=${{ logo, symbol: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(sum)}</span></h3>
           <ul class="positions">${own.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
         </section>`,
       )}</div>
@@ -169,7 +169,7 @@ const AssetLine = ({ asset, symbols }: { asset: PositionAssetFragment; symbols: 
   const symbol = symbols.get(keyOf(token)) ?? token.name ?? shortHex(token.address ?? 'unnamed token');
   return html`<li>
     <span class=${`tag ${role === 'BORROWED' ? 'is-bad' : role === 'REWARD' ? 'is-good' : ''}`}>${ROLES[role]}</span>
-    <span class="asset"><${TokenLogo} token=${{ logo: null, symbol, id: keyOf(token) }} size=${18} /><strong>${amount === null ? '' : formatDecimal(amount)} ${shorten(symbol, 24)}</strong></span>
+    <span class="asset"><${TokenLogo} token=${{ logo: null, symbol }} size=${18} /><strong>${amount === null ? '' : formatDecimal(amount)} ${shorten(symbol, 24)}</strong></span>
     <span class="push quiet">${valueUsd !== null ? formatUsd(valueUsd) : priceUsd !== null && priceUsd !== '0' ? `at ${formatUsd(priceUsd)}` : ''}</span>
   </li>`;
 };

@@ -1,16 +1,18 @@
 import { sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import { WalletOverview, type WalletOverviewQuery } from '../__generated__/operations.ts';
+import { WalletBalances, WalletOverview, type WalletOverviewQuery } from '../__generated__/operations.ts';
+import { symbolOf } from '../activity/activity-model.ts';
+import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
-import { type Delivery, type FeedItem, followDeliveries } from '../api/live-feed.ts';
+import type { Delivery, FeedItem } from '../api/live-feed.ts';
 import { useAnswer } from '../api/use-answer.ts';
-import { useChainNames, useChains } from '../chain-filter.ts';
+import { NoPrices, useChainNames, useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
 import { counted, formatChange, formatUsdBriefly, shorten } from '../format.ts';
-import { TokenLogo } from '../picture.ts';
+import { colourOf, TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
 import { isThin, isUnpriced } from './thin-pools.ts';
 import type { PanelProps } from './use-wallet-list.ts';
@@ -52,6 +54,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
           : counted(balances.length, 'balance', 'balances');
       return {
         name: html`<${TokenLogo} token=${balances[0]?.token ?? {}} size=${18} /> ${shorten(symbol, 20)} <span class="quiet">${place}</span>`,
+        colour: colourOf(symbol),
         share: Number(value),
         text: formatUsdBriefly(value),
       };
@@ -66,12 +69,12 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   const read = asOf !== null && html`<${Time} value=${asOf} now=${now} />`;
   return html`<div class="stack overview">
     <div class="wallet-total">
-      <p class="quiet">Worth</p>
-      <p class="total" aria-live="polite" data-total=${total}>${
+      ${
         hasNoPrice
-          ? 'Unpriced'
-          : html`${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(total)}`
-      }</p>
+          ? html`<${Amounts} address=${address} chainIds=${chainIds} /><p class="quiet"><${NoPrices} /></p>`
+          : html`<p class="quiet">Worth</p>
+            <p class="total" aria-live="polite" data-total=${total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(total)}</p>`
+      }
       ${!hasNoPrice && html`<${Changes} changes=${portfolio.change ?? []} older=${changed > 0 && html`as it was read ${read}`} />`}
       <p class="quiet">
         ${changed > 0 ? html`Moved by ${counted(changed, 'balance', 'balances')} since it was read ${read}, network fees aside` : read && html`As of ${read}`},
@@ -82,12 +85,40 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
       <${LeftOut} portfolio=${portfolio} nameOf=${nameOf} />
     </div>
     ${
-      tokens.length === 0
-        ? html`<${Empty} title="No balance with a price">${counted(portfolio.unpricedBalances + portfolio.excluded.balances, 'balance of this wallet counts', 'balances of this wallet count')} for nothing here: see the tab Tokens.${chains.length > 1 && ' Other chains may have more: choose them above.'}<//>`
-        : html`<div class="shares"><${ShareBar} label="By token" parts=${tokens} /><${ShareBar} label="By chain" parts=${places} /></div>`
+      hasNoPrice
+        ? null
+        : tokens.length === 0
+          ? html`<${Empty} title="No balance with a price">${counted(portfolio.unpricedBalances + portfolio.excluded.balances, 'balance of this wallet counts', 'balances of this wallet count')} for nothing here: see the tab Tokens.${chains.length > 1 && ' Other chains may have more: choose them above.'}<//>`
+          : html`<div class="shares"><${ShareBar} label="By token" parts=${tokens} /><${ShareBar} label="By chain" parts=${places} /></div>`
     }
   </div>`;
 };
+
+const MOST_AMOUNTS = 8;
+
+/** What a wallet holds without any price: the chains' own currencies first. The portfolio has read the same page. */
+const Amounts = ({ address, chainIds }: PanelProps) => {
+  const load = useCallback(
+    (signal: AbortSignal) =>
+      send(WalletBalances, { address, first: MOST_BALANCES, after: null, chainIds }, signal),
+    [address, chainIds],
+  );
+  const { data, problems, isLoading, retry } = useAnswer(load);
+  const held = (data?.wallet.balances?.edges ?? [])
+    .flatMap((edge) => edge?.node ?? [])
+    .toSorted((one, other) => Number(other.token.isNative) - Number(one.token.isNative));
+  if (held.length === 0)
+    return html`<${Placeholder} rows=${1} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry} />`;
+  return html`<p class="quiet">Holds</p>
+    ${held.slice(0, MOST_AMOUNTS).map(({ id, amount, token, chainId }, index) => {
+      const { shown, exact } = amountOf(amount, token, chainId);
+      return html`<p key=${id} class=${index === 0 ? 'total' : ''} title=${exact}>${shown} ${shorten(symbolOf(token, chainId), 20)}</p>`;
+    })}
+    ${held.length > MOST_AMOUNTS && html`<p class="quiet">and ${held.length - MOST_AMOUNTS} more: see the tab Tokens.</p>`}`;
+};
+
+/** The service's largest page. */
+const MOST_BALANCES = 1000;
 
 const SPANS: Readonly<Record<number, string>> = { 24: '24 hours', 168: '7 days' };
 
@@ -212,12 +243,19 @@ const useLivePortfolio = ({ address, chainIds }: PanelProps, portfolio: Portfoli
     };
     const isLater = (item: FeedItem): boolean =>
       item.kind === 'delivery' && portfolio.asOf !== null && item.delivery.receivedAt > portfolio.asOf;
-    const { close } = followDeliveries(
-      { filter: { address, types: ['BALANCES'] }, address },
+    let close: (() => void) | null = () => {};
+    // The first number does not wait for what follows events.
+    void import('../api/live-feed.ts').then(({ followDeliveries }) => {
+      if (close === null) return;
+      const asked = { filter: { address, types: ['BALANCES' as const] }, address };
       // What came since the balances were read, and before the first event, is stored.
-      { stored: (items) => items.filter(isLater).forEach(take), connection() {}, arrived: take },
-    );
-    return close;
+      const stored = (items: readonly FeedItem[]) => items.filter(isLater).forEach(take);
+      ({ close } = followDeliveries(asked, { stored, connection() {}, arrived: take }));
+    });
+    return () => {
+      close?.();
+      close = null;
+    };
   }, [address, isWatched, chainIds, portfolio]);
   const live = useMemo(() => withMoved(portfolio, moved), [portfolio, moved]);
   return { live, changed: moved.size };

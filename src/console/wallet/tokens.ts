@@ -5,7 +5,7 @@ import { type BalanceRowFragment, WalletBalances } from '../__generated__/operat
 import { decimalsOf, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { NoPrices, useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
 import { OnChain } from '../explorers.ts';
@@ -224,7 +224,7 @@ const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryPro
     ['left', `Left out ${formatCount(left.length)}`],
   ] as const;
   return html`<div class="bar">
-    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? 'Unpriced' : formatUsdBriefly(total)}</strong> <span class="quiet">${[...where, ...leftOut].join('; ')}</span></p>
+    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? html`<${NoPrices} />` : formatUsdBriefly(total)}</strong> <span class="quiet">${[...where, ...leftOut].join('; ')}</span></p>
     <div class="segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
   </div>`;
 };
@@ -319,7 +319,7 @@ const TokenRow = ({ row, total, hasChange }: { row: Row; total: string; hasChang
   const { amount, token, priceUsd, valueUsd } = balance;
   const { shown, exact } = amountOf(amount, token);
   return html`<${OnChain} chainId=${balance.chainId}><tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
-    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol, id: token.id }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
+    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
     <td class="is-chain"><span class="tag">${chain}</span></td>
     <td class="number is-price">${priceUsd === null ? '—' : formatUsdBriefly(priceUsd)}</td>
     ${hasChange && html`<td class="number is-change">${change === null ? '—' : html`<span class=${toneOf(change)}>${formatChange(change)}</span>`}</td>`}

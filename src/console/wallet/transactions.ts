@@ -1,4 +1,3 @@
-import { formatAmount } from 'evm-graphql-gateway/client';
 import { useRef } from 'preact/hooks';
 import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
@@ -6,7 +5,7 @@ import type { Item } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
 import { Address, html, Time, TransactionHash, useNow } from '../components.ts';
 import { OnChain } from '../explorers.ts';
-import { inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { amountIn, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { hrefOf, useParam } from '../route.ts';
 import { Export, linkTo, plainUnits, type Row } from './export.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
@@ -107,7 +106,7 @@ const TransactionRow = ({
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>
       ${success === false && html`<span class="tag is-bad">failed</span>`}
-      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${success === false ? 'It was not sent' : undefined}>${formatAmount(value, nativeDecimals(chainId))} ${nativeSymbol(chainId)}</span>`}
+      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${`${amountIn(value, nativeDecimals(chainId)).exact}${success === false ? ', which was not sent' : ''}`}>${amountIn(value, nativeDecimals(chainId)).shown} ${nativeSymbol(chainId)}</span>`}
     </div>
     <div class="bar quiet">
       <span class="tag">${inWords(shorten(chain, 40))}</span>

@@ -34,13 +34,13 @@ import {
   useParam,
 } from '../route.ts';
 import { settings } from '../settings.ts';
-import { HomeView } from '../start/home-view.ts';
 import { EditLabel } from '../start/own-labels.ts';
 import { useStore } from '../state.ts';
 import { Overview } from './overview.ts';
 import type { PanelProps } from './use-wallet-list.ts';
 import { readWatched, WatchButton } from './watched.ts';
 
+const HomeView = lazy(async () => (await import('../start/home-view.ts')).HomeView);
 const Activity = lazy(async () => (await import('../activity/activity.ts')).Activity);
 const Tokens = lazy(async () => (await import('./tokens.ts')).Tokens);
 const Collectibles = lazy(async () => (await import('./collectibles.ts')).Collectibles);

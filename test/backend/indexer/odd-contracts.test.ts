@@ -148,6 +148,41 @@ describe('a contract is what it answers', () => {
     });
   });
 
+  test.each([
+    ['Coin', ['Coin', 'COIN', 18]],
+    ['OldCoin', [true]],
+    ['OldCoin', [false]],
+    ['Hybrid', [true]],
+  ] as const)('a coin that is asked for before it has logged anything: %s %j', async (name, args) => {
+    const coin = await deploy(anvil.url, name, args);
+    await using service = await open();
+    const info = `/v1/evm/token-info/${coin.address}?chain_ids=31337`;
+    expect(await itemsIn(service, info, 'tokens')).toMatchObject([{ total_supply: '0' }]);
+    if (name === 'Hybrid') await coin.mine('mint', [alice]);
+    else await coin.mine('mint', [alice, 5n]);
+    await service.indexed(await anvil.head());
+    const ids = name === 'Hybrid' ? [1n] : [5n];
+    await expect
+      .poll(() => compare(service, users, coin, { coin: true, ids }).then(() => true, String))
+      .toBe(true);
+  });
+
+  test.each([
+    ['OldNft', [false], 'mint', 'ownerOf'],
+    ['Punks', [], 'getPunk', 'punkIndexToAddress'],
+  ] as const)(
+    'NFTs that are asked for as a coin before they have logged anything: %s',
+    async (name, args, mint, owner) => {
+      const nfts = await deploy(anvil.url, name, args);
+      await using service = await open();
+      await service.ask(`/v1/evm/token-info/${nfts.address}?chain_ids=31337`);
+      await nfts.mine(mint, name === 'Punks' ? [7n] : [alice, 7n]);
+      await service.indexed(await anvil.head());
+      const expected = { coin: false, owner, ids: [7n] };
+      await expect.poll(() => compare(service, users, nfts, expected).then(() => true, String)).toBe(true);
+    },
+  );
+
   test.each([true, false])('NFTs whose ids are not indexed, but the sides: %s', async (indexesSides) => {
     const kitties = await deploy(anvil.url, 'OldNft', [indexesSides]);
     await compareTwice(kitties, { coin: false, ids: [1n, 2n, 77n] }, async () => {

@@ -15,8 +15,9 @@ import {
 import { addCost, type Cost } from './cost.ts';
 import { type Fault, GatewayError, isOfAnItem, toGatewayError } from './faults.ts';
 
+const { VITE_GATEWAY_URL } = import.meta.env;
 /** The gateway's origin. By default the page's own: a proxy in front of both sends /graphql to the gateway. */
-const GATEWAY: string = import.meta.env.VITE_GATEWAY_URL ?? location.origin;
+const GATEWAY: string = VITE_GATEWAY_URL ?? location.origin;
 
 /** One connection for all subscriptions. It reconnects by itself, and each subscription resumes by its cursor. */
 export const socket = resuming(

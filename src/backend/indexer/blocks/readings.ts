@@ -21,7 +21,7 @@ export const TOPICS = {
   punkBought: topicOf('event PunkBought(uint256,uint256,address,address)'),
 };
 
-/** The forms of logs, each a bit in the file of the index. Another number would be another format. */
+/** The forms of logs, and one without logs, each a bit in the file of the index. Another number would be another format. */
 export const FORMS = {
   /** Transfer with two topics behind its own: an ERC-20's, or an NFT's whose id is not indexed. */
   amount: 1,
@@ -37,6 +37,8 @@ export const FORMS = {
   punk: 32,
   /** TransferSingle and TransferBatch of ERC-1155, which leave no doubt. */
   multi: 64,
+  /** No log: a contract that somebody asked for, and that answered as a coin does. */
+  asked: 128,
 } as const;
 
 export type Form = (typeof FORMS)[keyof typeof FORMS];
@@ -56,7 +58,12 @@ export type Readings = {
 export type ReadingsOf = (contract: Hex) => Readings;
 
 /** How logs are read before their contract was asked: as the standards have them, and those that are in none not at all. */
-export const UNASKED: Readings = { coin: FORMS.amount, nft: FORMS.id, settled: 0, isMulti: false };
+export const UNASKED: Readings = {
+  coin: FORMS.amount | FORMS.asked,
+  nft: FORMS.id,
+  settled: 0,
+  isMulti: false,
+};
 
 /** As `UNASKED`, for good. */
 const BY_STANDARD: Readings = { ...UNASKED, settled: ~0 };

@@ -93,6 +93,8 @@ const LEFT_OPEN = '(forms & ~settled) <> 0 AND (decimals IS NOT NULL OR failures
 
 /** How often a contract is asked before it counts as one whose logs mean nothing. It may still be asked again later. */
 const MAX_DOUBTS = 5;
+/** How soon such a contract is asked again once it has logged more. */
+const DOUBTED_MS = 60_000;
 const MAYBE_OF_NFTS = FORMS.amount | FORMS.plain | FORMS.consecutive | FORMS.punk;
 /** What may have NFTs, with logs of which it is not known yet whether they move some. */
 const MAY_HAVE_NFTS = `(forms & ~settled & ~nft & ${MAYBE_OF_NFTS}) <> 0 AND failures < ${MAX_DOUBTS} AND due IS NOT NULL`;
@@ -170,8 +172,8 @@ export const prepareContracts = (database: DatabaseSync) => ({
        coin = coin | (excluded.coin & ~forms), nft = nft | (excluded.nft & ~forms),
        due = CASE
          WHEN (excluded.forms & ~forms) <> 0 THEN excluded.due
-         WHEN failures BETWEEN 1 AND ${MAX_DOUBTS - 1} THEN min(due, excluded.due)
-         ELSE due
+         WHEN failures = 0 THEN due
+         ELSE min(due, excluded.due + iif(failures < ${MAX_DOUBTS}, 0, ${DOUBTED_MS}))
        END`,
   ),
   earlier: database.prepare('UPDATE contracts SET block = min(block, ?) WHERE chain = ? AND address = ?'),
@@ -187,6 +189,13 @@ export const prepareContracts = (database: DatabaseSync) => ({
   doubt: database.prepare(
     "UPDATE contracts SET due = ?, failures = 0 WHERE chain = ? AND (forms & ~settled) <> 0 AND sample ->> '$.block' >= ?",
   ),
+  unsee: [
+    database.prepare(
+      `UPDATE contracts SET forms = forms & (settled | ${FORMS.asked}), coin = coin & (settled | ${FORMS.asked}), nft = nft & settled, failures = 0
+       WHERE chain = ? AND address = ?`,
+    ),
+    database.prepare('DELETE FROM contracts WHERE chain = ? AND address = ? AND forms = 0'),
+  ],
   doubtful: database.prepare(`SELECT 1 FROM contracts WHERE chain = ? AND ${MAY_HAVE_NFTS} LIMIT 1`),
   coins: database.prepare('SELECT * FROM contracts WHERE chain = ? AND coin <> 0 AND decimals IS NOT NULL'),
 });

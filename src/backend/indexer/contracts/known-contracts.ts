@@ -140,6 +140,13 @@ export class KnownContracts {
     this.#cache.clear();
   }
 
+  /** Forgets the logs of a contract that are not settled, as where none of them is in the index any more. */
+  unsee(chainId: number, address: Hex): void {
+    this.change(chainId, [address], () => {
+      for (const forget of this.#statements.unsee) forget.run(chainId, bytesOf(address));
+    });
+  }
+
   /** The contracts that are due at a time, but for some, the newest first: a flood of others does not hold up those of a new block. */
   due(chainId: number, now: number, except: ReadonlySet<Hex>, limit: number): readonly Hex[] {
     return this.#statements.due

@@ -20,7 +20,7 @@ import {
   saidIn,
 } from './outcome.ts';
 import { formsIn, NO_SAMPLE, type Sample, sampleOf } from './seen.ts';
-import { judge, openQuestions } from './verdict.ts';
+import { judge, openOf, openQuestions } from './verdict.ts';
 
 /** The balances at the ends of blocks, by their hashes. */
 type BalancesAt = ReadonlyMap<Hex, Balances>;
@@ -35,8 +35,8 @@ type MetadataOptions = {
   readonly report?: (chainId: number, problem: unknown) => void;
   /** Asks for what must be known before the logs of a contract are read in another way. */
   readonly prepare?: (chainId: number, contract: Hex, after: Readings) => Promise<BalancesAt>;
-  /** What a contract is asked about, where what it was seen with last does not decide how its logs are read. */
-  readonly sample?: (chainId: number, contract: Hex, row: Row) => Sample;
+  /** What a contract is asked about, of its logs that are not settled; null where none of these is in the index any more. */
+  readonly sample?: (chainId: number, contract: Hex, row: Row) => Sample | null;
   /** Called when the logs of a contract are read in another way than before, or that is settled, in the transaction that stores it. */
   readonly revise?: (chainId: number, contract: Hex, revision: Revision, known: BalancesAt) => void;
   /** Goes on with what `revise` has left, for a turn. Returns the contracts of which something is left: they are not asked. */
@@ -132,7 +132,7 @@ export class Metadata {
   async meet(chainId: number, address: Hex, block: number): Promise<void> {
     const known = this.#options.contracts.row(chainId, address);
     if (known !== null && (known.decimals === null || (known.forms & ~FORMS.wrapping) !== 0)) return;
-    this.#add(chainId, [{ address, forms: FORMS.amount, sample: { ...NO_SAMPLE, block } }], block);
+    this.#add(chainId, [{ address, forms: FORMS.asked, sample: { ...NO_SAMPLE, block } }], block);
     await this.#untilAsked(chainId, [address]);
   }
 
@@ -211,8 +211,13 @@ export class Metadata {
     const asked = addresses.flatMap((address) => {
       const found = contracts.row(chainId, address);
       if (found === null) return [];
-      const row = { ...found, sample: sample(chainId, address, found) };
-      const open = row.forms & ~row.settled;
+      const open = openOf(found);
+      const about = open === 0 ? NO_SAMPLE : sample(chainId, address, found);
+      if (about === null) {
+        contracts.unsee(chainId, address);
+        return [];
+      }
+      const row = { ...found, sample: about };
       return {
         address,
         row,

@@ -9,12 +9,15 @@ const HOUR_MS = 3_600_000;
 /** A contract that said nothing useful is asked again after an hour, two hours, four hours, and so on up to this. */
 const MAX_PAUSE_MS = 7 * 24 * HOUR_MS;
 /**
- * A contract that can't be asked, although the node answers other calls, is asked again after a second, 4, 16 and 64. Then the
- * contract is what is at fault, such as one that takes all gas: it says nothing.
+ * A contract that can't be asked, although the node answers other calls, is asked again after a second, 4, 16 and 64. Then that
+ * counts as an answer which says nothing: the contract may be at fault, such as one that takes all gas.
  */
 const FIRST_RETRY_MS = 1_000;
 const MAX_ATTEMPTS = 5;
-/** A contract whose answers do not decide how its logs are read is asked again after such pauses, this often. */
+/**
+ * A contract whose answers do not settle how its logs are read is asked again after a second, 4, 16, and so on, this often: for some
+ * hours. Then they are read for good as they were last.
+ */
 const MAX_UNDECIDED = 8;
 
 export type Asked = {
@@ -71,21 +74,22 @@ export const outcomeOf = (row: Row, asked: Asked, isNodeWell: boolean, now: numb
     return { row: { ...said, due, attempts }, isVerdict: false };
   }
   const read = readingsAfter(row, open, verdict);
-  const isDecided = (open & ~read.settled & ~(read.coin | read.nft)) === 0;
-  const isDone = isDecided && isKnown(said);
-  const pause = isDecided ? HOUR_MS * 2 ** row.failures : FIRST_RETRY_MS * 4 ** row.failures;
+  const isSettled = (open & ~read.settled) === 0;
+  const isDone = isSettled && isKnown(said);
+  const isUndecided = !isSettled && verdict !== null;
+  const pause = isUndecided ? FIRST_RETRY_MS * 4 ** row.failures : HOUR_MS * 2 ** row.failures;
   const isNew = (row.forms & ~(open | row.settled)) !== 0;
   const due = isNew ? now : isDone ? null : now + Math.min(MAX_PAUSE_MS, pause);
   const failures = row.failures + (isDone ? 0 : 1);
   return { row: { ...said, ...read, due, failures, attempts: 0 }, isVerdict: true };
 };
 
-/** The readings of a contract after a verdict. A contract that can't be asked is read as before, for good. */
+/** The readings of a contract after a verdict; null where it could not be asked: it is read as before. */
 export const readingsAfter = (row: Row, open: number, verdict: Verdict | null): Verdict => {
-  if (verdict === null) return { coin: row.coin, nft: row.nft, settled: row.settled | open };
+  const { coin, nft, settled } = verdict ?? { coin: row.coin & open, nft: row.nft & open, settled: 0 };
   return {
-    coin: (row.coin & ~open) | verdict.coin,
-    nft: (row.nft & ~open) | verdict.nft,
-    settled: row.settled | (row.failures >= MAX_UNDECIDED ? open : verdict.settled),
+    coin: (row.coin & ~open) | coin,
+    nft: (row.nft & ~open) | nft,
+    settled: row.settled | (row.failures >= MAX_UNDECIDED ? open : settled),
   };
 };

@@ -36,6 +36,12 @@ const ownerCalls = (to: Hex, { ids }: Sample): readonly Call[] => [
 const hasNfts = ([supports = null, ...owners]: readonly (Hex | null)[]): boolean =>
   (supports?.length === WORD_DIGITS && amountIn(supports) === 1n) || owners.some(isAddress);
 
+/** The forms that are to be decided. One without logs is decided anew with each that has some: the contract may have NFTs alone. */
+export const openOf = ({ forms, settled }: Readings & { readonly forms: number }): number => {
+  const open = forms & ~settled;
+  return open === 0 ? open : open | (forms & FORMS.asked);
+};
+
 /** What a contract is asked of its open forms, beside what tokens say of themselves. */
 export const openQuestions = (to: Hex, open: number, sample: Sample): readonly Call[] => [
   ...((open & OF_NFTS) === 0 ? [] : ownerCalls(to, sample)),
@@ -85,7 +91,7 @@ const RULES: readonly (readonly [form: number, rule: Rule])[] = [
     FORMS.id,
     ({ decimals, hasNfts, forms }) =>
       // No coin has both forms. Ids whose owners are not known may be gone.
-      hasNfts || decimals === null || (forms & FORMS.amount) !== 0 ? ['nft', true] : ['coin', false],
+      hasNfts || (forms & FORMS.amount) !== 0 ? ['nft', true] : [decimals === null ? 'nft' : 'coin', false],
   ],
   [
     FORMS.plain,
@@ -98,6 +104,12 @@ const RULES: readonly (readonly [form: number, rule: Rule])[] = [
   [FORMS.punk, ({ isPunks }) => (isPunks ? ['nft', true] : ['none', false])],
   [FORMS.wrapping, ({ isWrapped }) => (isWrapped ? ['coin', true] : ['none', isWrapped !== null])],
   [FORMS.multi, () => ['none', true]],
+  [
+    FORMS.asked,
+    ({ decimals, hasNfts, isPunks }) =>
+      // Some NFTs have decimals: none.
+      [decimals === null || (decimals === 0 && (hasNfts || isPunks)) ? 'none' : 'coin', true],
+  ],
 ];
 
 /**

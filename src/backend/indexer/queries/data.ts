@@ -92,7 +92,12 @@ export class IndexedData
     this.#differing = differing;
     this.#lists = new Lists(database, index);
     this.#state = new NodeState(index, nodes, patienceMs);
-    this.#holdings = new IndexedHoldings(this.#lists, this.#state, contracts);
+    this.#holdings = new IndexedHoldings(
+      this.#lists,
+      this.#state,
+      contracts,
+      (chainId) => contracts.mayHaveOtherNfts(chainId) || this.#reread(chainId).length > 0,
+    );
   }
 
   transactions(
@@ -228,6 +233,11 @@ export class IndexedData
     return this.#chains.filter(({ id }) => chainIds.has(id));
   }
 
+  /** The contracts whose logs are being read again: until that has ended, the lists of the index lack some of what they moved. */
+  #reread(chainId: number): readonly Hex[] {
+    return this.#index.rereading.underway(chainId);
+  }
+
   /** Whether the sums of a chain are balances: not while its oldest blocks are missing. */
   #isComplete({ id }: Chain): boolean {
     return this.#index.range(id)?.lowest.number === 0;
@@ -281,7 +291,8 @@ export class IndexedData
     const moved = this.#lists.coins(account, chain, after, limit);
     const known = new Set(moved.map(({ token }) => token));
     const uncompared = this.#isComplete(chain) ? this.#differing.new(chain.id) : [];
-    const unmoved = new Set([...this.#differing.behind(chain.id, after), ...uncompared]);
+    const unread = [...this.#differing.behind(chain.id, after), ...this.#reread(chain.id)];
+    const unmoved = new Set([...unread, ...uncompared]);
     const others = [...unmoved].filter((token) => token > after && !known.has(token));
     if (others.length === 0) return moved;
     return [...moved, ...others.map((token) => ({ token, amount: 0n }))]

@@ -24,16 +24,19 @@ const punkIndexToAddress = parseFunction('function punkIndexToAddress(uint256 pu
 export class IndexedHoldings {
   readonly #lists: Pick<Lists, 'collectibles'>;
   readonly #state: Pick<NodeState, 'amounts'>;
-  readonly #contracts: Pick<KnownContracts, 'contract' | 'readings' | 'mayHaveOtherNfts'>;
+  readonly #contracts: Pick<KnownContracts, 'contract' | 'readings'>;
+  readonly #mayHaveOthers: (chainId: number) => boolean;
 
   constructor(
     lists: Pick<Lists, 'collectibles'>,
     state: Pick<NodeState, 'amounts'>,
-    contracts: Pick<KnownContracts, 'contract' | 'readings' | 'mayHaveOtherNfts'>,
+    contracts: Pick<KnownContracts, 'contract' | 'readings'>,
+    mayHaveOthers: (chainId: number) => boolean,
   ) {
     this.#lists = lists;
     this.#state = state;
     this.#contracts = contracts;
+    this.#mayHaveOthers = mayHaveOthers;
   }
 
   /** In the order of the last receipts. A part may have fewer than are wanted although there are more behind it. */
@@ -54,8 +57,7 @@ export class IndexedHoldings {
     const items: Holding[] = [];
     const failed = new Map<number, FailedChain>();
     for (const { id: chainId } of chains)
-      if (this.#contracts.mayHaveOtherNfts(chainId))
-        failed.set(chainId, { chainId, reason: OTHERS, isPart: true });
+      if (this.#mayHaveOthers(chainId)) failed.set(chainId, { chainId, reason: OTHERS, isPart: true });
     for (const [at, holding] of logged.entries()) {
       const answer = answers[at];
       if (answer?.status !== 'fulfilled') {

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { askNear, type Call, CONTROL, isGone } from '../../node/calls.ts';
+import { RpcError } from '../../node/errors.ts';
 import type { EvmNode } from '../../node/node.ts';
 import { createPatience } from '../../node/patience.ts';
+import { isOutOfGas } from '../../node/refusals.ts';
 import type { Hex } from '../../types.ts';
 import { amountIn } from '../contracts/amounts.ts';
 import type { Index } from '../database/store.ts';
@@ -11,7 +13,7 @@ export type StateReader = Pick<EvmNode, 'balances' | 'calls'>;
 
 /** The numbers that are kept, each for one block of a chain. */
 const MAX_KEPT = 50_000;
-/** How long a contract counts as one that will answer, which can't be asked although the node answers other calls. */
+/** How long a contract counts as one that will answer, which takes more gas than the node gives it. */
 const UNASKED_MS = 10_000;
 
 /** Answers that are to come, each by itself. */
@@ -52,8 +54,9 @@ export class NodeState {
           this.#unasked.end(name);
           return amountIn(said);
         } catch (problem) {
-          if (!this.#unasked.isOver(name)) throw problem;
-          // Where the node does not answer this either, it is not the contract's fault.
+          // Any other failure is the node's: it is slow, or away. So is this one where the node does not answer CONTROL either.
+          const mayBeContract = problem instanceof RpcError && isOutOfGas(problem);
+          if (!mayBeContract || !this.#unasked.isOver(name)) throw problem;
           await Promise.all(askNear(node, [CONTROL], block));
           return null;
         }
