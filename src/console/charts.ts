@@ -123,7 +123,7 @@ const isNamed = (series: readonly Series[], unit: string): boolean =>
 
 const Legend = ({ series, unit }: { series: readonly Series[]; unit: string }) =>
   isNamed(series, unit) &&
-  html`<ul class="legend">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
+  html`<ul class="bar legend">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
 
 const Swatch = ({ tone, colour }: { tone: Tone } & Pick<Part, 'colour'>) =>
   html`<svg class="swatch" aria-hidden="true"><rect class=${colour ? 'of-asset' : 'tone'} style=${colour ?? inTone(tone)} width="100%" height="100%" /></svg>`;

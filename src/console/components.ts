@@ -287,7 +287,7 @@ export const TabList = <Id extends string>({ name, label, tabs, selected, onSele
     onSelect(next.id);
     document.getElementById(tabId(name, next.id))?.focus();
   };
-  return html`<div class="tabs" role="tablist" aria-label=${label} onKeyDown=${onKeyDown}>
+  return html`<div class="bar tabs" role="tablist" aria-label=${label} onKeyDown=${onKeyDown}>
     ${tabs.map(
       ({ id, title, hint }) =>
         html`<button key=${id} type="button" role="tab" title=${hint} id=${tabId(name, id)} aria-selected=${id === selected} aria-controls=${panelId(name, id)} tabindex=${id === selected ? 0 : -1} onClick=${() => onSelect(id)}>${title}</button>`,

@@ -89,8 +89,8 @@ export const HappeningRow = ({ happening, address, thin, isOpen, onToggle, newer
       <${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />
       <button type="button" class="more" aria-expanded=${isOpen} aria-controls=${isOpen ? details : undefined} onClick=${() => onToggle(hash, isOpen)}>${isOpen ? 'Close' : 'What happened'}<span class="visually-hidden"> in ${shortHex(hash)}</span></button>
     </div>`;
-  return html`<${OnChain} chainId=${chainId}><li class="happening" ref=${row} data-activity=${hash}>
-    <ul class="acts">${shown.map((item, index) => html`<${ItemLine} key=${item.id} item=${item} thin=${thin}>${index === shown.length - 1 && foot}<//>`)}</ul>
+  return html`<${OnChain} chainId=${chainId}><li class="stack happening" ref=${row} data-activity=${hash}>
+    <ul class="stack acts">${shown.map((item, index) => html`<${ItemLine} key=${item.id} item=${item} thin=${thin}>${index === shown.length - 1 && foot}<//>`)}</ul>
     ${isOpen && html`<div id=${details}><${ActivityDetails} happening=${happening} address=${address} newer=${newer} /></div>`}
   </li><//>`;
 };

@@ -86,7 +86,7 @@ const CardRow = ({ card, chain }: Props) => {
   const shown = isWhole ? lines : lines.slice(0, SHOWN_EVENTS);
   const hidden = lines.length - shown.length;
   const receivedAt = deliveries[0]?.receivedAt ?? '';
-  return html`<li class=${isNew ? 'delivery is-new' : 'delivery'} data-transaction=${hash ?? ''}>
+  return html`<li class=${isNew ? 'stack delivery is-new' : 'stack delivery'} data-transaction=${hash ?? ''}>
     <div class="bar quiet">
       <${Time} value=${receivedAt} />
       ${chain !== null && html`<span class="tag">${shorten(chain, 40)}</span>`}

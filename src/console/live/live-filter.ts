@@ -97,7 +97,7 @@ export const LiveFilter = ({ params }: { params: URLSearchParams }) => {
         ${webhooks.map(({ webhookId, name }) => html`<option key=${webhookId} value=${webhookId}>${shorten(name ?? webhookId, 50)}</option>`)}
       </select>
     </label>
-    <fieldset>
+    <fieldset class="bar">
       <legend>Types</legend>
       ${TYPES.map((type) => html`<label key=${type} class="choice"><input type="checkbox" checked=${types.includes(type)} onChange=${() => toggle(type)} /> ${inWords(type)}</label>`)}
     </fieldset>

@@ -7,7 +7,6 @@ import {
   type PositionRowFragment,
   WalletPositions,
 } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { Address, Empty, Facts, html, Time } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
@@ -22,7 +21,7 @@ type Position = PositionRowFragment;
 const POSITIONS = walletList({
   // All positions come in one request, whatever is asked for.
   pageSize: 1000,
-  read: (asked: PanelProps, range, signal) => send(WalletPositions, { ...asked, ...range }, signal),
+  operation: WalletPositions,
   pageIn: ({ wallet }) => wallet.defiPositions,
 });
 
@@ -94,7 +93,7 @@ const Positions = ({ address, chainIds }: PanelProps) => {
           total: sum,
           positions: own,
         }) => html`<section key=${protocol} class="protocol stack">
-          <h3><${TokenLogo} token=${{ logo, symbol: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(sum)}</span></h3>
+          <h3 class="bar"><${TokenLogo} token=${{ logo, symbol: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(sum)}</span></h3>
           <ul class="positions">${own.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
         </section>`,
       )}</div>
@@ -142,9 +141,9 @@ const PositionCard = ({ position, symbols }: { position: Position; symbols: Symb
     position;
   const worth = worthOf(position);
   const nameOf = useChainNames();
-  return html`<li class="position" data-position=${position.id}>
+  return html`<li class="stack position" data-position=${position.id}>
     <div class="bar"><strong>${TYPES[type]}</strong><span class="tag">${nameOf(chainId)}</span><span class=${worth.startsWith('-') ? 'push bad' : 'push'}>${valueUsd === null ? 'no value stated' : formatUsdBriefly(worth)}</span></div>
-    ${assets.length > 0 ? html`<ul class="position-assets">${assets.map((asset, index) => html`<${AssetLine} key=${index} asset=${asset} symbols=${symbols} />`)}</ul>` : html`<p class="quiet">The service sends it in a form that this gateway does not know: see the JSON.</p>`}
+    ${assets.length > 0 ? html`<ul class="stack position-assets">${assets.map((asset, index) => html`<${AssetLine} key=${index} asset=${asset} symbols=${symbols} />`)}</ul>` : html`<p class="quiet">The service sends it in a form that this gateway does not know: see the JSON.</p>`}
     <details>
       <summary>More</summary>
       <div class="details stack">
@@ -167,7 +166,7 @@ const PositionCard = ({ position, symbols }: { position: Position; symbols: Symb
 const AssetLine = ({ asset, symbols }: { asset: PositionAssetFragment; symbols: Symbols }) => {
   const { role, amount, valueUsd, priceUsd, token } = asset;
   const symbol = symbols.get(keyOf(token)) ?? token.name ?? shortHex(token.address ?? 'unnamed token');
-  return html`<li>
+  return html`<li class="bar">
     <span class=${`tag ${role === 'BORROWED' ? 'is-bad' : role === 'REWARD' ? 'is-good' : ''}`}>${ROLES[role]}</span>
     <span class="asset"><${TokenLogo} token=${{ logo: null, symbol }} size=${18} /><strong>${amount === null ? '' : formatDecimal(amount)} ${shorten(symbol, 24)}</strong></span>
     <span class="push quiet">${valueUsd !== null ? formatUsd(valueUsd) : priceUsd !== null && priceUsd !== '0' ? `at ${formatUsd(priceUsd)}` : ''}</span>

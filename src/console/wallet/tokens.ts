@@ -4,7 +4,6 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
 import { decimalsOf, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
-import { send } from '../api/client.ts';
 import { NoPrices, useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
@@ -119,7 +118,7 @@ const matches = ({ balance, symbol, chain }: Row, sought: string): boolean =>
 const TOKENS = walletList({
   // The service's largest page: the whole wallet, but for a few.
   pageSize: 1000,
-  read: (asked: PanelProps, range, signal) => send(WalletBalances, { ...asked, ...range }, signal),
+  operation: WalletBalances,
   pageIn: ({ wallet }) => wallet.balances,
 });
 
@@ -225,7 +224,7 @@ const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryPro
   ] as const;
   return html`<div class="bar">
     <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? html`<${NoPrices} />` : formatUsdBriefly(total)}</strong> <span class="quiet">${[...where, ...leftOut].join('; ')}</span></p>
-    <div class="segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
+    <div class="bar segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
   </div>`;
 };
 
@@ -319,7 +318,7 @@ const TokenRow = ({ row, total, hasChange }: { row: Row; total: string; hasChang
   const { amount, token, priceUsd, valueUsd } = balance;
   const { shown, exact } = amountOf(amount, token);
   return html`<${OnChain} chainId=${balance.chainId}><tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
-    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
+    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="bar quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
     <td class="is-chain"><span class="tag">${chain}</span></td>
     <td class="number is-price">${priceUsd === null ? '—' : formatUsdBriefly(priceUsd)}</td>
     ${hasChange && html`<td class="number is-change">${change === null ? '—' : html`<span class=${toneOf(change)}>${formatChange(change)}</span>`}</td>`}

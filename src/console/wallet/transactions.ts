@@ -1,6 +1,5 @@
 import { useRef } from 'preact/hooks';
 import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
 import { Address, html, Time, TransactionHash, useNow } from '../components.ts';
@@ -22,7 +21,7 @@ const estimate = (shown: number, wanted: number): Estimate => {
 
 const TRANSACTIONS = walletList({
   pageSize: 25,
-  read: (asked: PanelProps, range, signal) => send(WalletTransactions, { ...asked, ...range }, signal),
+  operation: WalletTransactions,
   pageIn: ({ wallet }) => wallet.transactions,
 });
 
@@ -101,7 +100,7 @@ const TransactionRow = ({
   const wasOpened = useRef(false);
   if (isOpen) wasOpened.current = true;
   const details = `details-${address}-${transaction.id}`;
-  return html`<${OnChain} chainId=${chainId}><li class=${success === false ? 'transaction is-failed' : 'transaction'} data-hash=${hash}>
+  return html`<${OnChain} chainId=${chainId}><li class=${success === false ? 'stack transaction is-failed' : 'stack transaction'} data-hash=${hash}>
     <div class="bar">
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>

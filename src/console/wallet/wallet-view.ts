@@ -1,8 +1,7 @@
 import type { FunctionComponent } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { WalletAddress, WalletName } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useOperation } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
 import { ChainFilter, isSupported, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
 import {
@@ -90,8 +89,7 @@ const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => 
 
 /** An address of the link in mixed case, until the gateway has checked it; then why it is refused, with the right one. */
 const Unchecked = ({ part }: { part: string }) => {
-  const check = useCallback((signal: AbortSignal) => send(WalletAddress, { address: part }, signal), [part]);
-  const { data, problems, retry } = useAnswer(check);
+  const { data, problems, retry } = useOperation(WalletAddress, { address: part });
   const [problem] = problems;
   const right = problem?.code === 'BAD_USER_INPUT' ? problem.message.match(ADDRESSES)?.at(-1) : undefined;
   useEffect(() => {
@@ -195,11 +193,11 @@ const Head = ({ address, shown }: HeadProps) => {
     <${Avatar} address=${address} size=${44} />
     <div class="who">
       <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
-      <p class="quiet">${hasNames && html`<${Name} address=${address} />`}<code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
+      <p class="bar quiet">${hasNames && html`<${Name} address=${address} />`}<code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
       <${InExplorers} address=${address} />
     </div>
     ${others.length > 0 && html`<a class="button" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
-    <div class="bar">
+    <div class="bar actions">
       ${
         delivers &&
         html`<${WatchButton} address=${address} title=${title} />
@@ -222,8 +220,7 @@ const InExplorers = ({ address }: { address: string }) => {
 
 /** The primary name of a wallet, which whoever owns it chose. */
 const Name = ({ address }: { address: string }) => {
-  const read = useCallback((signal: AbortSignal) => send(WalletName, { address }, signal), [address]);
-  const name = useAnswer(read).data?.wallet.name ?? null;
+  const name = useOperation(WalletName, { address }).data?.wallet.name ?? null;
   return name === null ? null : html`<bdi class="primary-name" title=${name}>${shorten(name, 60)}</bdi>`;
 };
 

@@ -84,7 +84,7 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
   };
 
   return html`<li class="webhook stack is-watch" data-watch=${address} data-state=${health.state}>
-    <div class="webhook-head">
+    <div class="bar webhook-head">
       <div class="bar">
         <h3 class="webhook-title">Watching <${Address} value=${address} /></h3>
         <${StateTag} state=${health.state} />
@@ -95,7 +95,7 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
       ${ALL_TYPES.map((type) => html`<li key=${type}><${TypeTag} webhook=${webhooks.find((each) => each.type === type)} type=${type} /></li>`)}
     </ul>
     <${Reasons} ...${health} />
-    <div class="bar webhook-actions">
+    <div class="bar actions">
       <${Toggle} of=${`of ${title}`} isOpen=${isOpen} onToggle=${() => setOpen(isOpen ? '' : address)}>Deliveries<//>
       <${Toggle} of=${`of ${title}`} isOpen=${isShown} onToggle=${() => setParams({ watch: isShown ? '' : address, open: isShown && !isOpen ? '' : open })}>${webhooks.length === 1 ? 'Its webhook' : `Its ${webhooks.length} webhooks`}<//>
       ${delivered.length < ALL_TYPES.length && html`<${Action} of=${address} disabled=${running !== null} onClick=${repair}>${running === 'repair' ? 'Watching…' : 'Watch everything'}<//>`}

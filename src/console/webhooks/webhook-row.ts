@@ -133,7 +133,7 @@ export const WebhookRow = (props: Props) => {
   const common = { of: title, disabled: running !== null };
 
   return html`<li class="webhook stack" data-webhook=${webhookId} data-state=${health.state}>
-    <div class="webhook-head">
+    <div class="bar webhook-head">
       <div class="bar">
         <${isPart ? 'h4' : 'h3'} class="webhook-title">${isPart ? typeOf(webhook) : title}<//>
         ${!isPart && html`<span class="tag">${typeOf(webhook)}</span>`}
@@ -143,7 +143,7 @@ export const WebhookRow = (props: Props) => {
     </div>
     <${Reasons} ...${health} />
     <${Facts} webhook=${webhook} />
-    <div class="bar webhook-actions" ref=${actions}>
+    <div class="bar actions" ref=${actions}>
       <${Toggle} of=${`of ${title}`} isOpen=${isOpen} onToggle=${() => setOpen(isOpen ? '' : webhookId)}>Deliveries<//>
       <button type="button" aria-disabled=${isTesting} onClick=${test}>Send test event<span class="visually-hidden"> to ${title}</span></button>
       <${Action} ...${common} onClick=${() => onOpen('edit')}>Edit<//>
