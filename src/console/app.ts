@@ -56,7 +56,6 @@ const Navigation = ({ current }: { current: View }) => {
 /** Explorers whose licence asks for their names beside their data, with where the names lead. */
 const HOMES: ReadonlyMap<string, string> = new Map([['Blockscout', 'https://www.blockscout.com']]);
 
-/** Names the explorers from which the service has chains' data. */
 const PoweredBy = () => {
   const chains = useChains();
   const nameOf = useChainNames();

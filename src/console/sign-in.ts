@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { html } from './components.ts';
-import { formatAge, formatTime, shorten } from './format.ts';
+import { html, Notice } from './components.ts';
+import { formatAge, formatTime, isRecord, shorten } from './format.ts';
 import { settings } from './settings.ts';
 import { credentials, signIn, useStore } from './state.ts';
 
@@ -11,13 +11,8 @@ const wrong = (secret: string): string | null =>
 
 const Refusal = () => {
   const { refusal } = useStore(credentials);
-  return (
-    refusal !== null &&
-    html`<div class="notice is-error" role="alert">
-      <strong>The gateway refused the ${WHAT} before</strong>
-      <p>${shorten(refusal, 600)}</p>
-    </div>`
-  );
+  const title = `The gateway refused the ${WHAT} before`;
+  return refusal !== null && html`<${Notice} title=${title}><p>${shorten(refusal, 600)}</p><//>`;
 };
 
 const Purpose = () =>
@@ -123,7 +118,7 @@ const objectIn = (part: string): Readonly<Record<string, unknown>> | null => {
     const binary = atob(part.replace(/-/g, '+').replace(/_/g, '/'));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+    return isRecord(value) ? value : null;
   } catch {
     return null;
   }

@@ -66,7 +66,6 @@ type Props = {
   isOpen: boolean;
   onToggle: (hash: string, isOpen: boolean) => void;
   newer: number;
-  /** Whether the row says its day, too. */
   withDay: boolean;
 };
 

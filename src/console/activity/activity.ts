@@ -96,7 +96,6 @@ type SummaryProps = {
 
 const transactions = (count: number): string => counted(count, 'transaction', 'transactions');
 
-/** The sums of the activities that are found, and their number. */
 const Summary = ({ found, happenings, items, thin, chosen, hasMore }: SummaryProps) => {
   const [, setOpen] = useParam('open');
   const sums = sumsOf(found, thin);

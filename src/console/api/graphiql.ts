@@ -1,6 +1,5 @@
 import { credentialHeaders, type LedgerEntry } from '../state.ts';
 
-/** A tab as GraphiQL keeps it. */
 type Tab = {
   readonly id: string;
   readonly title: string;

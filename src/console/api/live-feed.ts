@@ -32,7 +32,6 @@ export type Asked = {
 type Page = {
   /** The oldest first. */
   readonly items: readonly FeedItem[];
-  /** Whether the log has older ones. */
   readonly hasOlder: boolean;
   /** The end of the log: a subscription after it misses none. */
   readonly head: string;
@@ -67,7 +66,6 @@ type Listeners = {
 };
 
 type Following = {
-  /** Begins again after it has ended. */
   retry(): void;
   close(): void;
 };

@@ -31,7 +31,6 @@ export type Paged<Node> = PagedState<Node> & {
   reload(): void;
   /** Retries what failed: the next page, or the new start. */
   retry(): void;
-  /** Changes the items that are shown. */
   change(items: (items: readonly Item<Node>[]) => readonly Item<Node>[]): void;
 };
 

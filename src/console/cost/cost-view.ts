@@ -77,7 +77,7 @@ const Sums = () => {
     ['answers', answers],
   ] as const;
   return html`<dl class="sums">
-    ${sums.map(([name, sum]) => html`<div key=${name}><dt>${name}</dt><dd>${formatCount(sum)}</dd></div>`)}
+    ${sums.map(([name, sum]) => html`<div key=${name} class="panel"><dt>${name}</dt><dd>${formatCount(sum)}</dd></div>`)}
   </dl>`;
 };
 

@@ -91,7 +91,6 @@ const Row = ({ chain, now }: { chain: Indexed; now: number }) => {
   </li>`;
 };
 
-/** The share of its blocks that the index has. */
 const Progress = ({ index: { from, to, behind } }: { index: Index }) => {
   if (from === null || to === null) return null;
   const has = Number(to) - Number(from) + 1;

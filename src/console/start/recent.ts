@@ -121,7 +121,7 @@ type KnownProps = { address: string; isWatched: boolean; value: Value | undefine
 
 const Known = ({ address, isWatched, value }: KnownProps) => {
   const label = useLabel(address);
-  return html`<li>
+  return html`<li class="in-columns">
     <${Avatar} address=${address} size=${36} />
     <div>
       <a class="name" href=${hrefOf('wallet', [address])}>${label ?? shortHex(address)}</a>

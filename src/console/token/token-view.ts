@@ -23,7 +23,6 @@ type TokenPlace = {
 
 const PLACE = /^(\d{1,15}):(native|0x[\da-f]{40})$/i;
 
-/** Null for a text that names no token. */
 const readPlace = (text: string): TokenPlace | null => {
   const [, chain = '', token = ''] = PLACE.exec(text) ?? [];
   if (chain === '') return null;

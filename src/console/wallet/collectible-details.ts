@@ -120,9 +120,7 @@ const pointsOf = ({ score, weight }: Signal): number => (score ?? 0) * (weight ?
 
 type SignalProps = {
   signal: Signal;
-  /** The sum of the weights in the average. */
   whole: number;
-  /** The largest weight. */
   most: number;
 };
 
@@ -135,7 +133,7 @@ const SignalBar = ({ signal, whole, most }: SignalProps) => {
   const length = most > 0 ? (weight ?? 0) / most : 0;
   const filled = length * Math.min(1, Math.max(0, (score ?? 0) / 100));
   const points = score === null || weight === null || whole <= 0 ? null : pointsOf(signal) / whole;
-  return html`<li>
+  return html`<li class="in-columns">
     <span>${what}: <strong>${valueText(signal)}</strong></span>
     <svg height="10" aria-hidden="true"><rect class="track" width=${`${length * 100}%`} height="10" rx="3" /><rect class="filled" width=${`${filled * 100}%`} height="10" rx="3" /></svg>
     <span class="points" title=${`score ${rounded(score)}, weight ${rounded(weight)}`}>${points === null ? 'not counted' : `+${rounded(points)}`}</span>

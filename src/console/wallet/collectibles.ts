@@ -18,7 +18,6 @@ const COLLECTIBLES = walletList({
   pageIn: ({ wallet }) => wallet.collectibles,
 });
 
-/** The wallet's collectibles, with their pictures. */
 export const Collectibles = ({ address, chainIds }: PanelProps) => {
   const [spam, setSpam] = useParam('spam');
   const includeSpam = spam === 'shown';

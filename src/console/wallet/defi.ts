@@ -74,13 +74,8 @@ const Positions = ({ address, chainIds }: PanelProps) => {
   const positions = useWalletList(POSITIONS, { address, chainIds });
   const { nodes } = positions;
   const said = positions.newest?.totalValueUsd ?? null;
-  const { groups, symbols, total, debts } = useMemo(
-    () => ({
-      ...{ groups: groupsOf(nodes), symbols: symbolsIn(nodes) },
-      ...{ total: totalOf(nodes), debts: totalOf(nodes.filter(isDebt)) },
-    }),
-    [nodes],
-  );
+  const [groups, symbols] = useMemo(() => [groupsOf(nodes), symbolsIn(nodes)] as const, [nodes]);
+  const [total, debts] = [totalOf(nodes), totalOf(nodes.filter(isDebt))];
   const isOther = said !== null && compareDecimals(said, total) !== 0;
   return html`<div class="stack defi">
     <${ListHead} list=${positions} />

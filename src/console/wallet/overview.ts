@@ -142,19 +142,14 @@ type LeftOutProps = { portfolio: Portfolio; nameOf: (chainId: number) => string 
 const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
   const { unpricedBalances, excluded, unavailableChainIds, isComplete, countedBalances } = portfolio;
   const reasons = [
-    ...(excluded.balances > 0
-      ? [
-          `${counted(excluded.balances, 'balance', 'balances')} with too little liquidity, which ${excluded.balances === 1 ? 'claims' : 'claim'} to be worth ${formatUsdBriefly(excluded.totalUsd)}: a pool below $10,000 makes no price to rely on`,
-        ]
-      : []),
-    ...(unpricedBalances > 0
-      ? [`${counted(unpricedBalances, 'balance', 'balances')} without a price: no market is known`]
-      : []),
-    ...(unavailableChainIds.length > 0
-      ? [`${unavailableChainIds.map(nameOf).join(', ')}: the service could not read them`]
-      : []),
-    ...(!isComplete && unavailableChainIds.length === 0 ? ['What the service could not read'] : []),
-  ];
+    excluded.balances > 0 &&
+      `${counted(excluded.balances, 'balance', 'balances')} with too little liquidity, which ${excluded.balances === 1 ? 'claims' : 'claim'} to be worth ${formatUsdBriefly(excluded.totalUsd)}: a pool below $10,000 makes no price to rely on`,
+    unpricedBalances > 0 &&
+      `${counted(unpricedBalances, 'balance', 'balances')} without a price: no market is known`,
+    unavailableChainIds.length > 0
+      ? `${unavailableChainIds.map(nameOf).join(', ')}: the service could not read them`
+      : !isComplete && 'What the service could not read',
+  ].filter(Boolean);
   if (reasons.length === 0)
     return html`<p class="quiet">All ${counted(countedBalances, 'balance', 'balances')} are in it.</p>`;
   const sum = excluded.balances + unpricedBalances;

@@ -25,7 +25,6 @@ const TRANSACTIONS = walletList({
   pageIn: ({ wallet }) => wallet.transactions,
 });
 
-/** The wallet's transactions, newest first. */
 export const Transactions = ({ address, chainIds }: PanelProps) => {
   const transactions = useWalletList(TRANSACTIONS, { address, chainIds });
   const { list } = transactions;

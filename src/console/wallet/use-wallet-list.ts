@@ -11,9 +11,7 @@ type Page<Node> = Connection<Node> & { readonly partialErrors: unknown; readonly
 
 /** `Head` is what a page says beside its items. */
 type Described<Variables, Data, Node, Head> = {
-  /** The number of items that a page has. */
   readonly pageSize: number;
-  /** The query of a page. */
   readonly operation: Operation<Data, Variables>;
   /** The page in an answer; null where it could not be read. */
   readonly pageIn: (data: Data) => (Page<Node> & Head) | null;

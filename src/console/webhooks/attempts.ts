@@ -35,10 +35,7 @@ export const Resend = ({ of, all = false, onSent }: ResendProps) => {
   const resend = async () => {
     for (const [{ webhookId }, each] of Map.groupBy(of, ({ webhook }) => webhook)) {
       const input = { webhookId, deliveryIds: each.map(({ last }) => last.deliveryId) };
-      const sent = await run('resend', () =>
-        sendChange(ResendDeliveries, { input }, (data) => data.resendDeliveries),
-      );
-      if (sent === null) return;
+      if ((await run('resend', () => sendChange(ResendDeliveries, input))) === null) return;
     }
     onSent();
   };

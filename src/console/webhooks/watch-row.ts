@@ -70,13 +70,12 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
 
   const repair = async () => {
     const input = { address, chainIds: webhooks[0]?.chainIds ?? null };
-    const change = () => sendChange(WatchWallet, { input }, (data) => data.watchWallet);
-    const changed = await run('repair', change);
+    const changed = await run('repair', () => sendChange(WatchWallet, input));
     if (changed === null) return;
     onSaid(`${address} is watched for ${inTypes(changed.watchedWallet.types)}.`);
     onStale();
   };
-  const stop = () => sendChange(UnwatchWallet, { input: { address } }, (data) => data.unwatchWallet);
+  const stop = () => sendChange(UnwatchWallet, { address });
   const onStopped = () => {
     setStopping(false);
     onSaid(`${address} is not watched any more. Its past deliveries stay.`);

@@ -107,14 +107,11 @@ export const WebhookRow = (props: Props) => {
   }, [isOpen, read]);
 
   const toggle = async () => {
-    const input = { webhookId, active: !active };
-    const change = () => sendChange(UpdateWebhook, { input }, (data) => data.updateWebhook);
-    const changed = await run('toggle', change);
+    const changed = await run('toggle', () => sendChange(UpdateWebhook, { webhookId, active: !active }));
     if (changed) onChanged(changed.webhook, `${title} is ${changed.webhook.active ? 'active' : 'paused'}.`);
   };
   const connect = async () => {
-    const change = () => sendChange(ConnectWebhook, { input: { webhookId } }, (data) => data.connectWebhook);
-    const changed = await run('connect', change);
+    const changed = await run('connect', () => sendChange(ConnectWebhook, { webhookId }));
     if (changed === null) return;
     onChanged(
       changed.webhook,
@@ -201,7 +198,7 @@ type DeleteDialogProps = {
 
 export const DeleteDialog = ({ webhook, left, onDeleted, onStale, onClose }: DeleteDialogProps) => {
   const { webhookId } = webhook;
-  const remove = () => sendChange(DeleteWebhook, { input: { webhookId } }, (data) => data.deleteWebhook);
+  const remove = () => sendChange(DeleteWebhook, { webhookId });
   return html`<${ConfirmDialog} title="Delete this webhook?" action="Delete" busy="Deleting…" save=${remove} onDone=${onDeleted} onStale=${onStale} onClose=${onClose}>
     <p class="webhook-name"><strong>${titleOf(webhook)}</strong> (${typeOf(webhook)}, <code>${webhookId}</code>)</p>
     <p>It and its list of addresses are deleted, and can’t be brought back. Its past deliveries stay.</p>
