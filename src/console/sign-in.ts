@@ -101,15 +101,6 @@ const TokenFacts = ({ token }: { token: string }) => {
     ${tenant !== null && html`<p>It sees the deliveries of ${shorten(tenant, 80)}.</p>`}`;
 };
 
-/** What a token says about itself. Only the gateway can check its signature. */
-type TokenClaims = {
-  /** Milliseconds since the epoch; null without `exp`. */
-  readonly expiresAt: number | null;
-  readonly scopes: readonly string[];
-  /** Whose deliveries it sees. */
-  readonly tenant: string | null;
-};
-
 /** The greatest number of milliseconds that is a date. */
 const LAST_DATE = 8.64e15;
 
@@ -129,8 +120,11 @@ const scopesIn = (scope: unknown): readonly string[] => {
   return Array.isArray(scope) ? scope.filter((name) => typeof name === 'string') : [];
 };
 
-/** The claims of a JWT; null when the text is not a JWT. */
-const claimsOf = (token: string): TokenClaims | null => {
+/**
+ * What a JWT says about itself, which only the gateway can check: when it expires, in milliseconds since the epoch, its scopes, and
+ * whose deliveries it sees. Null when the text is not a JWT.
+ */
+const claimsOf = (token: string) => {
   const parts = token.split('.');
   const [header = '', payload = ''] = parts;
   const claims = objectIn(payload);

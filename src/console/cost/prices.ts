@@ -101,14 +101,8 @@ const fieldsIn = (text: string): readonly Priced[] => {
 const chainIdsIn = (variables: unknown): readonly number[] =>
   isRecord(variables) && Array.isArray(variables.chainIds) ? variables.chainIds : [];
 
-type Explained = {
-  readonly reason: string;
-  /** About the compute units that pages which the gateway had already have saved. */
-  readonly saved: number;
-};
-
-/** Says of an answer why it cost what it did, and what it would have cost without pages that were kept. */
-export const explain = ({ text, variables, cost }: LedgerEntry, chains: Chains): Explained => {
+/** Says of an answer why it cost what it did, and about how many compute units the pages that were kept have saved. */
+export const explain = ({ text, variables, cost }: LedgerEntry, chains: Chains) => {
   const { computeUnits, requests, cached, watched = 0 } = cost;
   const price = priceOf(fieldsIn(text), chainIdsIn(variables), chains);
   const saved = cached > 0 ? Math.max(0, (price.computeUnits ?? 0) - computeUnits) : 0;

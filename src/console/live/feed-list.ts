@@ -91,7 +91,7 @@ const CardRow = ({ card, chain }: Props) => {
       <${Time} value=${receivedAt} />
       ${chain !== null && html`<span class="tag">${shorten(chain, 40)}</span>`}
       ${isTold && transaction?.decoded?.name && html`<span class="tag">${nameOfCall(transaction.decoded)}</span>`}
-      ${transaction?.success === false && html`<span class="tag is-bad">failed</span>`}
+      ${transaction?.success === false && html`<span class="tag bad">failed</span>`}
       ${hash !== null && html`<span class="push"><${OnChain} chainId=${chainId}><${TransactionHash} value=${hash} chainId=${chainId} /><//></span>`}
     </div>
     <ul class="card-events">

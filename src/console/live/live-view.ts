@@ -75,9 +75,9 @@ const Held = ({ state, onShow }: { state: FeedState; onShow: () => void }) => {
 
 const TEXTS: Readonly<Record<FeedState['connection'], readonly [text: string, kind: string]>> = {
   connecting: ['connecting…', ''],
-  live: ['live', 'is-good'],
-  waiting: ['the connection broke: it resumes where it was', 'is-warn'],
-  ended: ['ended', 'is-bad'],
+  live: ['live', 'good'],
+  waiting: ['the connection broke: it resumes where it was', 'warn'],
+  ended: ['ended', 'bad'],
 };
 
 const ConnectionState = ({ connection }: Pick<FeedState, 'connection'>) => {

@@ -125,7 +125,7 @@ const Known = ({ address, isWatched, value }: KnownProps) => {
     <${Avatar} address=${address} size=${36} />
     <div>
       <a class="name" href=${hrefOf('wallet', [address])}>${label ?? shortHex(address)}</a>
-      ${isWatched && html` <span class="tag is-good">Watching</span>`}
+      ${isWatched && html` <span class="tag good">Watching</span>`}
       ${label !== null && html`<p class="quiet">${shortHex(address)}</p>`}
     </div>
     <div class="worth"><${Worth} value=${value} /></div>

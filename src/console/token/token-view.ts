@@ -107,7 +107,7 @@ const figuresOf = (market: Market): readonly (readonly [name: string, value: Com
   const supply = totalSupply === null ? null : amountIn(totalSupply, decimals ?? 0);
   const thin =
     isThin({ isNative: false, poolSizeUsd, lowLiquidity: null }) &&
-    html`<span class="tag is-warn" title="The price says little, and totals leave the token out">thin, not in totals</span>`;
+    html`<span class="tag warn" title="The price says little, and totals leave the token out">thin, not in totals</span>`;
   const figures = [
     ['Market capitalization', marketCapUsd && formatUsd(marketCapUsd)],
     ['Value of the whole supply', fullyDilutedValueUsd && formatUsd(fullyDilutedValueUsd)],

@@ -143,7 +143,7 @@ const OpenRow = ({ open, balances, items }: RowProps) => {
     <div class="bar">
       <${TokenLogo} token=${token} size=${18} />
       <span>${sentenceOf(open, balances)}</span>
-      ${(isUnlimited || isForAll) && html`<span class="tag is-bad">no limit</span>`}
+      ${(isUnlimited || isForAll) && html`<span class="tag bad">no limit</span>`}
       ${when(given, 'given')}${when(used, 'last used')}
       <span class="tag push">${nameOf(chainId)}</span>
     </div>

@@ -1,7 +1,7 @@
 import { formatAmount } from 'evm-graphql-gateway/client';
 import type { CollectibleCardFragment, SpamFeature } from '../__generated__/operations.ts';
 import { Pattern } from '../avatar.ts';
-import { Address, Dialog, Facts, Hash, html, Time } from '../components.ts';
+import { Address, Dialog, ExplorerLink, Facts, Hash, html, Time } from '../components.ts';
 import { inWords, shorten, shortHex } from '../format.ts';
 import { Picture } from '../picture.ts';
 
@@ -34,13 +34,11 @@ export const CollectibleDetails = ({ card, onClose }: Props) =>
 
 const Known = ({ card }: { card: CollectibleCardFragment }) => {
   const { chain, contractAddress, tokenId, balance, lastAcquired, lastSalePrice } = card;
+  const page = `token/${contractAddress}/instance/${tokenId}`;
   return html`<${Facts} facts=${[
     ['Chain', inWords(shorten(chain, 40))],
     ['Contract', html`<${Address} value=${contractAddress} page="token" />`],
-    [
-      'Token id',
-      html`<${Hash} value=${tokenId} label="token id" path=${`token/${contractAddress}/instance/${tokenId}`} />`,
-    ],
+    ['Token id', html`<${Hash} value=${tokenId} label="token id" /><${ExplorerLink} path=${page} />`],
     ['Amount', formatAmount(balance, 0)],
     ['Acquired', lastAcquired && html`<${Time} value=${lastAcquired} />`],
     ['Last sale', lastSalePrice && `${shorten(lastSalePrice, 40)} in the service’s unit`],

@@ -78,7 +78,7 @@ const CollectibleCard = ({ card, onOpen }: { card: Card; onOpen: () => void }) =
   return html`<li class="card" data-collectible=${card.id}>
     <${CollectiblePicture} card=${card} />
     <button type="button" class="plain" onClick=${onOpen}><span class="visually-hidden">Details of </span>${collectibleTitle(card)}</button>
-    ${isSpam && html`<p class="tags"><span class="tag is-warn">spam</span></p>`}
+    ${isSpam && html`<p class="tags"><span class="tag warn">spam</span></p>`}
     ${balance !== '1' && html`<p class="quiet">Holds ${shorten(formatAmount(balance, 0), 40)}</p>`}
     ${lastSalePrice !== null && html`<p class="quiet">Last sale ${shorten(lastSalePrice, 20)}</p>`}
   </li>`;

@@ -81,20 +81,16 @@ const Positions = ({ address, chainIds }: PanelProps) => {
     <${ListHead} list=${positions} />
     <${ListBody} list=${positions} what="positions" kind="row" empty="No position in a protocol on these chains" isPaused=${true}>
       <p><strong class="total">${formatUsdBriefly(total)}</strong> <span class="quiet">in ${counted(nodes.length, 'position', 'positions')}, net of debts${compareDecimals(debts, '0') !== 0 && html`: <span class="bad">${formatUsdBriefly(debts)}</span> are owed without a deposit beside them`}. ${isOther && `The service’s own sum, which may count debts otherwise, is ${formatUsdBriefly(said)}. `}Receipt tokens are among the tokens, too: do not add the two.</span></p>
-      <div class="protocols">${groups.map(
-        ({
-          protocol,
-          logo,
-          total: sum,
-          positions: own,
-        }) => html`<section key=${protocol} class="protocol stack">
-          <h3 class="bar"><${TokenLogo} token=${{ logo, symbol: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(sum)}</span></h3>
-          <ul class="positions">${own.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
-        </section>`,
-      )}</div>
+      <div class="protocols">${groups.map((group) => html`<${Protocol} key=${group.protocol} ...${group} symbols=${symbols} />`)}</div>
     <//>
   </div>`;
 };
+
+const Protocol = ({ protocol, logo, total, positions, symbols }: Group & { symbols: Symbols }) =>
+  html`<section class="protocol stack">
+    <h3 class="bar"><${TokenLogo} token=${{ logo, symbol: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(total)}</span></h3>
+    <ul class="positions">${positions.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
+  </section>`;
 
 const TYPES: Readonly<Record<DefiPositionType, string>> = {
   CONCENTRATED_POOL: 'Concentrated liquidity',
@@ -162,7 +158,7 @@ const AssetLine = ({ asset, symbols }: { asset: PositionAssetFragment; symbols: 
   const { role, amount, valueUsd, priceUsd, token } = asset;
   const symbol = symbols.get(keyOf(token)) ?? token.name ?? shortHex(token.address ?? 'unnamed token');
   return html`<li class="bar">
-    <span class=${`tag ${role === 'BORROWED' ? 'is-bad' : role === 'REWARD' ? 'is-good' : ''}`}>${ROLES[role]}</span>
+    <span class=${`tag ${role === 'BORROWED' ? 'bad' : role === 'REWARD' ? 'good' : ''}`}>${ROLES[role]}</span>
     <span class="asset"><${TokenLogo} token=${{ logo: null, symbol }} size=${18} /><strong>${amount === null ? '' : formatDecimal(amount)} ${shorten(symbol, 24)}</strong></span>
     <span class="push quiet">${valueUsd !== null ? formatUsd(valueUsd) : priceUsd !== null && priceUsd !== '0' ? `at ${formatUsd(priceUsd)}` : ''}</span>
   </li>`;

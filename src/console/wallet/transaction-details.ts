@@ -60,15 +60,14 @@ export const feeOf = ({ fee, gasUsed, effectiveGasPrice }: TransactionRowFragmen
     ? null
     : String(BigInt(gasUsed) * BigInt(effectiveGasPrice)));
 
-/** A transaction: what it called in words, its facts, its events, and the call data. */
-export const TransactionBody = ({
-  transaction,
-  tokens = [],
-}: {
+type BodyProps = {
   transaction: Whole;
-  /** Tokens in whose units its events can be written. */
+  /** In whose units its events can be written. */
   tokens?: readonly KnownToken[];
-}) => {
+};
+
+/** A transaction: what it called in words, its facts, its events, and the call data. */
+export const TransactionBody = ({ transaction, tokens = [] }: BodyProps) => {
   const { index, nonce, transactionType, gasPrice, gasUsed, effectiveGasPrice, data, logs } = transaction;
   const { blockNumber, blockHash, blockTime, from, to, value, chainId, decoded, success, createdContract } =
     transaction;

@@ -103,7 +103,7 @@ const TransactionRow = ({
     <div class="bar">
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>
-      ${success === false && html`<span class="tag is-bad">failed</span>`}
+      ${success === false && html`<span class="tag bad">failed</span>`}
       ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${`${amountIn(value, nativeDecimals(chainId)).exact}${success === false ? ', which was not sent' : ''}`}>${amountIn(value, nativeDecimals(chainId)).shown} ${nativeSymbol(chainId)}</span>`}
     </div>
     <div class="bar quiet">

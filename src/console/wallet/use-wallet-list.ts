@@ -91,7 +91,7 @@ export const useWalletList = <Variables, Data, Node, Head>(
   useEffect(() => {
     if (notes !== NO_NOTES) source.notes.keep(name, notes);
   }, [notes, source, name]);
-  const list = useConnection(load, { memory: source.items, name });
+  const list = useConnection(load, source.items, name);
   const { items, isLoading, loadMore } = list;
   const nodes = useMemo(() => items.map(({ node }) => node), [items]);
 

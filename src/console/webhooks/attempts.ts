@@ -58,7 +58,7 @@ export const TriedRow = ({ tried, isSame, onSent }: RowProps) => {
   const next = last.nextAttemptAt === null ? 'given up' : `again at ${formatTime(last.nextAttemptAt)}`;
   return html`<li class="attempt" data-tried=${last.deliveryId}>
     <div class="bar">
-      <span class=${`tag ${last.accepted ? 'is-good' : 'is-bad'}`}>${last.status ?? 'no answer'}</span>
+      <span class=${`tag ${last.accepted ? 'good' : 'bad'}`}>${last.status ?? 'no answer'}</span>
       <${Time} value=${last.attemptedAt} now=${now} />
       <span>${last.accepted ? 'accepted' : `${isSame ? '' : `${shorten(reasonOf(tried), 200)}, `}${next}`}</span>
       <span class="quiet">${nameOf(last.chainId)}</span>

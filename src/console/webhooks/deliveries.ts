@@ -124,7 +124,7 @@ const attemptOf = (attempt: number | null): string => (attempt ? `attempt ${atte
 const NotStored = ({ refused, isSame }: { refused: Refused; isSame: boolean }) =>
   html`<li class="attempt">
     <div class="bar">
-      <span class="tag is-bad">${refused.status}</span>
+      <span class="tag bad">${refused.status}</span>
       <${Time} value=${refused.refusedAt} now=${Date.now()} />
       <span>refused${!isSame && `: ${refused.reason}`}</span>
       <span class="quiet">${attemptOf(refused.attempt)}</span>
@@ -153,7 +153,7 @@ const Stored = ({ delivery, showsType, onReplay }: StoredProps) => {
   ].filter(Boolean);
   return html`<li class="attempt" data-delivery=${id}>
     <div class="bar">
-      <span class="tag is-good">200</span>
+      <span class="tag good">200</span>
       <${Time} value=${receivedAt} now=${Date.now()} />
       <span class="quiet">${facts.join(' · ')}</span>
       <button type="button" class="push" onClick=${onReplay}>Replay…</button>

@@ -36,19 +36,15 @@ const About = ({ webhook: { webhookId, createdAt } }: { webhook: Webhook }) =>
 type ActionProps = {
   of: string;
   onClick: () => void;
-  disabled: boolean;
+  disabled?: boolean;
   kind?: string;
+  /** Of what it opens below the row. */
+  isOpen?: boolean;
   children: ComponentChildren;
 };
 
-export const Action = ({ of, onClick, disabled, kind = '', children }: ActionProps) =>
-  html`<button type="button" class=${kind} disabled=${disabled} onClick=${onClick}>${children}<span class="visually-hidden"> ${of}</span></button>`;
-
-type ToggleProps = { of: string; isOpen: boolean; onToggle: () => void; children: ComponentChildren };
-
-/** A button that opens what is below the row. */
-export const Toggle = ({ of, isOpen, onToggle, children }: ToggleProps) =>
-  html`<button type="button" class="toggle" aria-expanded=${isOpen} onClick=${onToggle}>${children}<span class="visually-hidden"> ${of}</span></button>`;
+export const Action = ({ of, onClick, disabled, kind, isOpen, children }: ActionProps) =>
+  html`<button type="button" class=${kind} disabled=${disabled} aria-expanded=${isOpen} onClick=${onClick}>${children}<span class="visually-hidden"> ${of}</span></button>`;
 
 export const StateTag = ({ state }: Pick<Health, 'state'>) =>
   html`<span class=${`tag ${STATES[state].tone}`}>${STATES[state].word}</span>`;
@@ -141,7 +137,7 @@ export const WebhookRow = (props: Props) => {
     <${Reasons} ...${health} />
     <${Facts} webhook=${webhook} />
     <div class="bar actions" ref=${actions}>
-      <${Toggle} of=${`of ${title}`} isOpen=${isOpen} onToggle=${() => setOpen(isOpen ? '' : webhookId)}>Deliveries<//>
+      <${Action} of=${`of ${title}`} kind="toggle" isOpen=${isOpen} onClick=${() => setOpen(isOpen ? '' : webhookId)}>Deliveries<//>
       <button type="button" aria-disabled=${isTesting} onClick=${test}>Send test event<span class="visually-hidden"> to ${title}</span></button>
       <${Action} ...${common} onClick=${() => onOpen('edit')}>Edit<//>
       <${Action} ...${common} onClick=${() => onOpen('addresses')}>Addresses<//>
