@@ -89,7 +89,7 @@ export const ActivityFilter = ({ items, chosen }: { items: readonly ActivityItem
   const set = SELDOM.filter((name) => filter[name] !== '').length;
   const [isOpen] = useState(set > 0);
   const isBad = filter.least !== '' && leastOf(filter.least) === null;
-  return html`<form class="stack activity-filter" onSubmit=${(event: Event) => event.preventDefault()}>
+  return html`<form class="stack tight activity-filter" onSubmit=${(event: Event) => event.preventDefault()}>
     <div class="fields">
       <label class="field is-wide">Search
         <input type="search" value=${filter.text} placeholder="address, token, function, hash" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setFilter({ text: textIn(event) })} />

@@ -31,7 +31,7 @@ const ICONS: Readonly<Record<Kind, string>> = {
 const SIGNS = { in: '+', out: '−' } as const;
 
 const Signed = ({ move, chainId }: { move: Move; chainId: number | null }) =>
-  html`<span class=${move.direction === 'in' ? 'signed good' : 'signed'} title=${move.value !== null && move.tokenId === null && amountOf(move.value, move.token, chainId).exact}>${SIGNS[move.direction]}${assetText({ ...move, chainId })}</span>`;
+  html`<span class=${move.direction === 'in' ? 'strong good' : 'strong'} title=${move.value !== null && move.tokenId === null && amountOf(move.value, move.token, chainId).exact}>${SIGNS[move.direction]}${assetText({ ...move, chainId })}</span>`;
 
 type ItemProps = { item: ActivityItem; thin: ReadonlySet<string> };
 

@@ -107,7 +107,7 @@ const Summary = ({ found, happenings, items, thin, chosen, hasMore }: SummaryPro
   ] as const;
   const isAll = found.length === happenings.length;
   const matching = found.reduce((count, each) => count + each.items.length, 0);
-  return html`<div class="stack activity-summary">
+  return html`<div class="stack tight activity-summary">
     <div class="bar">
       <p role="status"><strong>${isAll ? 'All' : formatCount(found.length)} of the ${transactions(happenings.length)} loaded</strong>, with ${matching === items.length ? 'all' : formatCount(matching)} of their ${counted(items.length, 'activity', 'activities')}.${hasMore ? ' The wallet has more.' : ' It has no more.'}</p>
       ${chosen.isActive && html`<button type="button" class="more" onClick=${clearChosen}>Clear filter and sort</button>`}
@@ -162,7 +162,7 @@ const Rows = ({ shown, happenings, thin, address, isByDay }: RowsProps) => {
   const rows = isByDay
     ? [...Map.groupBy(shown, ({ day }) => day)].map(
         ([day, group]) =>
-          html`<section key=${day} class="stack day"><h3>${formatDay(day)} <span class="quiet">${transactions(group.length)}</span></h3><ol class="rows">${group.map(rowOf)}</ol></section>`,
+          html`<section key=${day} class="stack tight day"><h3>${formatDay(day)} <span class="quiet">${transactions(group.length)}</span></h3><ol class="rows">${group.map(rowOf)}</ol></section>`,
       )
     : html`<ol class="rows">${shown.map(rowOf)}</ol>`;
   const isMissing = open !== '' && happenings.length > 0 && !happenings.some(({ hash }) => hash === open);

@@ -124,7 +124,7 @@ const Known = ({ address, isWatched, value }: KnownProps) => {
   return html`<li class="in-columns">
     <${Avatar} address=${address} size=${36} />
     <div>
-      <a class="name" href=${hrefOf('wallet', [address])}>${label ?? shortHex(address)}</a>
+      <a class="strong" href=${hrefOf('wallet', [address])}>${label ?? shortHex(address)}</a>
       ${isWatched && html` <span class="tag good">Watching</span>`}
       ${label !== null && html`<p class="quiet">${shortHex(address)}</p>`}
     </div>

@@ -49,7 +49,7 @@ const Option = ({ suggestion, isActive, id, onPoint, onChoose }: OptionProps) =>
   const keepFocus = (event: Event) => event.preventDefault();
   return html`<div class="option" role="option" id=${id} aria-selected=${isActive} onPointerMove=${onPoint} onMouseDown=${keepFocus} onClick=${onChoose}>
     <span class="option-picture">${picture ?? html`<svg class="glyph" viewBox="0 0 16 16" aria-hidden="true"><path d=${typeof action === 'string' ? 'M2.5 8h10M9 4.5 12.5 8 9 11.5' : 'M11.5 7a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0ZM10.2 10.2l3.6 3.6'} /></svg>`}</span>
-    <span class="option-title">${title}</span>
+    <span class="strong">${title}</span>
     <span class="option-detail quiet">${detail}</span>
   </div>`;
 };

@@ -109,7 +109,7 @@ const Distribution = ({ holders, supply, isAll }: DistributionProps) => {
   const others = isAll ? 0 : Math.max(0, 1 - known);
   const rows = others > 0 ? [...tiers, { name: 'All others', share: others }] : tiers;
   const most = Math.max(...rows.map(({ share }) => share));
-  return html`<div class="stack tiers">
+  return html`<div class="stack tight tiers">
     ${rows.map(({ name, share }) => html`<${Meter} key=${name} label=${name} value=${share} most=${most} text=${percentText(share)} />`)}
   </div>`;
 };

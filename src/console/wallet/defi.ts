@@ -134,7 +134,7 @@ const PositionCard = ({ position, symbols }: { position: Position; symbols: Symb
   const nameOf = useChainNames();
   return html`<li class="stack position" data-position=${position.id}>
     <div class="bar"><strong>${TYPES[type]}</strong><span class="tag">${nameOf(chainId)}</span><span class=${worth.startsWith('-') ? 'push bad' : 'push'}>${valueUsd === null ? 'no value stated' : formatUsdBriefly(worth)}</span></div>
-    ${assets.length > 0 ? html`<ul class="stack position-assets">${assets.map((asset, index) => html`<${AssetLine} key=${index} asset=${asset} symbols=${symbols} />`)}</ul>` : html`<p class="quiet">The service sends it in a form that this gateway does not know: see the JSON.</p>`}
+    ${assets.length > 0 ? html`<ul class="stack tight position-assets">${assets.map((asset, index) => html`<${AssetLine} key=${index} asset=${asset} symbols=${symbols} />`)}</ul>` : html`<p class="quiet">The service sends it in a form that this gateway does not know: see the JSON.</p>`}
     <details>
       <summary>More</summary>
       <div class="details stack">

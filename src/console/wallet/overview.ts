@@ -62,7 +62,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   const hasNoPrice = changed === 0 && isUnpriced(portfolio);
   const read = asOf !== null && html`<${Time} value=${asOf} now=${now} />`;
   return html`<div class="stack overview">
-    <div class="stack wallet-total">
+    <div class="stack tight wallet-total">
       ${
         hasNoPrice
           ? html`<${Amounts} address=${address} chainIds=${chainIds} /><p class="quiet"><${NoPrices} /></p>`

@@ -95,7 +95,7 @@ export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props)
     .toSorted((one, other) => (one.at < other.at ? 1 : -1));
   const isBehind = newest !== null && !isLoading && newest > (deliveries[0]?.receivedAt ?? '');
   const shown = deliveries.slice(0, MOST_REPLAYED).map(({ id }) => id);
-  return html`<div class="stack webhook-deliveries">
+  return html`<div class="stack tight">
     <div class="bar">
       ${children}
       ${isBehind && html`<button type="button" onClick=${reload}>Show newer deliveries</button>`}
