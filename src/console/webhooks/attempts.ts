@@ -30,9 +30,7 @@ export const useResend = (
     let resent = 0;
     for (const [webhookId, each] of Map.groupBy(of, ({ webhook }) => webhook.webhookId)) {
       const input = { webhookId, deliveryIds: each.map(({ last }) => last.deliveryId) };
-      const sent = await run('resend', () =>
-        sendChange(ResendDeliveries, { input }, (data) => data.resendDeliveries),
-      );
+      const sent = await run('resend', () => sendChange(ResendDeliveries, input));
       if (sent === null) return;
       resent += sent.resent;
     }
@@ -69,7 +67,7 @@ export const TriedRow = ({ tried, isSame, by }: RowProps) => {
   const next = last.nextAttemptAt === null ? 'given up' : `again at ${formatTime(last.nextAttemptAt)}`;
   return html`<li class="attempt" data-tried=${last.deliveryId}>
     <div class="bar">
-      <span class=${`tag ${last.accepted ? 'is-good' : 'is-bad'}`}>${last.status ?? 'no answer'}</span>
+      <span class=${`tag ${last.accepted ? 'good' : 'bad'}`}>${last.status ?? 'no answer'}</span>
       <${Time} value=${last.attemptedAt} now=${now} />
       <span>${last.accepted ? 'accepted' : `${isSame ? '' : `${shorten(reasonOf(tried), 200)}, `}${next}`}</span>
       <span class="quiet">${nameOf(last.chainId)}</span>
