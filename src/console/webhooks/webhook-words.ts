@@ -13,7 +13,7 @@ export type Webhook = WebhookPartsFragment &
   Partial<Pick<WebhookAlone, 'addresses'>> & { readonly attempts?: readonly Attempt[] | null | undefined };
 
 /** Without its body until the webhook's deliveries are shown. */
-export type Attempt = Omit<NonNullable<WebhookAlone['attempts']>[number], 'payload'> & {
+type Attempt = Omit<NonNullable<WebhookAlone['attempts']>[number], 'payload'> & {
   readonly payload?: unknown;
 };
 
