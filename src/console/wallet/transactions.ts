@@ -20,7 +20,8 @@ const estimate = (shown: number, wanted: number): Estimate => {
 };
 
 const TRANSACTIONS = walletList({
-  pageSize: 25,
+  // A smaller page costs the same.
+  pageSize: ITEMS_OF_A_REQUEST,
   operation: WalletTransactions,
   pageIn: ({ wallet }) => wallet.transactions,
 });
@@ -37,7 +38,7 @@ export const Transactions = ({ address, chainIds }: PanelProps) => {
       <${LoadAll} list=${transactions} what="transactions" estimate=${estimate} />
       <${Export} list=${transactions} what="transactions" name=${`transactions-${address}`} rowsOf=${() => transactions.nodes.map((node) => rowOf(node, address, chains))} estimate=${estimate} />
     <//>
-    <${ListBody} list=${transactions} what="transactions" kind="row" empty="No transaction on these chains">
+    <${ListBody} list=${transactions} what="transactions" kind="row" empty="No transaction">
       <ul class="rows">
         ${list.items.map((item) => html`<${TransactionRow} key=${item.node.id} item=${item} address=${address} chainIds=${chainIds} now=${now} isOpen=${open === item.node.hash} onToggle=${() => toggle(item.node.hash)} onReload=${list.reload} />`)}
       </ul>
