@@ -200,6 +200,36 @@ test('a test event arrives, with its payload; a service that can send none is sa
   await page.getByText('This service can’t send test events.').waitFor();
 });
 
+test('where a day has more deliveries than are read, their number says that it is at least that', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  const { webhooks } = await gateway.data<Listed['data']>(WEBHOOKS);
+  const webhookId = webhooks.nodes.find(({ name }) => name === 'Demo: activities')?.webhookId;
+  const sendTest = () =>
+    gateway.query(`mutation { sendTestEvent(input: { webhookId: "${webhookId}" }) { __typename } }`);
+  for (let sent = 0; sent < 7; sent += 1) await sendTest();
+  const stored = async () => {
+    const { deliveries } = await gateway.data<{ deliveries: { nodes: unknown[] } }>(
+      '{ deliveries(first: 100) { nodes { id } } }',
+    );
+    return deliveries.nodes.length;
+  };
+  await expect.poll(stored).toBe(7);
+  await using opened = await openPage(gateway.url);
+  const { page } = opened;
+  // Pages of one delivery stand for pages of a thousand.
+  await page.route('**/graphql', (route) => {
+    const body = route.request().postData() ?? '';
+    return route.continue({ postData: body.replace('"last":1000', '"last":1') });
+  });
+  await page.goto(`${gateway.url}/#/webhooks`);
+  const row = page.locator(`[data-webhook="${webhookId}"]`);
+  await row.getByText('at least 5 in 24 h').waitFor();
+  await row.getByRole('button', { name: /^Send test event/ }).click();
+  await row.getByText('at least 6 in 24 h').waitFor();
+  expect(opened.faults).toEqual([]);
+});
+
 test('a watch is one row: it says what is left of it, repairs it and ends it', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });

@@ -10,6 +10,7 @@ type ListBodyProps = {
   list: WalletList<unknown>;
   what: string;
   kind: 'row' | 'card';
+  /** What an empty list says: on which chains is added. */
   empty: string;
   /** What a page costs, in compute units, where that is known before. */
   price?: number;
