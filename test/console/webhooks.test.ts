@@ -315,6 +315,12 @@ test('what failed is seen with its status, latency and body, and is sent again; 
     await test.click();
     await expect.poll(() => new Set(receiver.received.map(({ body }) => body)).size).toBe(count);
   }
+  // Whether it fails is told before its deliveries are opened, and after a reload.
+  await row.getByText('but the delivery failed: it answered 500.').waitFor();
+  await page.reload();
+  await row.getByText('The last attempt failed: it answered 500.').waitFor();
+  await row.getByText(/^last sent/).waitFor();
+  expect(await row.innerText()).not.toMatch(/in 24 h|none yet/);
   await row.getByRole('button', { name: /^Deliveries/ }).click();
   const failed = row.locator('[data-tried]').filter({ hasText: '500' });
   await expect.poll(() => failed.count()).toBe(2);
@@ -327,11 +333,15 @@ test('what failed is seen with its status, latency and body, and is sent again; 
 
   isMended = true;
   await failed.last().getByRole('button', { name: 'Resend' }).click();
-  await row.getByText('accepted').first().waitFor();
+  await row.getByText('1 delivery was sent again.').waitFor();
+  await row.getByText('The last attempt was accepted, but 1 delivery before it failed').waitFor();
+  expect(await row.getAttribute('data-state')).toBe('partly');
   await row.getByRole('button', { name: 'Failed', exact: true }).click();
   await expect.poll(() => row.locator('[data-tried]').count()).toBe(1);
   await row.getByRole('button', { name: 'Resend all that failed (1)' }).click();
-  await expect.poll(() => row.locator('[data-tried]').count()).toBe(0);
+  await row.getByText('None has failed').waitFor();
+  expect(await row.locator('[data-tried]').count()).toBe(0);
+  await expect.poll(() => row.getAttribute('data-state')).toBe('delivering');
   await row.getByRole('button', { name: 'Arrived', exact: true }).click();
   await expect.poll(() => row.locator('[data-tried]').count()).toBe(2);
 

@@ -64,9 +64,14 @@ describe('the service of this project', () => {
     await sandbox.webhooks.settled();
     expect(receiver.received).toHaveLength(before + ids.length);
     expect(await change(gateway, 'resendDeliveries', { webhookId })).toMatchObject({ resent: 0 });
+    // Newer attempts may have taken the place of one since it was read: the others are sent all the same.
+    expect(await change(gateway, 'resendDeliveries', { webhookId, deliveryIds: ['x', one] })).toMatchObject({
+      resent: 1,
+    });
+    await sandbox.webhooks.settled();
+    expect(receiver.received).toHaveLength(before + ids.length + 1);
     expect(await change(gateway, 'resendDeliveries', { webhookId, deliveryIds: ['x'] })).toMatchObject({
-      code: 'REJECTED',
-      message: expect.stringContaining('not known any more'),
+      resent: 0,
     });
   });
 

@@ -259,15 +259,12 @@ const attemptsOf = ({ store, attempts }: RouteParts): Methods => ({
   },
 });
 
-/** Sends deliveries again: those that are named, or all whose last attempt failed. The contract does not have it. */
+/** Sends deliveries again: those that are named and still known, or all whose last attempt failed. The contract does not have it. */
 const resend = (parts: RouteParts): Methods => ({
   POST({ body }, id) {
     const named = readResend(parseBody(body));
     assertDelivers(findOrThrow(parts.store, id));
     const last = lastOfEach(parts.attempts.of(id));
-    const unknown = named?.find((each) => !last.some(({ deliveryId }) => deliveryId === each));
-    if (unknown !== undefined)
-      throw new HttpError(422, `Delivery ${JSON.stringify(unknown)} of webhook ${id} is not known any more`);
     const chosen = last.filter(({ deliveryId, problem }) => named?.includes(deliveryId) ?? problem !== null);
     parts.resend(chosen);
     return json(200, { resent: chosen.length });

@@ -405,6 +405,11 @@ export type WebhookQueryVariables = Exact<{
 }>;
 export type WebhookQuery = { readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null, readonly addresses: { readonly nodes: ReadonlyArray<{ readonly id: string } | null> } | null, readonly attempts: ReadonlyArray<{ readonly deliveryId: string, readonly chainId: number, readonly attemptedAt: string, readonly latencyMs: number, readonly accepted: boolean, readonly status: number | null, readonly problem: string | null, readonly nextAttemptAt: string | null, readonly bytes: number, readonly payload: unknown }> | null, readonly deliveries: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly dispatchedAt: string | null, readonly attempt: number | null } | null> } | null, readonly refusedDeliveries: ReadonlyArray<{ readonly refusedAt: string, readonly status: number, readonly reason: string, readonly attempt: number | null }> | null } | null };
 
+export type WebhookAttemptsQueryVariables = Exact<{
+  webhookId: string;
+}>;
+export type WebhookAttemptsQuery = { readonly webhook: { readonly attempts: ReadonlyArray<{ readonly deliveryId: string, readonly chainId: number, readonly attemptedAt: string, readonly latencyMs: number, readonly accepted: boolean, readonly status: number | null, readonly problem: string | null, readonly nextAttemptAt: string | null, readonly bytes: number }> | null } | null };
+
 export type DeliveryTimesQueryVariables = Exact<{
   last?: number | null | undefined;
   before?: string | null | undefined;
@@ -562,6 +567,7 @@ export declare const WatchWallet: Operation<WatchWalletMutation, WatchWalletMuta
 export declare const WatchedWallets: Operation<WatchedWalletsQuery, WatchedWalletsQueryVariables>;
 export declare const Webhook: Operation<WebhookQuery, WebhookQueryVariables>;
 export declare const WebhookAddresses: Operation<WebhookAddressesQuery, WebhookAddressesQueryVariables>;
+export declare const WebhookAttempts: Operation<WebhookAttemptsQuery, WebhookAttemptsQueryVariables>;
 export declare const WebhookDeliveries: Operation<WebhookDeliveriesQuery, WebhookDeliveriesQueryVariables>;
 export declare const WebhookList: Operation<WebhookListQuery, WebhookListQueryVariables>;
 export declare const Webhooks: Operation<WebhooksQuery, WebhooksQueryVariables>;

@@ -7,7 +7,7 @@ import {
   TransactionPlaces,
 } from '../__generated__/operations.ts';
 import { type Problem, problemHere, send } from '../api/client.ts';
-import { useChainNames, useChains } from '../chain-filter.ts';
+import { useChain, useChainNames } from '../chain-filter.ts';
 import { Empty, Facts, html, ProblemNotice, Skeleton, TransactionHash } from '../components.ts';
 import { formatCount, inWords } from '../format.ts';
 import { CallText, decodedText, RawJson, TransactionBody } from '../wallet/transaction-details.ts';
@@ -158,8 +158,8 @@ export const Finding = ({ newer, tokens, search, start, isFound, chainId }: Find
 /** What a transaction did: its movements, its call, its events, and its JSON last. */
 export const ActivityDetails = ({ happening, address, newer }: Props) => {
   const { hash, chainId, items } = happening;
-  const chain = useChains().find((known) => known.chainId === chainId);
-  const reading = useTransaction(address, happening, chain?.supports?.includes('TRANSACTION') ?? false);
+  const { chain, findsByHash } = useChain(chainId);
+  const reading = useTransaction(address, happening, findsByHash);
   const { search } = reading;
   const called = items.flatMap((item) => functionOf(item) ?? [])[0];
   const [{ blockNumber = null, contractName = null } = {}] = items;

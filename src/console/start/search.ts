@@ -142,7 +142,7 @@ export const Search = ({ name, label, input, isPalette = false, onDone }: Props)
     event.preventDefault();
   };
 
-  return html`<div class=${`search ${isPalette ? 'is-palette' : ''}`} role="search" onFocusOut=${() => setOpen(isPalette)}>
+  return html`<div class=${`stack search ${isPalette ? 'is-palette' : ''}`} role="search" onFocusOut=${() => setOpen(isPalette)}>
     <label for=${`${name}-field`} class=${isPalette ? 'visually-hidden' : ''}>${label}</label>
     <input ref=${input} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address or hash, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
     <span class="error" id=${`${name}-error`} role="alert">${error}</span>

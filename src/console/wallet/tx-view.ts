@@ -4,7 +4,7 @@ import { Finding, useTransaction } from '../activity/activity-details.ts';
 import { Flow } from '../activity/activity-flow.ts';
 import { Sentence } from '../activity/activity-words.ts';
 import { send } from '../api/client.ts';
-import { useChainNames, useChains } from '../chain-filter.ts';
+import { useChain, useChainNames, useChains } from '../chain-filter.ts';
 import { Address, CopyButton, Empty, ExplorerLink, html, Skeleton } from '../components.ts';
 import { OnChain } from '../explorers.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
@@ -66,11 +66,9 @@ const NO_NAMES: ReadonlyMap<string, MovedTokenFragment> = new Map();
 
 const Transaction = ({ chainId, hash }: Place) => {
   const nameOf = useChainNames();
-  const chains = useChains();
+  const { findsByHash: isFound } = useChain(chainId);
   const [given, setGiven] = useParam('wallet');
   const wallet = isAddress(given) ? given.toLowerCase() : null;
-  const isFound =
-    chains.find((known) => known.chainId === chainId)?.supports?.includes('TRANSACTION') ?? false;
   const reading = useTransaction(wallet ?? '', { chainId, hash, time: '' }, isFound);
   const { search, start } = reading;
   const [named, setNamed] = useState(NO_NAMES);

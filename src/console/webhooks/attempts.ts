@@ -1,25 +1,11 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ResendDeliveries } from '../__generated__/operations.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { html, LongText, Time } from '../components.ts';
-import { formatTime, shorten } from '../format.ts';
-import { FaultNotice, sendChange, useChange } from './change.ts';
-import type { Webhook } from './webhook-words.ts';
-
-type Attempt = NonNullable<Webhook['attempts']>[number];
-
-/** What came of one delivery: its attempts, the last one first. */
-export type Tried = {
-  readonly webhook: Webhook;
-  readonly last: Attempt;
-  readonly attempts: readonly Attempt[];
-};
-
-/** The deliveries that the service says to have tried. */
-export const triedOf = (webhook: Webhook): readonly Tried[] =>
-  [...Map.groupBy(webhook.attempts ?? [], ({ deliveryId }) => deliveryId).values()].flatMap((all) =>
-    all[0] ? { webhook, last: all[0], attempts: all } : [],
-  );
+import { counted, formatCount, formatTime, shorten } from '../format.ts';
+import { sendChange, useChange } from './change.ts';
+import type { Tried } from './webhook-words.ts';
 
 /** A delivery's body. */
 export const Body = ({ payload }: { payload: unknown }) => {
@@ -27,30 +13,53 @@ export const Body = ({ payload }: { payload: unknown }) => {
   return html`<${LongText} text=${text} label="Payload" said="The body as the service sent it" />`;
 };
 
-type ResendProps = { of: readonly Tried[]; all?: boolean; onSent: () => void };
+/** What a button has made the service send again. */
+type Resending = {
+  readonly isRunning: boolean;
+  readonly resend: (of: readonly Tried[]) => void;
+};
 
-/** Makes the service send these again: those of one webhook after those of another. */
-export const Resend = ({ of, all = false, onSent }: ResendProps) => {
+/** Makes the service send deliveries again, those of one webhook after those of another, and says what came of the last time. */
+export const useResend = (
+  onSent: () => void,
+): Resending & { readonly said: string } & Pick<ReturnType<typeof useChange>, 'fault'> => {
   const { running, fault, run } = useChange(onSent);
-  const resend = async () => {
-    for (const [{ webhookId }, each] of Map.groupBy(of, ({ webhook }) => webhook)) {
+  const [said, setSaid] = useState('');
+  const resend = async (of: readonly Tried[]) => {
+    setSaid('');
+    let resent = 0;
+    for (const [webhookId, each] of Map.groupBy(of, ({ webhook }) => webhook.webhookId)) {
       const input = { webhookId, deliveryIds: each.map(({ last }) => last.deliveryId) };
-      if ((await run('resend', () => sendChange(ResendDeliveries, input))) === null) return;
+      const sent = await run('resend', () => sendChange(ResendDeliveries, input));
+      if (sent === null) return;
+      resent += sent.resent;
     }
+    setSaid(resentText(resent, of.length - resent));
     onSent();
   };
-  const label = all ? `Resend all that failed (${of.length})` : 'Resend';
-  return html`<button type="button" disabled=${running !== null} onClick=${resend}>${running ? 'Sending…' : label}</button><${FaultNotice} fault=${fault} />`;
+  return { isRunning: running !== null, resend, said, fault };
 };
+
+/** The service remembers only the newest attempts: older ones may have gone since they were read. */
+const resentText = (resent: number, gone: number): string => {
+  const sent = `${counted(resent, 'delivery was', 'deliveries were')} sent again.`;
+  if (gone === 0) return sent;
+  return `${sent} The service no longer knows ${resent === 0 && gone === 1 ? 'it' : `${formatCount(gone)} of those that were listed`}.`;
+};
+
+type ResendProps = { of: readonly Tried[]; by: Resending; children: ComponentChildren };
+
+export const Resend = ({ of, by: { isRunning, resend }, children }: ResendProps) =>
+  html`<button type="button" disabled=${isRunning} onClick=${() => resend(of)}>${isRunning ? 'Sending…' : children}</button>`;
 
 /** The reason of the gateway itself says more than the status that the service got. */
 export const reasonOf = ({ webhook, last }: Tried): string =>
   webhook.refusedDeliveries?.find(({ status }) => status === last.status)?.reason ?? last.problem ?? '';
 
-type RowProps = { tried: Tried; isSame: boolean; onSent: () => void };
+type RowProps = { tried: Tried; isSame: boolean; by: Resending };
 
 /** One delivery with its attempts in their order. The reason of the last stands for all, and is said once. */
-export const TriedRow = ({ tried, isSame, onSent }: RowProps) => {
+export const TriedRow = ({ tried, isSame, by }: RowProps) => {
   const { last, attempts } = tried;
   const [isOpen, setOpen] = useState(false);
   const nameOf = useChainNames();
@@ -62,11 +71,11 @@ export const TriedRow = ({ tried, isSame, onSent }: RowProps) => {
       <${Time} value=${last.attemptedAt} now=${now} />
       <span>${last.accepted ? 'accepted' : `${isSame ? '' : `${shorten(reasonOf(tried), 200)}, `}${next}`}</span>
       <span class="quiet">${nameOf(last.chainId)}</span>
-      <span class="push bar"><${Resend} of=${[tried]} onSent=${onSent} /><button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Payload</button></span>
+      <span class="push bar"><${Resend} of=${[tried]} by=${by}>Resend<//><button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Payload</button></span>
     </div>
     <ol class="bar quiet" aria-label="Attempts">
       ${attempts.toReversed().map(({ attemptedAt, latencyMs, status }) => html`<li key=${attemptedAt}><${Time} value=${attemptedAt} />: ${status ?? 'no answer'} after ${latencyMs} ms</li>`)}
     </ol>
-    ${isOpen && (last.payload === null ? html`<p class="quiet">The body has ${last.bytes} bytes, and is not shown.</p>` : html`<${Body} payload=${last.payload} />`)}
+    ${isOpen && ((last.payload ?? null) === null ? html`<p class="quiet">The body has ${last.bytes} bytes, and is not shown.</p>` : html`<${Body} payload=${last.payload} />`)}
   </li>`;
 };

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import {
   type Operation,
   SendTestEvent,
+  WebhookAttempts,
   type WebhookErrorCode,
   Webhook as WebhookOperation,
 } from '../__generated__/operations.ts';
@@ -144,39 +145,67 @@ const newestOf = (webhook: Webhook): string =>
 export const readWebhook = async (webhookId: string): Promise<Webhook | null> =>
   (await send(WebhookOperation, { webhookId })).data?.webhook ?? null;
 
+/** What the service tells of its attempts to deliver; null where it tells nothing. */
+export const readAttempts = async (webhookId: string): Promise<Webhook['attempts']> =>
+  (await send(WebhookAttempts, { webhookId })).data?.webhook?.attempts ?? null;
+
 const CAN_NOT =
   'This service can’t send test events. The next event of its addresses shows whether deliveries arrive.';
 
 type Told = {
-  /** What has happened so far. */
-  readonly say: (status: string) => void;
-  /** The webhook as it is once something has arrived. */
+  /** What has happened so far, and whether it is bad. */
+  readonly say: (status: string, isBad?: boolean) => void;
+  /** The webhook as it is once something has come of it. */
   readonly onChanged: (webhook: Webhook) => void;
+};
+
+type TestOutcome = { readonly text: string; readonly isBad: boolean };
+
+/** What came of a test event since the webhook was read; null while nothing has. */
+const testOutcome = (before: Webhook, after: Webhook): TestOutcome | null => {
+  if (!before.deliversHere) {
+    const known = new Set(before.attempts?.map(({ deliveryId }) => deliveryId));
+    const attempt = after.attempts?.findLast(({ deliveryId }) => !known.has(deliveryId));
+    if (attempt === undefined) return null;
+    const came = attempt.accepted ? ', which accepted it' : `, but the delivery failed: ${attempt.problem}`;
+    return { text: `Sent to ${hostOf(before.url ?? '')}${came}.`, isBad: !attempt.accepted };
+  }
+  if (newestOf(after) === newestOf(before)) return null;
+  const [refused] = after.refusedDeliveries ?? [];
+  return refused !== undefined && refused.refusedAt > (lastArrival(after) ?? '')
+    ? { text: `It was sent, and refused here: ${refusalOf(refused)}.`, isBad: true }
+    : { text: 'It was sent, and a delivery has arrived.', isBad: false };
 };
 
 /** Makes the service send a test event, and waits for what comes of it. Resolves once nothing more will be said. */
 export const sendTestEvent = async (webhook: Webhook, { say, onChanged }: Told): Promise<void> => {
   const { webhookId, deliversHere, url } = webhook;
   const before = (await readWebhook(webhookId)) ?? webhook;
-  const outcome = await sendChange(SendTestEvent, { webhookId });
-  if (outcome.kind === 'failed') return say(`${titleOfProblem(outcome.problem)}: ${outcome.problem.message}`);
-  if (outcome.kind === 'refused')
-    return say(outcome.code === 'UNSUPPORTED' ? CAN_NOT : `It was not sent: ${outcome.messages.join(' ')}`);
-  if (!deliversHere) return say(`Sent to ${hostOf(url ?? '')}.`);
-  say('Sent. Waiting for it to arrive…');
+  const change = await sendChange(SendTestEvent, { webhookId });
+  if (change.kind === 'failed')
+    return say(`${titleOfProblem(change.problem)}: ${change.problem.message}`, true);
+  if (change.kind === 'refused')
+    return say(
+      change.code === 'UNSUPPORTED' ? CAN_NOT : `It was not sent: ${change.messages.join(' ')}`,
+      true,
+    );
+  const host = hostOf(url ?? '');
+  if (!deliversHere && !before.attempts)
+    return say(`Sent to ${host}. The service does not tell what came of it.`);
+  say(deliversHere ? 'Sent. Waiting for it to arrive…' : `Sent to ${host}. Waiting for its answer…`);
   const since = Date.now();
   for (let pause = FIRST_MS; Date.now() - since < WAIT_MS; pause = EVERY_MS) {
     await new Promise((resolve) => setTimeout(resolve, pause));
     const after = await readWebhook(webhookId);
-    if (after === null || newestOf(after) === newestOf(before)) continue;
+    const outcome = after && testOutcome(before, after);
+    if (!outcome) continue;
     onChanged(after);
-    const [refused] = after.refusedDeliveries ?? [];
-    const arrived = lastArrival(after) ?? '';
-    return say(
-      refused !== undefined && refused.refusedAt > arrived
-        ? `It was sent, and refused here: ${refusalOf(refused)}.`
-        : 'It was sent, and a delivery has arrived.',
-    );
+    return say(outcome.text, outcome.isBad);
   }
-  say(`It was sent, but nothing has arrived: the service may not reach ${hostOf(url ?? '')}.`);
+  say(
+    deliversHere
+      ? `It was sent, but nothing has arrived: the service may not reach ${host}.`
+      : `It was sent to ${host}, and the service has no answer yet.`,
+    true,
+  );
 };

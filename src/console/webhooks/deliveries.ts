@@ -8,10 +8,11 @@ import { useChainNames } from '../chain-filter.ts';
 import { Empty, html, LoadMore, Placeholder, Time } from '../components.ts';
 import { counted } from '../format.ts';
 import { hrefOf, useParam } from '../route.ts';
-import { Body, Resend, reasonOf, TriedRow, triedOf } from './attempts.ts';
+import { Body, Resend, reasonOf, TriedRow, useResend } from './attempts.ts';
+import { FaultNotice } from './change.ts';
 import type { Refused } from './health.ts';
 import { MOST_REPLAYED, ReplayDialog } from './replay.ts';
-import { TYPES, type Webhook } from './webhook-words.ts';
+import { TYPES, triedOf, type Webhook } from './webhook-words.ts';
 
 type Delivery = DeliveryRowFragment;
 
@@ -50,6 +51,8 @@ type Props = {
 };
 
 const RESULTS = { failed: 'Failed', arrived: 'Arrived' };
+/** What a filter says that leaves nothing. */
+const NONE: Readonly<Record<string, string>> = { failed: 'None has failed', arrived: 'None has arrived' };
 
 /** What was delivered here, what was refused, and what the service tells of its attempts, the newest first, with each body. */
 export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props) => {
@@ -58,6 +61,7 @@ export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props)
   const { items, isLoading, hasMore, reload } = list;
   const tried = webhooks.flatMap(triedOf);
   const [result, choose] = useParam('result');
+  const resending = useResend(onStale);
   const [replayed, setReplayed] = useState<readonly string[]>([]);
   const deliveries = items.map(({ node }) => node);
   const oldest = hasMore ? (deliveries.at(-1)?.receivedAt ?? '') : '';
@@ -88,7 +92,7 @@ export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props)
       result: each.last.accepted ? 'arrived' : 'failed',
       reason: reasonOf(each),
       rowOf: (isSame: boolean) =>
-        html`<${TriedRow} key=${each.last.deliveryId} tried=${each} isSame=${isSame} onSent=${onStale} />`,
+        html`<${TriedRow} key=${each.last.deliveryId} tried=${each} isSame=${isSame} by=${resending} />`,
     })),
   ]
     .filter((row) => row.at >= oldest && (result === '' || row.result === result))
@@ -100,13 +104,16 @@ export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props)
       ${children}
       ${isBehind && html`<button type="button" onClick=${reload}>Show newer deliveries</button>`}
       <div class="bar push" role="group" aria-label="Show only">${Object.entries(RESULTS).map(([id, word]) => html`<button key=${id} type="button" aria-pressed=${result === id} onClick=${() => choose(result === id ? '' : id)}>${word}</button>`)}</div>
-      ${failed.length > 0 && html`<${Resend} of=${failed} all=${true} onSent=${onStale} />`}
+      ${failed.length > 0 && html`<${Resend} of=${failed} by=${resending}>Resend all that failed (${failed.length})<//>`}
       ${shown.length > 0 && html`<button type="button" onClick=${() => setReplayed(shown.toReversed())}>Replay the newest ${shown.length}…</button>`}
       <a href=${hrefOf('live', [], live)}>Follow live</a>
     </div>
+    <p class="webhooks-status" role="status">${resending.said}</p>
+    <${FaultNotice} fault=${resending.fault} />
     <div class="attempts-scroll">
       ${rows.length > 0 && html`<ol class="rows attempts" aria-label="Deliveries">${rows.map(({ rowOf, reason }, index) => rowOf(reason === rows[index - 1]?.reason))}</ol>`}
-      ${items.length > 0 ? html`<${LoadMore} list=${list} what="deliveries" />` : html`<${NoneStored} list=${list} hasOthers=${refused.length + told.length > 0} />`}
+      ${rows.length === 0 && result !== '' && !isLoading && html`<${Empty} title=${NONE[result] ?? 'None'}>Of the deliveries that are loaded.<//>`}
+      ${items.length > 0 ? html`<${LoadMore} list=${list} what="deliveries" />` : html`<${NoneStored} list=${list} hasOthers=${result !== '' || refused.length + told.length > 0} />`}
     </div>
     ${replayed.length > 0 && html`<${ReplayDialog} ids=${replayed} onClose=${() => setReplayed([])} />`}
   </div>`;

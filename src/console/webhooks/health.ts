@@ -1,6 +1,6 @@
 import { counted, formatCount } from '../format.ts';
 import { settings } from '../settings.ts';
-import { hostOf, type Webhook } from './webhook-words.ts';
+import { hostOf, triedOf, type Webhook } from './webhook-words.ts';
 
 /** Whether a webhook's events arrive, as far as the gateway knows. */
 export type Health = {
@@ -55,7 +55,7 @@ export const healthOf = (webhook: Webhook, ownUrl: string | null): Health => {
     return failing('Its list of chains is empty, so that no event passes: edit its chains.');
   if (addresses?.nodes.length === 0)
     return failing('It has no addresses, so that no event passes: add some.');
-  return deliversHere ? healthHere(webhook) : (healthTold(webhook) ?? healthElsewhere(url, ownUrl));
+  return deliversHere ? healthHere(webhook) : (healthTold(webhook) ?? healthElsewhere(webhook, url, ownUrl));
 };
 
 const healthHere = (webhook: Webhook): Health => {
@@ -76,10 +76,18 @@ const healthHere = (webhook: Webhook): Health => {
   return { state: 'delivering', reasons: [`The last delivery arrived after ${attempts} that failed.`] };
 };
 
-/** What the service tells of one that delivers elsewhere; null where nothing failed, as far as it tells. */
-const healthTold = ({ attempts }: Webhook): Health | null => {
-  const [last] = attempts ?? [];
-  return last && !last.accepted ? failing(`The last attempt failed: ${last.problem}.`) : null;
+/** What the service tells of one that delivers elsewhere; null where it tells of no attempt. */
+const healthTold = (webhook: Webhook): Health | null => {
+  const [last] = webhook.attempts ?? [];
+  if (last === undefined) return null;
+  if (!last.accepted) return failing(`The last attempt failed: ${last.problem}.`);
+  const failed = triedOf(webhook).filter((tried) => !tried.last.accepted).length;
+  if (failed === 0) return { state: 'delivering', reasons: [] };
+  const others = counted(failed, 'delivery', 'deliveries');
+  return {
+    state: 'partly',
+    reasons: [`The last attempt was accepted, but ${others} before it failed: they can be sent again.`],
+  };
 };
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -91,12 +99,12 @@ const whyNothing = (url: string): string => {
   return `Either its addresses had no event yet, or the service does not reach ${hostOf(url)}. A test event tells.`;
 };
 
-const healthElsewhere = (url: string, ownUrl: string | null): Health => {
+const healthElsewhere = ({ attempts }: Webhook, url: string, ownUrl: string | null): Health => {
   const [theirs, own] = [URL.parse(url), URL.parse(ownUrl ?? '')];
   const elsewhere: Health = {
     state: 'elsewhere',
     reasons: [
-      `They arrive at ${hostOf(url)}, and not here. Its deliveries say what came of them, where the service tells.`,
+      `They go to ${hostOf(url)}, and not here${attempts === undefined ? '' : ': the service tells of no attempt'}.`,
     ],
   };
   if (theirs === null || own === null) return elsewhere;

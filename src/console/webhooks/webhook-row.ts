@@ -6,7 +6,15 @@ import { Sparkline } from '../charts.ts';
 import { Dialog, Hash, html, Time, useNow } from '../components.ts';
 import { formatCount, shorten } from '../format.ts';
 import { useParam } from '../route.ts';
-import { FaultNotice, type Outcome, readWebhook, sendChange, sendTestEvent, useChange } from './change.ts';
+import {
+  FaultNotice,
+  type Outcome,
+  readAttempts,
+  readWebhook,
+  sendChange,
+  sendTestEvent,
+  useChange,
+} from './change.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival, STATES } from './health.ts';
 import type { LastDay } from './last-day.ts';
@@ -49,16 +57,25 @@ export const Action = ({ of, onClick, disabled, kind, isOpen, children }: Action
 export const StateTag = ({ state }: Pick<Health, 'state'>) =>
   html`<span class=${`tag ${STATES[state].tone}`}>${STATES[state].word}</span>`;
 
-type DayProps = { of: string; lastDay: LastDay | null; last: string | null };
+type DayProps = {
+  of: string;
+  lastDay: LastDay | null;
+  last: string | null;
+  /** Of one that delivers elsewhere: when the service last tried; null where it does not tell. Undefined of any other. */
+  tried?: string | null;
+};
 
 /** The deliveries of the last day as a line, and when the last one came. */
-export const Day = ({ of, lastDay, last }: DayProps) => {
+export const Day = ({ of, lastDay, last, tried }: DayProps) => {
   const now = useNow();
   const newest = [last, lastDay?.newest?.receivedAt ?? null]
     .filter((time) => time !== null)
     .toSorted()
     .at(-1);
   const count = lastDay?.perHour.reduce((sum, value) => sum + value, 0) ?? 0;
+  // None arrives here: that says nothing of those elsewhere.
+  if (tried !== undefined && count === 0)
+    return html`<div class="webhook-day">${tried !== null && html`<span class="quiet">last sent <${Time} value=${tried} now=${now} /></span>`}</div>`;
   return html`<div class="webhook-day">
     ${
       lastDay !== null &&
@@ -74,6 +91,7 @@ export const Reasons = ({ state, reasons }: Health) =>
   html`<p class=${state === 'failing' ? 'webhook-reasons bad' : 'webhook-reasons quiet'}>${reasons.join(' ')}</p>`;
 
 const EVERY_MS = 5000;
+const EVERY_MS_CLOSED = 15_000;
 
 /** A webhook in words: whether its events arrive, or why not, and what can be done with it. */
 export const WebhookRow = (props: Props) => {
@@ -81,19 +99,32 @@ export const WebhookRow = (props: Props) => {
   const { webhookId, active, deliversHere, url } = webhook;
   const actions = useRef<HTMLDivElement>(null);
   const { running, fault, run } = useChange(onStale);
-  const [tested, setTested] = useState('');
+  const [tested, setTested] = useState({ text: '', isBad: false });
   const [isTesting, setTesting] = useState(false);
   const [open, setOpen] = useParam('open');
   const isOpen = open === webhookId;
-  const latest = useRef(onChanged);
-  latest.current = onChanged;
+  const latest = useRef({ webhook, onChanged });
+  latest.current = { webhook, onChanged };
   const title = isPart ? `${titleOf(webhook)}, ${typeOf(webhook)}` : titleOf(webhook);
   const health = healthOf(webhook, ownUrl);
 
   const read = useCallback(async () => {
     const again = document.hidden ? null : await readWebhook(webhookId);
-    if (again) latest.current(again);
+    if (again) latest.current.onChanged(again);
   }, [webhookId]);
+  // Of one that delivers elsewhere, only the service knows what came of it.
+  const asksService = !deliversHere && active && !isOpen && webhook.attempts !== null;
+  const readTold = useCallback(async () => {
+    const attempts = document.hidden ? undefined : await readAttempts(webhookId);
+    const { webhook: known, onChanged: change } = latest.current;
+    if (attempts !== undefined) change({ ...known, attempts });
+  }, [webhookId]);
+  useEffect(() => {
+    if (!asksService) return;
+    void readTold();
+    const timer = setInterval(readTold, EVERY_MS_CLOSED);
+    return () => clearInterval(timer);
+  }, [asksService, readTold]);
   // Nothing else tells that more was refused, or that its addresses are gone.
   useEffect(() => {
     if (!isOpen) return;
@@ -119,7 +150,7 @@ export const WebhookRow = (props: Props) => {
   const test = async () => {
     if (isTesting) return;
     setTesting(true);
-    await sendTestEvent(webhook, { say: setTested, onChanged });
+    await sendTestEvent(webhook, { say: (text, isBad = false) => setTested({ text, isBad }), onChanged });
     setTesting(false);
   };
   const toggling = active ? 'Pausing…' : 'Resuming…';
@@ -132,7 +163,7 @@ export const WebhookRow = (props: Props) => {
         ${!isPart && html`<span class="tag">${typeOf(webhook)}</span>`}
         <${StateTag} state=${health.state} />
       </div>
-      <${Day} of=${title} lastDay=${lastDay} last=${lastArrival(webhook)} />
+      <${Day} of=${title} lastDay=${lastDay} last=${lastArrival(webhook)} tried=${deliversHere ? undefined : (webhook.attempts?.[0]?.attemptedAt ?? null)} />
     </div>
     <${Reasons} ...${health} />
     <${Facts} webhook=${webhook} />
@@ -145,7 +176,7 @@ export const WebhookRow = (props: Props) => {
       ${!deliversHere && html`<${Action} ...${common} onClick=${connect}>${running === 'connect' ? 'Pointing…' : 'Point here'}<//>`}
       <${Action} ...${common} kind="danger" onClick=${() => onOpen('delete')}>Delete<//>
     </div>
-    <p class="webhooks-status" role="status">${tested}</p>
+    <p class=${tested.isBad ? 'webhooks-status bad' : 'webhooks-status'} role="status">${tested.text}</p>
     <${FaultNotice} fault=${fault} />
     ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ webhook: webhookId }} onStale=${read}><${About} webhook=${webhook} /><//>`}
   </li>`;

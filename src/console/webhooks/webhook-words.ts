@@ -9,9 +9,28 @@ import type {
 import { type NameOfChain, shorten, shortHex } from '../format.ts';
 
 /** One that is read alone has its first address, and the attempts to deliver; null where the service lists none. */
-export type Webhook = WebhookPartsFragment & Partial<Pick<WebhookAlone, 'addresses' | 'attempts'>>;
+export type Webhook = WebhookPartsFragment &
+  Partial<Pick<WebhookAlone, 'addresses'>> & { readonly attempts?: readonly Attempt[] | null | undefined };
+
+/** Without its body until the webhook's deliveries are shown. */
+type Attempt = Omit<NonNullable<WebhookAlone['attempts']>[number], 'payload'> & {
+  readonly payload?: unknown;
+};
 
 type WebhookAlone = NonNullable<WebhookQuery['webhook']>;
+
+/** What came of one delivery: its attempts, the last one first. */
+export type Tried = {
+  readonly webhook: Webhook;
+  readonly last: Attempt;
+  readonly attempts: readonly Attempt[];
+};
+
+/** The deliveries that the service says to have tried. */
+export const triedOf = (webhook: Webhook): readonly Tried[] =>
+  [...Map.groupBy(webhook.attempts ?? [], ({ deliveryId }) => deliveryId).values()].flatMap((all) =>
+    all[0] ? { webhook, last: all[0], attempts: all } : [],
+  );
 
 export const TYPES: Readonly<Record<WebhookType, string>> = {
   TRANSACTIONS: 'Transactions',

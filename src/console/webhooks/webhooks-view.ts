@@ -179,7 +179,9 @@ const useWebhooks = (): List => {
       else list.change((items) => [{ node, before: null }, ...items]);
     },
     changed(webhook) {
-      const put = (item: Item<Webhook>) => (item.node.id === webhook.id ? { ...item, node: webhook } : item);
+      // The answer of a change does not say what came of its attempts.
+      const put = (item: Item<Webhook>) =>
+        item.node.id === webhook.id ? { ...item, node: { attempts: item.node.attempts, ...webhook } } : item;
       list.change((items) => items.map(put));
     },
     deleted({ id }) {

@@ -71,7 +71,7 @@ const ResendDeliveriesInput = builder.inputType('ResendDeliveriesInput', {
     webhookId: t.field({ type: 'UUID', required: true, description: "The service's id of the webhook." }),
     deliveryIds: t.stringList({
       description:
-        'Ids of `Webhook.attempts`. Omitted or null: all whose last attempt failed, as far as the service knows them.',
+        'Ids of `Webhook.attempts`. Those that the service no longer knows are passed over. Omitted or null: all whose last attempt failed, as far as the service knows them.',
     }),
   }),
 });
@@ -82,7 +82,10 @@ const ResendDeliveriesPayload = builder
     description: 'The service sends the deliveries again.',
     fields: (t) => ({
       webhookId: t.expose('webhookId', { type: 'UUID', description: 'The id of the webhook.' }),
-      resent: t.exposeInt('resent', { description: 'How many deliveries these are.' }),
+      resent: t.exposeInt('resent', {
+        description:
+          'How many deliveries these are: fewer than were named where the service no longer knows some.',
+      }),
     }),
   });
 
