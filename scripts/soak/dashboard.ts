@@ -72,23 +72,12 @@ const common = (one: Shown, other: Shown): readonly [Shown, Shown] => {
 const loadRows = async (page: Page, wanted: Shown): Promise<void> => {
   for (const name of LISTS) {
     const key = name.toLowerCase() as Lowercase<typeof name>;
-    const more = moreOf(page, name);
-    const [shown] = await Promise.all([shownOn(page), more.isVisible()]);
-    for (let rows = shown[key].length; rows < wanted[key].length && (await more.isVisible()); ) {
-      await more.click();
-      await page.waitForFunction(
-        ([heading, before]) => {
-          const section = [...document.querySelectorAll('h2')]
-            .find(({ textContent }) => textContent === heading)
-            ?.closest('section');
-          return (
-            (section?.querySelectorAll('[data-hash], [title]').length ?? 0) > Number(before) ||
-            !section?.querySelector('button')
-          );
-        },
-        [name, await regionOf(page, name).locator('[data-hash], [title]').count()] as const,
-      );
-      rows = (await shownOn(page))[key].length;
+    const rows = async () => (await shownOn(page))[key].length;
+    // While it loads, its button has another name.
+    const isAll = () => regionOf(page, name).getByText('That is all.').isVisible();
+    for (let before = await rows(); before < wanted[key].length && !(await isAll()); before = await rows()) {
+      await moreOf(page, name).click();
+      while ((await rows()) <= before && !(await isAll())) await sleep(50);
     }
   }
 };
@@ -101,6 +90,13 @@ const heapMb = (page: Page): Promise<number> =>
 
 const costOf = async (page: Page): Promise<number> =>
   Number(await page.locator('[data-compute-units]').getAttribute('data-compute-units'));
+
+/** What only one of two pages shows, or that both have another order. */
+const difference = (lived: Shown[keyof Shown], fresh: Shown[keyof Shown]): string => {
+  const [ours, theirs] = [[lived].flat(), [fresh].flat()];
+  const only = [ours.filter((row) => !theirs.includes(row)), theirs.filter((row) => !ours.includes(row))];
+  return `only the page that has lived shows ${JSON.stringify(only[0])}, only a fresh one ${JSON.stringify(only[1])}`;
+};
 
 type Options = {
   readonly seconds: number;
@@ -172,10 +168,7 @@ export const liveDashboard = async ({ seconds, onProgress = () => {} }: Options)
     alerts,
   };
   const problems = [
-    ...differing.map(
-      (name) =>
-        `${name}: the page that has lived shows ${JSON.stringify(one[name])}, a fresh one ${JSON.stringify(other[name])}`,
-    ),
+    ...differing.map((name) => `${name}: ${difference(one[name], other[name])}`),
     ...lived.faults,
     ...(alerts > 0 ? [`${alerts} parts of the page show an error`] : []),
     ...(figures.newRows > 0 ? [] : ['no new transaction has come']),

@@ -163,12 +163,20 @@ test('the dashboard shows what a wallet is worth and what happened, and what a d
     return later(request);
   });
   const newest = [sampleOf(activityList).item(32), sampleOf(activityList).item(31), ...items];
-  fake.scriptsOf(activityList).set(address, serving(activityList, newest));
+  const newerActivity = serving(activityList, newest);
+  fake.scriptsOf(activityList).set(address, async (request) => {
+    await answered.promise;
+    return newerActivity(request);
+  });
   const { deliveryUrl } = await deliveriesOf(gateway.url);
   const body = balanceChange(address, String(held.address), '823000000');
   expect(await deliver(deliveryUrl, { type: 'balances', chainId: 1, body })).toBe(200);
   await portfolio.getByText('823 USDC').waitFor();
   expect(await amounts()).toEqual(['1500000000000000000', '823000000']);
+  // So does an activity that is delivered: the list shows it before it is fetched again.
+  expect(await deliver(deliveryUrl, { type: 'activities', body: activity(99, address) })).toBe(200);
+  await expect.poll(() => feed.locator('[data-hash]').first().getAttribute('data-hash')).toBe(hashOf(99));
+  expect(await feed.locator('[data-hash]').count()).toBe(31);
   answered.resolve();
   await portfolio.getByText('$5,734.50').waitFor();
   // What is new appears on top of all pages that were loaded.

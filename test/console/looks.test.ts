@@ -14,6 +14,7 @@ import { type Gateway, startGateway } from '../support/gateway/start.ts';
 
 const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 const SWAPPER = '0x3754a763029f7ce2b064d90049d057d69ac794f6';
+const APPROVER = '0xb3cf83bcc8153cb9bd8aba4d18e514903bbe4f8d';
 const THIN = '0xcb7ace522be1c8d259cebcbc62d33b8026769aeb';
 const DEFI = '0x1159de7cb44a331b4e0acf468f83527f210227f8';
 const COLLECTOR = '0x0ac45263881f082a3b14f48ede96f5f9b2ec9b86';
@@ -42,6 +43,31 @@ const VIEWS: readonly View[] = [
         .click();
       await page.getByRole('button', { name: /^Read its call/ }).click();
       await page.getByRole('heading', { name: /^Events/ }).waitFor();
+    },
+  },
+  {
+    name: 'shared',
+    hash: `#/wallet/${SWAPPER}?tab=activity`,
+    async ready(page) {
+      await page.locator('.act-foot').getByRole('link', { name: /^0x/ }).first().click();
+      await page.getByRole('button', { name: /^Read its call/ }).click();
+      await page.getByRole('figure', { name: 'Who gave what to whom' }).waitFor();
+    },
+  },
+  {
+    name: 'approvals',
+    hash: `#/wallet/${APPROVER}?tab=approvals`,
+    async ready(page) {
+      await page.getByText(/at risk/).waitFor();
+      await page.getByText('The call that ends it').first().click();
+    },
+  },
+  {
+    name: 'export',
+    hash: `#/wallet/${WHALE}?tab=activity`,
+    async ready(page) {
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'CSV' }).waitFor();
     },
   },
   {

@@ -1,4 +1,4 @@
-import { type SubmitEvent, useState } from 'react';
+import { type SubmitEvent, useMemo, useState } from 'react';
 import { useCost } from './gateway/cost.ts';
 import { Activity } from './views/activity.tsx';
 import { Collectibles } from './views/collectibles.tsx';
@@ -24,7 +24,7 @@ export const App = () => {
   const [shown, setShown] = useState(new URLSearchParams(location.search));
   const address = shown.get('address');
   const entered = shown.get('chainIds') ?? '';
-  const chainIds = entered.match(/\d+/g)?.map(Number) ?? null;
+  const chainIds = useMemo(() => entered.match(/\d+/g)?.map(Number) ?? null, [entered]);
 
   const open = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -72,7 +72,7 @@ type WalletProps = Omit<ListProps, 'attempt'>;
 const Wallet = (props: WalletProps) => (
   <main>
     <Section title="Portfolio">{(attempt) => <Portfolio {...props} attempt={attempt} />}</Section>
-    <Section title="Live events">{() => <Events address={props.address} />}</Section>
+    <Section title="Live events">{() => <Events {...props} />}</Section>
     <Section title="Transactions">{(attempt) => <Transactions {...props} attempt={attempt} />}</Section>
     <Section title="Activity">{(attempt) => <Activity {...props} attempt={attempt} />}</Section>
     <Section title="Collectibles">{(attempt) => <Collectibles {...props} attempt={attempt} />}</Section>

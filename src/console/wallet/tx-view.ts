@@ -51,15 +51,17 @@ const Transaction = ({ chainId, hash }: { chainId: number; hash: string }) => {
   const name = useCallback(async () => {
     const tokens = contracts.map((address) => ({ contract: { chainId, address } }));
     const { data } = await send(TokenNames, { tokens });
-    setNamed(new Map(data?.tokens.flatMap((token) => (token?.address ? [[token.address, token]] : []))));
+    // The button stays to try again.
+    if (data)
+      setNamed(new Map(data.tokens.flatMap((token) => (token?.address ? [[token.address, token]] : []))));
   }, [found]);
   const title = `Transaction ${shortHex(hash)}`;
   useEffect(() => {
     document.title = `${title} · EVM gateway`;
   }, [title]);
-  return html`<section class="panel stack tx" aria-labelledby="tx-title">
+  return html`<section class="panel stack details" aria-labelledby="tx-title">
     <div class="bar"><h2 id="tx-title">${title}</h2><span class="tag">${nameOf(chainId)}</span><span class="push"><${CopyButton} text=${location.href} label="link to this page" /></span></div>
-    <p class="quiet"><code class="address">${hash}</code><${CopyButton} text=${hash} label="transaction hash" /><${ExplorerLink} path=${`tx/${hash}`} /></p>
+    <p class="quiet"><code>${hash}</code><${CopyButton} text=${hash} label="transaction hash" /><${ExplorerLink} path=${`tx/${hash}`} /></p>
     ${
       found &&
       html`<p>Seen from <${Address} value=${side} />${[found.from, found.to].flatMap((other) =>

@@ -23,6 +23,10 @@ const FRAGMENT = graphql`
         }
       }
       ... on Activity {
+        # What the list of activity shows, too.
+        id
+        chainId
+        blockTime
         ...activity_item @alias(as: "item")
       }
       ... on BalanceChange {

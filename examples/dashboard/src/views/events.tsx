@@ -1,6 +1,7 @@
 import { useConnection } from '../gateway/connection.ts';
 import { Delivery } from './delivery.tsx';
 import { useNatives } from './natives.ts';
+import type { ListProps } from './section.tsx';
 import { useDeliveries } from './use-deliveries.ts';
 
 const CONNECTION = {
@@ -10,9 +11,9 @@ const CONNECTION = {
 };
 
 /** The newest deliveries that concern a wallet, and each later one as it arrives. */
-export const Events = ({ address }: { readonly address: string }) => {
+export const Events = (wallet: Pick<ListProps, 'address' | 'chainIds'>) => {
   const nativeOf = useNatives();
-  const { deliveries, failure } = useDeliveries(address);
+  const { deliveries, failure } = useDeliveries(wallet);
   const connection = useConnection();
 
   if (failure) throw failure;

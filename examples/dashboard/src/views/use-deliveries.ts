@@ -6,6 +6,8 @@ import { changed } from '../gateway/live.ts';
 import type { useDeliveriesQuery } from './__generated__/useDeliveriesQuery.graphql.ts';
 import type { useDeliveriesSubscription } from './__generated__/useDeliveriesSubscription.graphql.ts';
 import { type DeliveryData, readDelivery } from './delivery.tsx';
+import { prependActivities } from './prepend.ts';
+import type { ListProps } from './section.tsx';
 
 const QUERY = graphql`
   query useDeliveriesQuery($address: Address!) {
@@ -32,6 +34,8 @@ const SUBSCRIPTION = graphql`
 /** The page shows the newest deliveries. The gateway's log has all of them. */
 const MAX_SHOWN = 50;
 
+type Wallet = Pick<ListProps, 'address' | 'chainIds'>;
+
 type State = {
   /** The newest first. Null until they are read. */
   readonly deliveries: readonly DeliveryData[] | null;
@@ -40,7 +44,7 @@ type State = {
 };
 
 /** Reads the newest deliveries that concern a wallet, and adds each later one as it arrives: once, in order, also after a break. */
-export const useDeliveries = (address: string): State => {
+export const useDeliveries = ({ address, chainIds }: Wallet): State => {
   const environment = useRelayEnvironment();
   const [state, setState] = useState<State>({ deliveries: null, failure: null });
 
@@ -58,6 +62,7 @@ export const useDeliveries = (address: string): State => {
       requestSubscription<useDeliveriesSubscription>(environment, {
         subscription: SUBSCRIPTION,
         variables: { address, after },
+        updater: (store) => prependActivities(store, { address, chainIds }),
         onNext(answer) {
           if (!answer) return;
           const arrived = readDelivery(answer.deliveries.node);
@@ -76,7 +81,7 @@ export const useDeliveries = (address: string): State => {
       subscribe,
       failed: (reason) => setState((last) => ({ ...last, failure: toGatewayError(reason) })),
     });
-  }, [environment, address]);
+  }, [environment, address, chainIds]);
 
   return state;
 };
