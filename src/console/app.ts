@@ -56,7 +56,6 @@ const Navigation = ({ current }: { current: View }) => {
 /** Explorers whose licence asks for their names beside their data, with where the names lead. */
 const HOMES: ReadonlyMap<string, string> = new Map([['Blockscout', 'https://www.blockscout.com']]);
 
-/** Names the explorers from which the service has chains' data. */
 const PoweredBy = () => {
   const chains = useChains();
   const nameOf = useChainNames();
@@ -106,7 +105,7 @@ const App = () => {
     <header>
       <h1><a href=${hrefOf('home')}>EVM gateway</a></h1>
       <${Navigation} current=${view} />
-      ${!isReachable && html`<span class="tag is-bad" role="status" title="What is shown stays. What failed is asked again once the gateway answers.">Disconnected: trying again</span>`}
+      ${!isReachable && html`<span class="tag bad" role="status" title="What is shown stays. What failed is asked again once the gateway answers.">Disconnected: trying again</span>`}
       ${signedIn && html`<${Palette} />`}
       <${CostMeter} />
       ${settings.auth !== 'open' && signedIn && html`<button type="button" onClick=${() => signOut()}>Sign out</button>`}

@@ -9,7 +9,6 @@ const hashOf = (text: string): number => {
   return hash >>> 0;
 };
 
-/** The hue of a text, in degrees. */
 export const hueOf = (text: string): number => hashOf(text) % 360;
 
 /** Numbers from 0 to 1 that look random and are the same for the same seed. */

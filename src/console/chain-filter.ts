@@ -19,7 +19,6 @@ const knownFrom = (chains: readonly Chain[]): Known => {
 const known = createStore(knownFrom([]));
 let asked = false;
 
-/** They are asked for once. */
 const useKnown = (): Known => {
   useEffect(() => {
     if (asked) return;
@@ -36,7 +35,6 @@ const useKnown = (): Known => {
   return useStore(known);
 };
 
-/** The chains that the gateway knows. */
 export const useChains = (): readonly Chain[] => useKnown().chains;
 
 /** Whether the service offers a lookup for any of the chains, of those that only some services have. */
@@ -98,7 +96,6 @@ const useClosing = () => {
   return menu;
 };
 
-/** Chooses chains. */
 export const ChainFilter = ({ selected, onChange, none = 'Main chains' }: Props) => {
   const { chains, nameOf } = useKnown();
   const menu = useClosing();
@@ -110,7 +107,7 @@ export const ChainFilter = ({ selected, onChange, none = 'Main chains' }: Props)
   const chosen = isNamed ? names.join(', ') : counted(selected.length, 'chain', 'chains');
   return html`<details class="menu" ref=${menu}>
     <summary>${selected.length === 0 ? none : html`<span class="visually-hidden">Chains: </span>${chosen}`}</summary>
-    <div class="options">
+    <div class="popup options">
       <button type="button" disabled=${selected.length === 0} onClick=${() => onChange([])}>${none}</button>
       ${chains.map(
         ({ chainId }) => html`<label key=${chainId}>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { html } from './components.ts';
+import { counted } from './format.ts';
 
 /** Charts as SVG. Widths are percentages, so a chart fits any place without measuring it. */
 
@@ -8,7 +9,6 @@ import { html } from './components.ts';
 export const TONES = ['blue', 'green', 'amber', 'violet', 'teal', 'rose'] as const;
 type Tone = (typeof TONES)[number] | 'grey' | 'shaded';
 
-/** The style of a drawing of the class `tone`. */
 const inTone = (tone: Tone) => ({ '--tone': `var(--${tone})` });
 
 export type Bucket = {
@@ -85,7 +85,7 @@ export const TimeBars = ({ label, buckets, series, unit }: TimeBarsProps) => {
   const top = ticks.at(-1) ?? 1;
 
   return html`<figure class="chart">
-    <figcaption><span>${label}</span><${Legend} series=${series} unit=${unit} /></figcaption>
+    <figcaption><span>${label}</span><${Legend} series=${series} /></figcaption>
     <div class="plot">
       <ol class="values" aria-hidden="true">${ticks.toReversed().map((value) => html`<li key=${value}>${compact.format(value)}</li>`)}</ol>
       <div class="bars" aria-label=${label} aria-valuetext=${count === 0 ? 'empty' : textOf(present ?? buckets.at(-1), series, unit)} ...${attributes}>
@@ -117,13 +117,8 @@ const Bar = ({ bucket, left, width, series, top }: BarProps) => {
   });
 };
 
-/** A series of the unit itself needs no name. */
-const isNamed = (series: readonly Series[], unit: string): boolean =>
-  series.length > 1 || series[0]?.name !== unit;
-
-const Legend = ({ series, unit }: { series: readonly Series[]; unit: string }) =>
-  isNamed(series, unit) &&
-  html`<ul class="legend">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
+const Legend = ({ series }: { series: readonly Series[] }) =>
+  html`<ul class="bar legend">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
 
 const Swatch = ({ tone, colour }: { tone: Tone } & Pick<Part, 'colour'>) =>
   html`<svg class="swatch" aria-hidden="true"><rect class=${colour ? 'of-asset' : 'tone'} style=${colour ?? inTone(tone)} width="100%" height="100%" /></svg>`;
@@ -140,7 +135,7 @@ const textOf = (bucket: Bucket | undefined, series: readonly Series[], unit: str
     const value = bucket.values[index] ?? 0;
     return value > 0 ? [`${exact.format(value)} ${name}`] : [];
   });
-  const split = isNamed(series, unit) && parts.length > 0 ? `: ${parts.join(', ')}` : '';
+  const split = parts.length > 0 ? `: ${parts.join(', ')}` : '';
   return `${rangeOf(bucket)}: ${exact.format(sumOf(bucket))} ${unit}${split}`;
 };
 
@@ -152,10 +147,10 @@ const Tip = ({ bucket, at, series, unit }: TipProps) => {
     .map(({ name, tone }, index) => ({ name, tone, value: bucket.values[index] ?? 0 }))
     .filter(({ value }) => value > 0);
   const place = at < 0.5 ? { left: `${at * 100}%` } : { right: `${(1 - at) * 100}%` };
-  return html`<div class="tip" style=${place} aria-hidden="true">
+  return html`<div class="popup tip" style=${place} aria-hidden="true">
     <div class="quiet">${rangeOf(bucket)}</div>
     <strong>${exact.format(sumOf(bucket))} ${unit}</strong>
-    ${isNamed(series, unit) && html`<ul>${shown.toReversed().map(({ name, tone, value }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}<span>${exact.format(value)}</span></li>`)}</ul>`}
+    <ul>${shown.toReversed().map(({ name, tone, value }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}<span>${exact.format(value)}</span></li>`)}</ul>
   </div>`;
 };
 
@@ -246,6 +241,7 @@ type Part = {
 };
 
 const MOST_PARTS = TONES.length;
+const GREY: Tone = 'grey';
 const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
 
 /** One bar of the parts of a whole, the largest first, with a legend. What is beyond the sixth part are the others. */
@@ -255,17 +251,9 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
   const others = sorted.slice(MOST_PARTS);
   const rest = others.reduce((sum, { share }) => sum + share, 0);
   const shown: readonly (Part & { tone: Tone })[] = [
-    ...sorted
-      .slice(0, MOST_PARTS)
-      .map((part, index) => ({ ...part, tone: TONES[index] ?? ('grey' as const) })),
+    ...sorted.slice(0, MOST_PARTS).map((part, index) => ({ ...part, tone: TONES[index] ?? GREY })),
     ...(others.length > 0
-      ? [
-          {
-            name: others.length === 1 ? '1 other' : `${others.length} others`,
-            share: rest,
-            tone: 'grey' as const,
-          },
-        ]
+      ? [{ name: counted(others.length, 'other', 'others'), share: rest, tone: GREY }]
       : []),
   ];
   let left = 0;
@@ -284,18 +272,10 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
   </figure>`;
 };
 
+type MeterProps = { label: string; value: number; most: number; text: string };
+
 /** How much of `most` the value is, with a text beside the bar that says it. */
-export const Meter = ({
-  label,
-  value,
-  most,
-  text,
-}: {
-  label: string;
-  value: number;
-  most: number;
-  text: string;
-}) => {
+export const Meter = ({ label, value, most, text }: MeterProps) => {
   const part = most > 0 ? Math.min(1, Math.max(0, value / most)) : 0;
   return html`<div class="meter" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${most} aria-valuenow=${Math.min(most, Math.max(0, value))} aria-valuetext=${text}>
     <span class="name">${label}</span>

@@ -16,9 +16,7 @@ export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: un
 type LongTextProps = {
   text: string;
   label: string;
-  /** What is said before the text. */
   said: string;
-  /** The characters that are shown. */
   most?: number;
 };
 
@@ -29,7 +27,6 @@ export const LongText = ({ text, label, said, most = 20_000 }: LongTextProps) =>
     <pre tabindex="0" role="group" aria-label=${label}>${shorten(text, most)}</pre>
   </div>`;
 
-/** Bytes in hex. */
 export const Bytes = ({ value, label }: { value: string; label: string }) => {
   const bytes = Math.max(0, value.length - 2) / 2;
   if (bytes === 0) return html`<p class="quiet">empty</p>`;
@@ -175,7 +172,9 @@ export const useReached = (isAwaited: boolean, onReached: () => void) => {
 };
 
 type LoadMoreProps = {
-  list: Paged<unknown>;
+  list: Omit<Paged<unknown>, 'after' | 'change' | 'malformed' | 'reload' | 'items'> & {
+    items: readonly unknown[];
+  };
   what: string;
   /** What a page costs, in compute units. */
   price?: number;
@@ -196,19 +195,24 @@ export const LoadMore = ({ list, what, price, isPaused = false }: LoadMoreProps)
   </div>`;
 };
 
-type NoticeProps = { problem: Problem; onRetry?: (() => void) | undefined };
+type NoticeProps = { title: ComponentChildren; kind?: 'error' | 'transient'; children?: ComponentChildren };
+
+/** What has gone wrong, and what helps. */
+export const Notice = ({ title, kind = 'error', children }: NoticeProps) =>
+  html`<div class=${`notice is-${kind}`} role="alert"><strong>${title}</strong>${children}</div>`;
+
+type ProblemProps = { problem: Problem; onRetry?: (() => void) | undefined };
 
 /** What went wrong, and a button to try again. What the gateway did not answer is asked again once it does. */
-export const ProblemNotice = ({ problem, onRetry }: NoticeProps) => {
+export const ProblemNotice = ({ problem, onRetry }: ProblemProps) => {
   const isBack = useStore(reachable) && problem.code === 'OFFLINE';
   useEffect(() => {
     if (isBack) onRetry?.();
   }, [isBack]);
-  return html`<div class=${`notice ${isTransient(problem) ? 'is-transient' : 'is-error'}`} role="alert">
-    <strong>${titleOf(problem)}</strong>
+  return html`<${Notice} title=${titleOf(problem)} kind=${isTransient(problem) ? 'transient' : 'error'}>
     <p>${problem.message}</p>
     ${problem.tooDear ? html`<${FewerChains} ...${problem.tooDear} />` : onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
-  </div>`;
+  <//>`;
 };
 
 /** Offers as many of the chains as fit into what is allowed: to wait does not help. */
@@ -222,7 +226,6 @@ const FewerChains = ({ costs, most }: NonNullable<Problem['tooDear']>) => {
     ${fitting.length > 0 && html`<button type="button" onClick=${() => setParams({ chains: fitting.join() }, true)}>Look at ${counted(fitting.length, 'chain', 'chains')} alone</button>`}`;
 };
 
-/** The look of a place with nothing to show. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) =>
   html`<div class="notice is-empty"><strong>${title}</strong>${children && html`<p>${children}</p>`}</div>`;
 
@@ -235,10 +238,8 @@ export const Skeleton = ({ rows, kind = 'row' }: { rows: number; kind?: 'row' | 
 
 type PlaceholderProps = {
   isLoading: boolean;
-  /** Why it could not be loaded. */
   problem: Problem | null | undefined;
   onRetry: () => void;
-  /** Of the skeleton. */
   rows: number;
   kind?: 'row' | 'card';
   /** What is shown if nothing failed and there is nothing. */
@@ -251,24 +252,17 @@ export const Placeholder = ({ isLoading, problem, onRetry, rows, kind, children 
   return problem ? html`<${ProblemNotice} problem=${problem} onRetry=${onRetry} />` : children;
 };
 
-export type Tab<Id extends string> = {
-  readonly id: Id;
+export type Tab = {
+  readonly id: string;
   readonly title: string;
   /** What is said on hover. */
   readonly hint?: string | undefined;
 };
 
-type TabsProps<Id extends string> = {
-  /** What the tabs' ids begin with; see `tabId` and `panelId`. */
-  name: string;
-  label: string;
-  tabs: readonly Tab<Id>[];
-  selected: Id;
-  onSelect: (id: Id) => void;
-};
+type TabsProps = { label: string; tabs: readonly Tab[]; selected: string; onSelect: (id: string) => void };
 
-export const tabId = (name: string, id: string): string => `${name}-${id}-tab`;
-export const panelId = (name: string, id: string): string => `${name}-${id}-panel`;
+export const tabId = (id: string): string => `${id}-tab`;
+export const panelId = (id: string): string => `${id}-panel`;
 
 const STEPS: Readonly<Record<string, (index: number, count: number) => number>> = {
   ArrowLeft: (index, count) => (index + count - 1) % count,
@@ -278,19 +272,19 @@ const STEPS: Readonly<Record<string, (index: number, count: number) => number>> 
 };
 
 /** The tabs of panels. The arrow keys choose among them; only the chosen one is a stop of the Tab key. */
-export const TabList = <Id extends string>({ name, label, tabs, selected, onSelect }: TabsProps<Id>) => {
+export const TabList = ({ label, tabs, selected, onSelect }: TabsProps) => {
   const onKeyDown = (event: KeyboardEvent) => {
     const index = tabs.findIndex(({ id }) => id === selected);
     const next = tabs[STEPS[event.key]?.(index, tabs.length) ?? -1];
     if (!next) return;
     event.preventDefault();
     onSelect(next.id);
-    document.getElementById(tabId(name, next.id))?.focus();
+    document.getElementById(tabId(next.id))?.focus();
   };
-  return html`<div class="tabs" role="tablist" aria-label=${label} onKeyDown=${onKeyDown}>
+  return html`<div class="bar tabs" role="tablist" aria-label=${label} onKeyDown=${onKeyDown}>
     ${tabs.map(
       ({ id, title, hint }) =>
-        html`<button key=${id} type="button" role="tab" title=${hint} id=${tabId(name, id)} aria-selected=${id === selected} aria-controls=${panelId(name, id)} tabindex=${id === selected ? 0 : -1} onClick=${() => onSelect(id)}>${title}</button>`,
+        html`<button key=${id} type="button" role="tab" title=${hint} id=${tabId(id)} aria-selected=${id === selected} aria-controls=${panelId(id)} tabindex=${id === selected ? 0 : -1} onClick=${() => onSelect(id)}>${title}</button>`,
     )}
   </div>`;
 };

@@ -1,4 +1,3 @@
-/** Saves a file that the page has made. */
 export const download = (name: string, content: Blob): void => {
   const link = document.createElement('a');
   const url = URL.createObjectURL(content);

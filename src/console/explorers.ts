@@ -30,7 +30,6 @@ export const OnChain = ({ chainId, children }: OnChainProps) => {
 /** The explorer of the chain that is shown; null where the service has its data from elsewhere, and for none or several. */
 export const useExplorer = (): Explorer | null => useContext(Shown);
 
-/** The names of the explorers among these chains. */
 export const useExplorerNames = (chainIds: readonly (number | null)[]): readonly string[] => {
   const named = useStore(listed).flatMap(({ chainId, explorer }) =>
     explorer !== null && chainIds.includes(chainId) ? [explorer.name] : [],

@@ -35,7 +35,6 @@ export const insteadOfAddress = (text: string, quoted = JSON.stringify(shorten(t
   return digits === undefined ? quoted : `0x and ${digits.length} hex digits`;
 };
 
-/** The most wallets that are shown side by side. */
 export const MOST_WALLETS = 4;
 
 const read = (place: Place | null): Route => {
@@ -109,7 +108,6 @@ addEventListener('hashchange', () => {
   route.set(read(known === null ? null : (places.get(known) ?? null)));
 });
 
-/** Goes to a link, which Back returns from. */
 export const navigate = (href: string): void => {
   location.hash = href;
 };
@@ -123,7 +121,6 @@ export const useParam = (name: string): [value: string, set: (value: string, pus
   return [params.get(name) ?? '', (value, push = false) => setParams({ [name]: value }, push)];
 };
 
-/** Writes a part of the address bar's path otherwise. */
 export const replacePart = (part: string, by: string): void => {
   const { view, path, params } = read(null);
   const next = path.map((each) => (each === part ? by : each));

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { html } from './components.ts';
-import { formatAge, formatTime, shorten } from './format.ts';
+import { html, Notice } from './components.ts';
+import { formatAge, formatTime, isRecord, shorten } from './format.ts';
 import { settings } from './settings.ts';
 import { credentials, signIn, useStore } from './state.ts';
 
@@ -11,13 +11,8 @@ const wrong = (secret: string): string | null =>
 
 const Refusal = () => {
   const { refusal } = useStore(credentials);
-  return (
-    refusal !== null &&
-    html`<div class="notice is-error" role="alert">
-      <strong>The gateway refused the ${WHAT} before</strong>
-      <p>${shorten(refusal, 600)}</p>
-    </div>`
-  );
+  const title = `The gateway refused the ${WHAT} before`;
+  return refusal !== null && html`<${Notice} title=${title}><p>${shorten(refusal, 600)}</p><//>`;
 };
 
 const Purpose = () =>
@@ -106,15 +101,6 @@ const TokenFacts = ({ token }: { token: string }) => {
     ${tenant !== null && html`<p>It sees the deliveries of ${shorten(tenant, 80)}.</p>`}`;
 };
 
-/** What a token says about itself. Only the gateway can check its signature. */
-type TokenClaims = {
-  /** Milliseconds since the epoch; null without `exp`. */
-  readonly expiresAt: number | null;
-  readonly scopes: readonly string[];
-  /** Whose deliveries it sees. */
-  readonly tenant: string | null;
-};
-
 /** The greatest number of milliseconds that is a date. */
 const LAST_DATE = 8.64e15;
 
@@ -123,7 +109,7 @@ const objectIn = (part: string): Readonly<Record<string, unknown>> | null => {
     const binary = atob(part.replace(/-/g, '+').replace(/_/g, '/'));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+    return isRecord(value) ? value : null;
   } catch {
     return null;
   }
@@ -134,8 +120,11 @@ const scopesIn = (scope: unknown): readonly string[] => {
   return Array.isArray(scope) ? scope.filter((name) => typeof name === 'string') : [];
 };
 
-/** The claims of a JWT; null when the text is not a JWT. */
-const claimsOf = (token: string): TokenClaims | null => {
+/**
+ * What a JWT says about itself, which only the gateway can check: when it expires, in milliseconds since the epoch, its scopes, and
+ * whose deliveries it sees. Null when the text is not a JWT.
+ */
+const claimsOf = (token: string) => {
   const parts = token.split('.');
   const [header = '', payload = ''] = parts;
   const claims = objectIn(payload);

@@ -85,7 +85,6 @@ export const credentialHeaders = (): Record<string, string> => {
 
 /** The cost of an answer: the gateway's `extensions.upstream`. */
 export type Cost = {
-  /** Requests to the service that it caused. */
   readonly requests: number;
   readonly computeUnits: number;
   /** Pages that the gateway had already. */

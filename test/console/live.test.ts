@@ -206,7 +206,7 @@ test('a paused list stays as it is, and older events follow as far as the log go
       return numbersOn(page);
     })
     .toEqual(Array.from({ length: 122 }, (_, index) => 122 - index));
-  await page.getByText('122 deliveries: all that the log has.').waitFor();
+  await page.getByText('122 deliveries: all of them.').waitFor();
 });
 
 test('a link that names what can’t exist says what is wrong', async (context) => {

@@ -35,18 +35,14 @@ export type Chosen = {
 /** The filter and the order in the address bar. */
 export const useChosen = (): Chosen => {
   const { params } = useStore(route);
-  const at = (name: keyof Filter): string => params.get(PARAMS[name]) ?? '';
-  const filter: Filter = {
-    ...{ direction: at('direction'), kind: at('kind'), token: at('token'), least: at('least') },
-    ...{ text: at('text'), from: at('from'), to: at('to') },
-  };
+  const read = Object.entries(PARAMS).map(([name, param]) => [name, params.get(param) ?? '']);
+  const filter: Filter = Object.fromEntries(read);
   const wanted = params.get('sort');
   const sort = isSort(wanted) ? wanted : 'newest';
   const isActive = sort !== 'newest' || Object.values(filter).some((value) => value !== '');
   return { filter, sort, isActive };
 };
 
-/** Changes a part of the filter in the address bar. */
 export const setFilter = (part: Partial<Filter>): void =>
   setParams(
     Object.fromEntries(Object.entries(part).map(([name, value]) => [PARAMS[name as keyof Filter], value])),
@@ -86,16 +82,14 @@ const Select = ({ label, name, value, options }: SelectProps) => {
   </label>`;
 };
 
-/** The less common parts of the filter. */
 const SELDOM = ['direction', 'token', 'least', 'from', 'to'] as const satisfies readonly (keyof Filter)[];
 
-/** The filter and the order of the loaded activities. */
 export const ActivityFilter = ({ items, chosen }: { items: readonly ActivityItem[]; chosen: Chosen }) => {
   const { filter, sort } = chosen;
   const set = SELDOM.filter((name) => filter[name] !== '').length;
   const [isOpen] = useState(set > 0);
   const isBad = filter.least !== '' && leastOf(filter.least) === null;
-  return html`<form class="activity-filter" onSubmit=${(event: Event) => event.preventDefault()}>
+  return html`<form class="stack tight activity-filter" onSubmit=${(event: Event) => event.preventDefault()}>
     <div class="fields">
       <label class="field is-wide">Search
         <input type="search" value=${filter.text} placeholder="address, token, function, hash" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setFilter({ text: textIn(event) })} />

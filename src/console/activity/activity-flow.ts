@@ -16,7 +16,6 @@ type Lane = {
   /** For those who do not see the arrow. */
   readonly word: string;
   readonly what: ComponentChildren;
-  /** The same as text. */
   readonly text: string;
 };
 

@@ -86,7 +86,6 @@ export const happeningsOf = (items: readonly ActivityItem[]): readonly Happening
   });
 };
 
-/** The tokens that an activity names. */
 export const tokensIn = ({ token, swap }: ActivityItem): readonly Token[] =>
   [token, swap?.from?.token, swap?.to?.token].filter((named) => named !== null && named !== undefined);
 
@@ -98,19 +97,6 @@ export const thinTokensOf = (items: readonly ActivityItem[]): ReadonlySet<string
 export const worthOf = (item: ActivityItem, thin: ReadonlySet<string>): string | null =>
   tokensIn(item).some(({ id }) => thin.has(id)) || movesOf(item).length === 0 ? null : item.valueUsd;
 
-export const KINDS = [
-  'sent',
-  'received',
-  'swapped',
-  'minted',
-  'burned',
-  'approved',
-  'revoked',
-  'called',
-  'other',
-] as const;
-export type Kind = (typeof KINDS)[number];
-
 const KIND_OF = {
   SEND: 'sent',
   RECEIVE: 'received',
@@ -119,7 +105,10 @@ const KIND_OF = {
   BURN: 'burned',
   APPROVE: 'approved',
   CALL: 'called',
-} as const satisfies Readonly<Record<NonNullable<ActivityItem['type']>, Kind>>;
+} as const satisfies Readonly<Record<NonNullable<ActivityItem['type']>, string>>;
+
+export const KINDS = [...Object.values(KIND_OF), 'revoked', 'other'] as const;
+export type Kind = (typeof KINDS)[number];
 
 type Permission = Pick<ActivityItem, 'type' | 'value' | 'tokenId' | 'spender'>;
 
@@ -135,13 +124,11 @@ export type Filter = {
   readonly direction: string;
   /** A kind, or `transfer` for what was sent or received. */
   readonly kind: string;
-  /** The symbol of a token. */
   readonly token: string;
   /** The least value, in US dollars. */
   readonly least: string;
   /** A part of an address, a hash, a token's name, a function or a contract. */
   readonly text: string;
-  /** The first and the last day. */
   readonly from: string;
   readonly to: string;
 };
@@ -173,7 +160,6 @@ const passes = (item: ActivityItem, filter: Filter, thin: ReadonlySet<string>): 
   return sought === '' || textsOf(item).some((said) => said?.toLowerCase().includes(sought));
 };
 
-/** The symbols of what an activity is about. */
 export const symbolsOf = (item: ActivityItem): readonly string[] => {
   const sides = [item.swap?.from, item.swap?.to].flatMap((side) => (side ? [side.token] : []));
   if (sides.length > 0) return sides.map((token) => symbolOf(token, item.chainId));
@@ -200,23 +186,20 @@ export const filtered = (
     .filter(({ items }) => items.length > 0);
 };
 
-const largest = ({ items }: Found, thin: ReadonlySet<string>): string | null =>
-  items
-    .map((item) => worthOf(item, thin))
-    .reduce(
-      (most, worth) => (most === null || (worth !== null && compareDecimals(worth, most) > 0) ? worth : most),
-      null,
-    );
+/** The larger first, null last. */
+const byValue = (one: string | null, other: string | null): number =>
+  one === null || other === null
+    ? Number(one === null) - Number(other === null)
+    : compareDecimals(other, one);
 
 /** Those with the largest movement first, those without a value last; equals keep their order. */
 export const byWorth = (found: readonly Found[], thin: ReadonlySet<string>): readonly Found[] =>
   found
-    .map((each) => ({ each, worth: largest(each, thin) }))
-    .toSorted((one, other) => {
-      if (one.worth === null || other.worth === null)
-        return Number(one.worth === null) - Number(other.worth === null);
-      return compareDecimals(other.worth, one.worth);
+    .map((each) => {
+      const [worth = null] = each.items.map((item) => worthOf(item, thin)).toSorted(byValue);
+      return { each, worth };
     })
+    .toSorted((one, other) => byValue(one.worth, other.worth))
     .map(({ each }) => each);
 
 export type Sums = { readonly in: string; readonly out: string; readonly swapped: string };
@@ -237,14 +220,13 @@ export const largestTransfer = (
   found: readonly Found[],
   thin: ReadonlySet<string>,
 ): { readonly happening: Happening; readonly item: ActivityItem } | null => {
-  let most: { happening: Happening; item: ActivityItem; worth: string } | null = null;
-  for (const { happening, items } of found)
-    for (const item of items) {
+  const transfers = found.flatMap(({ happening, items }) =>
+    items.flatMap((item) => {
       const worth = isOfKind(item, 'transfer') ? worthOf(item, thin) : null;
-      if (worth !== null && (most === null || compareDecimals(worth, most.worth) > 0))
-        most = { happening, item, worth };
-    }
-  return most;
+      return worth === null ? [] : [{ happening, item, worth }];
+    }),
+  );
+  return transfers.toSorted((one, other) => byValue(one.worth, other.worth))[0] ?? null;
 };
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);

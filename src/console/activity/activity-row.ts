@@ -31,7 +31,7 @@ const ICONS: Readonly<Record<Kind, string>> = {
 const SIGNS = { in: '+', out: '−' } as const;
 
 const Signed = ({ move, chainId }: { move: Move; chainId: number | null }) =>
-  html`<span class=${`signed is-${move.direction}`} title=${move.value !== null && move.tokenId === null && amountOf(move.value, move.token, chainId).exact}>${SIGNS[move.direction]}${assetText({ ...move, chainId })}</span>`;
+  html`<span class=${move.direction === 'in' ? 'strong good' : 'strong'} title=${move.value !== null && move.tokenId === null && amountOf(move.value, move.token, chainId).exact}>${SIGNS[move.direction]}${assetText({ ...move, chainId })}</span>`;
 
 type ItemProps = { item: ActivityItem; thin: ReadonlySet<string> };
 
@@ -66,7 +66,6 @@ type Props = {
   isOpen: boolean;
   onToggle: (hash: string, isOpen: boolean) => void;
   newer: number;
-  /** Whether the row says its day, too. */
   withDay: boolean;
 };
 
@@ -89,8 +88,8 @@ export const HappeningRow = ({ happening, address, thin, isOpen, onToggle, newer
       <${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />
       <button type="button" class="more" aria-expanded=${isOpen} aria-controls=${isOpen ? details : undefined} onClick=${() => onToggle(hash, isOpen)}>${isOpen ? 'Close' : 'What happened'}<span class="visually-hidden"> in ${shortHex(hash)}</span></button>
     </div>`;
-  return html`<${OnChain} chainId=${chainId}><li class="happening" ref=${row} data-activity=${hash}>
-    <ul class="acts">${shown.map((item, index) => html`<${ItemLine} key=${item.id} item=${item} thin=${thin}>${index === shown.length - 1 && foot}<//>`)}</ul>
+  return html`<${OnChain} chainId=${chainId}><li class="stack happening" ref=${row} data-activity=${hash}>
+    <ul class="stack acts">${shown.map((item, index) => html`<${ItemLine} key=${item.id} item=${item} thin=${thin}>${index === shown.length - 1 && foot}<//>`)}</ul>
     ${isOpen && html`<div id=${details}><${ActivityDetails} happening=${happening} address=${address} newer=${newer} /></div>`}
   </li><//>`;
 };

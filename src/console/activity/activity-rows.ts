@@ -28,26 +28,14 @@ const assetColumns = (
 });
 
 const rowsOfItem = (item: ActivityItem, chainId: number, isOfNow: boolean): readonly Row[] => {
-  const { from, to, spender, contractName, valueUsd } = item;
+  const { from, to, spender, contractName: contract, valueUsd } = item;
   const moves = movesOf(item);
-  const parties = { from, to, spender, function: functionOf(item)?.name ?? null, contract: contractName };
-  if (moves.length === 0)
-    return [
-      {
-        kind: kindOf(item),
-        direction: null,
-        ...assetColumns(item, chainId),
-        ...parties,
-        value_usd: null,
-        value_usd_is: null,
-      },
-    ];
-  return moves.map((move, index) => {
+  return (moves.length > 0 ? moves : [null]).map((move, index) => {
     // Both sides of a swap are worth the same: the sum of the column counts it once.
-    const worth = index === 0 ? valueUsd : null;
+    const worth = move !== null && index === 0 ? valueUsd : null;
     return {
-      ...{ kind: kindOf(item), direction: move.direction, ...assetColumns(move, chainId), ...parties },
-      value_usd: worth,
+      ...{ kind: kindOf(item), direction: move?.direction ?? null, ...assetColumns(move ?? item, chainId) },
+      ...{ from, to, spender, function: functionOf(item)?.name ?? null, contract, value_usd: worth },
       value_usd_is: worth === null ? null : isOfNow ? "at today's price" : "at that time's price",
     };
   });

@@ -12,7 +12,9 @@ const STILL_DAYS = 56;
 const CELL = 12;
 const SQUARE = 10;
 const TOP = 14;
-const LEVELS = 4;
+/** How much of the accent is in a square's colour, in percent: in four steps, of which none is too faint to see. */
+const partOf = (count: number, most: number): number =>
+  count === 0 ? 0 : 20 + 20 * Math.ceil((4 * count) / most);
 
 const monthName = new Intl.DateTimeFormat('en', { month: 'short' });
 
@@ -98,14 +100,13 @@ export const Year = ({ name, happenings, hasMore, from, to, onPick }: Props) => 
         const id = names[index] ?? '';
         const [column, row] = [Math.floor(index / DAYS), index % DAYS];
         const count = counts.get(id) ?? 0;
-        const level = count === 0 ? 0 : Math.ceil((count / most) * LEVELS);
         const isUnknown = hasMore && id < oldest;
         const label = isUnknown
           ? `${formatDay(id)}: not loaded`
           : `${formatDay(id)}: ${transactionsIn(count)}`;
         const isFirstOfMonth = row === 0 && day.getDate() <= DAYS && column < weeks - 2;
         return html`${isFirstOfMonth && html`<text x=${column * CELL} y="9" aria-hidden="true">${monthName.format(day)}</text>`}
-          <rect key=${id} id=${`${name}-${id}`} class=${isUnknown ? 'is-unknown' : `is-${level}`} x=${column * CELL + 1} y=${TOP + row * CELL + 1} width=${SQUARE} height=${SQUARE} rx="2" role="button" tabindex=${id === current ? 0 : -1} aria-pressed=${isPicked(id)} aria-label=${label} onClick=${() => pick(id)} onFocus=${() => setFocused(id)}><title>${label}</title></rect>`;
+          <rect key=${id} id=${`${name}-${id}`} class=${isUnknown ? 'is-unknown' : ''} style=${{ '--part': `${partOf(count, most)}%` }} x=${column * CELL + 1} y=${TOP + row * CELL + 1} width=${SQUARE} height=${SQUARE} rx="2" role="button" tabindex=${id === current ? 0 : -1} aria-pressed=${isPicked(id)} aria-label=${label} onClick=${() => pick(id)} onFocus=${() => setFocused(id)}><title>${label}</title></rect>`;
       })}
     </svg>
   </figure>`;

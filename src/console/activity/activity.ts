@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { WalletActivity } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
 import { useChains } from '../chain-filter.ts';
 import { Empty, html, PricesOfNow, useReached } from '../components.ts';
 import { counted, formatCount, formatDay, formatUsd, formatUsdBriefly } from '../format.ts';
@@ -40,7 +39,7 @@ const STEP = 60;
 
 export const ACTIVITY = walletList({
   pageSize: ITEMS_OF_A_REQUEST,
-  read: (asked: PanelProps, range, signal) => send(WalletActivity, { ...asked, ...range }, signal),
+  operation: WalletActivity,
   pageIn: ({ wallet }) => wallet.activity,
 });
 
@@ -97,7 +96,6 @@ type SummaryProps = {
 
 const transactions = (count: number): string => counted(count, 'transaction', 'transactions');
 
-/** The sums of the activities that are found, and their number. */
 const Summary = ({ found, happenings, items, thin, chosen, hasMore }: SummaryProps) => {
   const [, setOpen] = useParam('open');
   const sums = sumsOf(found, thin);
@@ -109,13 +107,13 @@ const Summary = ({ found, happenings, items, thin, chosen, hasMore }: SummaryPro
   ] as const;
   const isAll = found.length === happenings.length;
   const matching = found.reduce((count, each) => count + each.items.length, 0);
-  return html`<div class="activity-summary">
+  return html`<div class="stack tight activity-summary">
     <div class="bar">
       <p role="status"><strong>${isAll ? 'All' : formatCount(found.length)} of the ${transactions(happenings.length)} loaded</strong>, with ${matching === items.length ? 'all' : formatCount(matching)} of their ${counted(items.length, 'activity', 'activities')}.${hasMore ? ' The wallet has more.' : ' It has no more.'}</p>
-      ${chosen.isActive && html`<button type="button" onClick=${clearChosen}>Clear filter and sort</button>`}
+      ${chosen.isActive && html`<button type="button" class="more" onClick=${clearChosen}>Clear filter and sort</button>`}
     </div>
     <${PricesOfNow} chainIds=${found.map(({ happening }) => happening.chainId)} />
-    <dl>
+    <dl class="bar">
       ${parts.filter(([, sum]) => /[1-9]/.test(sum)).map(([name, sum]) => html`<div key=${name}><dt>${name}</dt><dd class=${name === 'In' ? 'good' : ''} title=${`${formatUsd(sum)}, by the prices that can be believed`}>${formatUsdBriefly(sum)}</dd></div>`)}
       ${
         largest &&
@@ -164,7 +162,7 @@ const Rows = ({ shown, happenings, thin, address, isByDay }: RowsProps) => {
   const rows = isByDay
     ? [...Map.groupBy(shown, ({ day }) => day)].map(
         ([day, group]) =>
-          html`<section key=${day} class="day"><h3>${formatDay(day)} <span class="quiet">${transactions(group.length)}</span></h3><ol class="rows">${group.map(rowOf)}</ol></section>`,
+          html`<section key=${day} class="stack tight day"><h3>${formatDay(day)} <span class="quiet">${transactions(group.length)}</span></h3><ol class="rows">${group.map(rowOf)}</ol></section>`,
       )
     : html`<ol class="rows">${shown.map(rowOf)}</ol>`;
   const isMissing = open !== '' && happenings.length > 0 && !happenings.some(({ hash }) => hash === open);

@@ -77,7 +77,6 @@ export const send = async <Data, Variables>(
   return answer;
 };
 
-/** Why an operation, or a part of it, has failed. */
 export type Problem = {
   /** The gateway's code, or one of this page's own: OFFLINE, NOT_JSON and CLOSED. */
   readonly code: string;

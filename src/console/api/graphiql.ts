@@ -1,23 +1,12 @@
 import { credentialHeaders, type LedgerEntry } from '../state.ts';
 
-/** A tab as GraphiQL keeps it. */
-type Tab = {
-  readonly id: string;
-  readonly title: string;
-  readonly query: string | null;
-  readonly variables: string | null;
-  readonly headers: string | null;
-  readonly operationName: string | null;
-  readonly response: string | null;
-};
-
 /** Where GraphiQL keeps its tabs and the operation to begin with, on the same origin. */
 const [TABS, QUERY, VARIABLES] = ['graphiql:tabState', 'graphiql:query', 'graphiql:variables'];
 
 /** Where GraphiQL's page looks for headers that it sends along. */
 const CREDENTIALS = 'graphiql:credentials';
 
-const storedTabs = (): readonly Tab[] => {
+const storedTabs = (): readonly { readonly query: string | null }[] => {
   try {
     const { tabs } = JSON.parse(localStorage.getItem(TABS) ?? '');
     return Array.isArray(tabs) ? tabs : [];
@@ -30,13 +19,9 @@ const storedTabs = (): readonly Tab[] => {
  * Opens GraphiQL in another tab of the browser, on an operation with its variables. That tab gets a copy of this one's
  * session storage, and with it the credentials, which GraphiQL would keep longer in its editor of headers.
  */
-export const openInGraphiQL = ({
-  name,
-  text,
-  variables,
-}: Pick<LedgerEntry, 'name' | 'text' | 'variables'>): void => {
+export const openInGraphiQL = ({ name, text, variables }: LedgerEntry): void => {
   const shown = JSON.stringify(variables, null, 2);
-  const tab: Tab = {
+  const tab = {
     id: `${name} ${Date.now()}`,
     title: name,
     query: text,

@@ -1,5 +1,5 @@
 import { reconnecting, resuming } from 'evm-graphql-gateway/client';
-import { type Client, createClient } from 'graphql-ws/client';
+import { createClient } from 'graphql-ws/client';
 import {
   Deliveries,
   type DeliveriesSubscription,
@@ -32,7 +32,6 @@ export type Asked = {
 type Page = {
   /** The oldest first. */
   readonly items: readonly FeedItem[];
-  /** Whether the log has older ones. */
   readonly hasOlder: boolean;
   /** The end of the log: a subscription after it misses none. */
   readonly head: string;
@@ -67,7 +66,6 @@ type Listeners = {
 };
 
 type Following = {
-  /** Begins again after it has ended. */
   retry(): void;
   close(): void;
 };
@@ -86,6 +84,10 @@ const cursorIn = ({ data, errors }: Wire): string | null => {
   return data?.deliveries.cursor ?? (typeof inError === 'string' ? inError : null);
 };
 
+const UNAUTHORISED = 4403;
+
+const isRefusal = (event: unknown): boolean => event instanceof CloseEvent && event.code === UNAUTHORISED;
+
 /**
  * Follows the deliveries that match: the newest stored ones first, then each one as it arrives. After a disconnect it
  * resumes behind the last one, so that none is missed and none comes twice.
@@ -99,17 +101,25 @@ export const followDeliveries = (asked: Asked, on: Listeners): Following => {
     if (!abort.signal.aborted) on.connection(connection, problem);
   };
 
-  const socket = createSocket({
-    connected: () => say('live'),
-    broken: () => {
-      // Without a subscription the client closes the connection itself.
-      if (isFollowing) say('waiting');
-    },
-    refused: () => {
-      say('ended');
-      signOut('The gateway has closed the connection: the credentials have expired, or are refused.');
-    },
-  });
+  const socket = resuming(
+    createClient({
+      url: `${location.origin.replace('http', 'ws')}/graphql`,
+      connectionParams: credentialHeaders,
+      lazyCloseTimeout: 0,
+      ...reconnecting,
+      shouldRetry: (event) => !isRefusal(event),
+      on: {
+        connected: () => say('live'),
+        closed(event) {
+          if (isRefusal(event)) {
+            say('ended');
+            signOut('The gateway has closed the connection: the credentials have expired, or are refused.');
+            // Without a subscription the client closes the connection itself.
+          } else if (isFollowing) say('waiting');
+        },
+      },
+    }),
+  );
 
   const follow = (head: string): void => {
     let after = head;
@@ -172,32 +182,3 @@ export const followDeliveries = (asked: Asked, on: Listeners): Following => {
     },
   };
 };
-
-const UNAUTHORISED = 4403;
-
-type SocketListeners = {
-  connected(): void;
-  /** It reconnects. */
-  broken(): void;
-  /** The gateway refuses the credentials. It does not reconnect. */
-  refused(): void;
-};
-
-/** A WebSocket to the gateway that always reconnects, and then resumes behind the last delivery. */
-const createSocket = (on: SocketListeners): Client =>
-  resuming(
-    createClient({
-      url: `${location.origin.replace('http', 'ws')}/graphql`,
-      connectionParams: credentialHeaders,
-      lazyCloseTimeout: 0,
-      ...reconnecting,
-      shouldRetry: (event) => !(event instanceof CloseEvent && event.code === UNAUTHORISED),
-      on: {
-        connected: on.connected,
-        closed: (event) => {
-          if (event instanceof CloseEvent && event.code === UNAUTHORISED) on.refused();
-          else on.broken();
-        },
-      },
-    }),
-  );

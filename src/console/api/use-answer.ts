@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { Answer } from './client.ts';
+import type { Operation } from '../__generated__/operations.ts';
+import { type Answer, send } from './client.ts';
 
 type Asked<Data> = Answer<Data> & { readonly isLoading: boolean };
 
@@ -25,4 +26,13 @@ export const useAnswer = <Data>(
     return () => running.current?.abort();
   }, [retry]);
   return { ...answer, retry };
+};
+
+/** As `useAnswer`, of an operation: it is sent again when its variables have other values. */
+export const useOperation = <Data, Variables>(
+  operation: Operation<Data, Variables>,
+  variables: Variables,
+) => {
+  const key = JSON.stringify(variables);
+  return useAnswer(useCallback((signal) => send(operation, variables, signal), [operation, key]));
 };

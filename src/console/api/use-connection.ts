@@ -31,7 +31,6 @@ export type Paged<Node> = PagedState<Node> & {
   reload(): void;
   /** Retries what failed: the next page, or the new start. */
   retry(): void;
-  /** Changes the items that are shown. */
   change(items: (items: readonly Item<Node>[]) => readonly Item<Node>[]): void;
 };
 
@@ -59,20 +58,16 @@ const joined = <Node>(state: PagedState<Node>, { edges, pageInfo }: Connection<N
   return { items, malformed, after, hasMore: pageInfo.hasNextPage, isLoading: false, problem: null };
 };
 
-/** Where a list is kept for Back, and under which name: everything that its content depends on. */
-export type Kept<Value> = { readonly memory: Memory<Value>; readonly name: string };
-
 /**
- * Pages through a connection by its cursors. A new `load` begins a new list, so memoise it. A list that is
- * `kept` stands as it was left when Back leads to it.
+ * Pages through a connection by its cursors. A new `load` begins a new list, so memoise it. A list with a memory stands as
+ * it was left when Back leads to it; its name there says all that its content depends on.
  */
 export const useConnection = <Node>(
   load: LoadPage<Node>,
-  kept: Kept<PagedState<Node>> | null = null,
+  memory: Memory<PagedState<Node>> | null = null,
+  name = '',
 ): Paged<Node> => {
-  const name = kept?.name ?? null;
-  const memory = kept?.memory ?? null;
-  const [state, setState] = useState<PagedState<Node>>(() => kept?.memory.recall(kept.name) ?? EMPTY);
+  const [state, setState] = useState<PagedState<Node>>(() => memory?.recall(name) ?? EMPTY);
   const latest = useRef(state);
   const running = useRef<AbortController | null>(null);
   const fromNewest = useRef(true);
@@ -81,7 +76,7 @@ export const useConnection = <Node>(
     (next: PagedState<Node>) => {
       latest.current = next;
       setState(next);
-      if (name !== null && next.items.length > 0) memory?.keep(name, { ...next, isLoading: false });
+      if (next.items.length > 0) memory?.keep(name, { ...next, isLoading: false });
     },
     [name, memory],
   );
@@ -117,7 +112,7 @@ export const useConnection = <Node>(
   );
 
   useEffect(() => {
-    const recalled = name === null ? null : memory?.recall(name);
+    const recalled = memory?.recall(name);
     put(recalled ?? EMPTY);
     if (!recalled) reload();
     return () => running.current?.abort();

@@ -3,7 +3,6 @@ import { counted, formatCount } from '../format.ts';
 import { hrefOf } from '../route.ts';
 import { ledger, useStore } from '../state.ts';
 
-/** What the visit has cost so far, and its last answer. */
 export const CostMeter = () => {
   const { computeUnits, requests, entries } = useStore(ledger);
   const last = entries[0];

@@ -58,7 +58,7 @@ const Entry = ({ entry, chains }: { entry: LedgerEntry; chains: Chains }) => {
   const { name, at, durationMs, cost, failed } = entry;
   return html`<tr>
     <td><${Time} value=${new Date(at).toISOString()} /></td>
-    <th scope="row">${name}${failed && html` <span class="tag is-bad">failed</span>`}</th>
+    <th scope="row">${name}${failed && html` <span class="tag bad">failed</span>`}</th>
     <td class="number">${cost.computeUnits}</td>
     <td class="number">${cost.requests}</td>
     <td class="number">${cost.cached}${cost.watched ? ` (${cost.watched} watched)` : ''}</td>
@@ -77,7 +77,7 @@ const Sums = () => {
     ['answers', answers],
   ] as const;
   return html`<dl class="sums">
-    ${sums.map(([name, sum]) => html`<div key=${name}><dt>${name}</dt><dd>${formatCount(sum)}</dd></div>`)}
+    ${sums.map(([name, sum]) => html`<div key=${name} class="panel"><dt>${name}</dt><dd>${formatCount(sum)}</dd></div>`)}
   </dl>`;
 };
 

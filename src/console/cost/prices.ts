@@ -1,7 +1,7 @@
 import type { ChainsQuery, Lookup } from '../__generated__/operations.ts';
 import { useChains } from '../chain-filter.ts';
 import { html } from '../components.ts';
-import { formatCount } from '../format.ts';
+import { counted, formatCount, isRecord } from '../format.ts';
 import type { LedgerEntry } from '../state.ts';
 
 /** What operations cost, in words: before they are sent, and after. */
@@ -75,9 +75,8 @@ export const priceOf = (fields: readonly Priced[], chainIds: readonly number[], 
   return { computeUnits, reason: dearest > 1 ? `${reason}${hint}` : requests };
 };
 
-const requestsOf = (count: number): string => (count === 1 ? '1 request' : `${count} requests`);
+const requestsOf = (count: number): string => counted(count, 'request', 'requests');
 
-/** The price of what a button is about to ask for, among the chains that are chosen. */
 export const usePrice = (fields: readonly Priced[], chainIds: readonly number[]): Price =>
   priceOf(fields, chainIds, useChains());
 
@@ -88,10 +87,9 @@ export const PriceTag = ({ of, chainIds = [] }: { of: readonly Priced[]; chainId
   return html`<span class="price" title=${`${text}: ${reason}. It is less if the gateway has some of it already.`}>${text}</span>`;
 };
 
-const FIELDS =
-  /\b(transactions|transaction|activity|collectibles|approvals|balances|portfolio|balance|defiPositions|market|holders|searchTokens)\s*[({]/g;
+const FIELDS = /\b(\w+)\s*[({]/g;
 
-const isPriced = (field: string): field is Priced => field in TARIFFS;
+const isPriced = (field: string): field is Priced => Object.hasOwn(TARIFFS, field);
 
 /** The lists that a query reads. A portfolio is the sum of the pages of balances. */
 const fieldsIn = (text: string): readonly Priced[] => {
@@ -100,20 +98,11 @@ const fieldsIn = (text: string): readonly Priced[] => {
   return [...new Set(names)].filter(isPriced);
 };
 
-const chainIdsIn = (variables: unknown): readonly number[] => {
-  if (typeof variables !== 'object' || variables === null || !('chainIds' in variables)) return [];
-  return Array.isArray(variables.chainIds) ? variables.chainIds : [];
-};
+const chainIdsIn = (variables: unknown): readonly number[] =>
+  isRecord(variables) && Array.isArray(variables.chainIds) ? variables.chainIds : [];
 
-type Explained = {
-  /** Why the answer cost what it did. */
-  readonly reason: string;
-  /** About the compute units that pages which the gateway had already have saved. */
-  readonly saved: number;
-};
-
-/** Says of an answer why it cost what it did, and what it would have cost without pages that were kept. */
-export const explain = ({ text, variables, cost }: LedgerEntry, chains: Chains): Explained => {
+/** Says of an answer why it cost what it did, and about how many compute units the pages that were kept have saved. */
+export const explain = ({ text, variables, cost }: LedgerEntry, chains: Chains) => {
   const { computeUnits, requests, cached, watched = 0 } = cost;
   const price = priceOf(fieldsIn(text), chainIdsIn(variables), chains);
   const saved = cached > 0 ? Math.max(0, (price.computeUnits ?? 0) - computeUnits) : 0;
@@ -121,11 +110,6 @@ export const explain = ({ text, variables, cost }: LedgerEntry, chains: Chains):
   if (computeUnits === 0 && requests === 0)
     return { reason: cached > 0 ? kept : 'the gateway’s own: costs nothing', saved };
   if (computeUnits === 0) return { reason: 'asked the service, which is free', saved };
-  const asked =
-    price.computeUnits === computeUnits
-      ? price.reason
-      : requests === 1
-        ? '1 request'
-        : `${requests} requests`;
+  const asked = price.computeUnits === computeUnits ? price.reason : requestsOf(requests);
   return { reason: cached > 0 ? `${asked}; the rest ${kept}` : asked, saved };
 };

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useChainNames } from '../chain-filter.ts';
-import { Empty, html, ProblemNotice, Time, TransactionHash, useReached } from '../components.ts';
+import { Empty, html, LoadMore, Time, TransactionHash } from '../components.ts';
 import { OnChain } from '../explorers.ts';
 import { formatCount, type NameOfChain, shorten } from '../format.ts';
 import { hrefOf } from '../route.ts';
@@ -86,12 +86,12 @@ const CardRow = ({ card, chain }: Props) => {
   const shown = isWhole ? lines : lines.slice(0, SHOWN_EVENTS);
   const hidden = lines.length - shown.length;
   const receivedAt = deliveries[0]?.receivedAt ?? '';
-  return html`<li class=${isNew ? 'delivery is-new' : 'delivery'} data-transaction=${hash ?? ''}>
+  return html`<li class=${isNew ? 'stack delivery is-new' : 'stack delivery'} data-transaction=${hash ?? ''}>
     <div class="bar quiet">
       <${Time} value=${receivedAt} />
       ${chain !== null && html`<span class="tag">${shorten(chain, 40)}</span>`}
       ${isTold && transaction?.decoded?.name && html`<span class="tag">${nameOfCall(transaction.decoded)}</span>`}
-      ${transaction?.success === false && html`<span class="tag is-bad">failed</span>`}
+      ${transaction?.success === false && html`<span class="tag bad">failed</span>`}
       ${hash !== null && html`<span class="push"><${OnChain} chainId=${chainId}><${TransactionHash} value=${hash} chainId=${chainId} /><//></span>`}
     </div>
     <ul class="card-events">
@@ -103,17 +103,12 @@ const CardRow = ({ card, chain }: Props) => {
   </li>`;
 };
 
-/** The end of the list: reads the next page when it comes near the window, or on a click. */
+/** Those before the list. What the log no longer has is not a fault. */
 const Older = ({ feed }: { feed: Feed }) => {
   const { hasOlder, isLoadingOlder, olderProblem, items } = useStore(feed.state);
-  const follows = hasOlder && !isLoadingOlder && olderProblem === null;
-  const end = useReached(follows, feed.loadOlder);
-  const isTrimmed = olderProblem?.code === 'CURSOR_EXPIRED';
-  return html`<div class="list-end" ref=${end}>
-    ${isTrimmed && html`<span>Older ones are no longer in the log.</span>`}
-    ${olderProblem && !isTrimmed && html`<${ProblemNotice} problem=${olderProblem} onRetry=${feed.loadOlder} />`}
-    ${follows && html`<button type="button" onClick=${feed.loadOlder}>Load older ones</button>`}
-    ${isLoadingOlder && html`<span role="status">Loading older ones…</span>`}
-    ${!hasOlder && html`<span>${formatCount(items.length)} deliveries: all that the log has.</span>`}
-  </div>`;
+  if (olderProblem?.code === 'CURSOR_EXPIRED')
+    return html`<p class="list-end">Older ones are no longer in the log.</p>`;
+  const [state, read] = [{ isLoading: isLoadingOlder, problem: olderProblem }, feed.loadOlder];
+  const list = { items, hasMore: hasOlder, ...state, loadMore: read, retry: read };
+  return html`<${LoadMore} list=${list} what="deliveries" />`;
 };

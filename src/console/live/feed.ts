@@ -21,7 +21,6 @@ export type FeedState = {
   readonly received: number;
   readonly hasOlder: boolean;
   readonly isLoadingOlder: boolean;
-  /** Why the older ones could not be read. */
   readonly olderProblem: Problem | null;
 };
 
@@ -30,9 +29,7 @@ export type Feed = {
   readonly history: History;
   /** While it is paused, what arrives is held. */
   pause(isPaused: boolean): void;
-  /** Reads the next page of older ones. */
   loadOlder(): void;
-  /** Begins again after it has ended. */
   retry(): void;
   close(): void;
 };

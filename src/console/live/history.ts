@@ -42,7 +42,6 @@ export type History = {
   readonly state: Store<HistoryState>;
   /** Begins with the newest ones: `before` is the cursor of the oldest of them, null if the log has no older ones. */
   begin(newest: readonly Stored[], before: string | null): void;
-  /** Counts those that have arrived. */
   add(arrived: readonly Stored[]): void;
   /** Reads back to the time, at most 5,000 deliveries at once. */
   reach(time: number): void;

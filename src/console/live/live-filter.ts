@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type DeliveryFilter, Webhooks, type WebhookType } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
 import type { Asked } from '../api/live-feed.ts';
+import { useOperation } from '../api/use-answer.ts';
 import { html } from '../components.ts';
 import { inWords, shorten } from '../format.ts';
 import { insteadOfAddress, isAddress, setParams, useParam } from '../route.ts';
@@ -33,7 +33,6 @@ const wrongAddress = (text: string): string | null =>
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** What is wrong with the filter in the address bar. */
 export const wrongIn = (params: URLSearchParams): readonly string[] => {
   const [address, webhook] = [params.get('address'), params.get('webhook')];
   const types = namesOf(params).filter((name) => !isType(name));
@@ -48,21 +47,6 @@ export const wrongIn = (params: URLSearchParams): readonly string[] => {
   ].filter((sentence) => sentence !== null);
 };
 
-type Choice = { readonly webhookId: string; readonly name: string | null };
-
-/** The webhooks to choose from; none for a caller that may not list them. */
-const useWebhooks = (): readonly Choice[] => {
-  const [webhooks, setWebhooks] = useState<readonly Choice[]>([]);
-  useEffect(() => {
-    const abort = new AbortController();
-    send(Webhooks, { first: 100 }, abort.signal)
-      .then(({ data }) => setWebhooks(data?.webhooks?.edges.flatMap((edge) => edge?.node ?? []) ?? []))
-      .catch(() => {});
-    return () => abort.abort();
-  }, []);
-  return webhooks;
-};
-
 const textOf = ({ currentTarget }: Event): string =>
   currentTarget instanceof HTMLInputElement || currentTarget instanceof HTMLSelectElement
     ? currentTarget.value.trim()
@@ -70,7 +54,9 @@ const textOf = ({ currentTarget }: Event): string =>
 
 /** Chooses which events are shown: of one wallet, of some types, of one webhook. */
 export const LiveFilter = ({ params }: { params: URLSearchParams }) => {
-  const webhooks = useWebhooks();
+  // None for a caller that may not list them.
+  const { data } = useOperation(Webhooks, { first: 100 });
+  const webhooks = data?.webhooks?.edges.flatMap((edge) => edge?.node ?? []) ?? [];
   const [error, setError] = useState<string | null>(null);
   const types = typesIn(params);
   const onAddress = (event: Event) => {
@@ -97,7 +83,7 @@ export const LiveFilter = ({ params }: { params: URLSearchParams }) => {
         ${webhooks.map(({ webhookId, name }) => html`<option key=${webhookId} value=${webhookId}>${shorten(name ?? webhookId, 50)}</option>`)}
       </select>
     </label>
-    <fieldset>
+    <fieldset class="bar">
       <legend>Types</legend>
       ${TYPES.map((type) => html`<label key=${type} class="choice"><input type="checkbox" checked=${types.includes(type)} onChange=${() => toggle(type)} /> ${inWords(type)}</label>`)}
     </fieldset>

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Series, TimeBars } from '../charts.ts';
-import { html, ProblemNotice, Skeleton } from '../components.ts';
+import { html, Notice, ProblemNotice, Skeleton } from '../components.ts';
 import { formatCount, formatTime } from '../format.ts';
 import { hrefOf, route, setParams } from '../route.ts';
 import { useStore } from '../state.ts';
@@ -19,11 +19,10 @@ export const LiveView = () => {
     ${
       wrong.length > 0
         ? html`<h2 id="live-title">Live events</h2>
-            <div class="notice is-error" role="alert">
-              <strong>This link names what can’t exist</strong>
+            <${Notice} title="This link names what can’t exist">
               ${wrong.map((sentence) => html`<p key=${sentence}>${sentence}</p>`)}
               <p>Correct it in the address bar, or see <a href=${hrefOf('live')}>the events of all wallets</a>.</p>
-            </div>`
+            <//>`
         : html`<${Followed} key=${asked} asked=${asked} params=${params} />`
     }
   </section>`;
@@ -76,12 +75,11 @@ const Held = ({ state, onShow }: { state: FeedState; onShow: () => void }) => {
 
 const TEXTS: Readonly<Record<FeedState['connection'], readonly [text: string, kind: string]>> = {
   connecting: ['connecting…', ''],
-  live: ['live', 'is-good'],
-  waiting: ['the connection broke: it resumes where it was', 'is-warn'],
-  ended: ['ended', 'is-bad'],
+  live: ['live', 'good'],
+  waiting: ['the connection broke: it resumes where it was', 'warn'],
+  ended: ['ended', 'bad'],
 };
 
-/** Whether events arrive at this moment. */
 const ConnectionState = ({ connection }: Pick<FeedState, 'connection'>) => {
   const [text, kind] = TEXTS[connection];
   return html`<span class=${`tag ${kind}`} role="status" data-connection=${connection}>${text}</span>`;
@@ -127,7 +125,6 @@ const spanIn = (params: URLSearchParams): Span => {
   return isSpan(span) ? span : '15m';
 };
 
-/** The deliveries in the log over the chosen span, by type. */
 const LiveChart = ({ history, span }: { history: History; span: Span }) => {
   const state = useStore(history.state);
   const { since, begun, isReading, problem } = state;

@@ -43,7 +43,7 @@ const Lead = ({ sample, shows }: { sample: Sample; shows: string }) => {
   return html`<li class="sample">
     <${Avatar} address=${address} size=${44} />
     <div>
-      <a href=${hrefOf('wallet', [address])}>${useLabel(address) ?? name}</a>
+      <a class="strong" href=${hrefOf('wallet', [address])}>${useLabel(address) ?? name}</a>
       <p class="quiet">${shows}</p>
     </div>
   </li>`;

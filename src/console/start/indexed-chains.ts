@@ -73,11 +73,11 @@ export const IndexedChains = () => {
 };
 
 const stateOf = ({ behind, problem }: Index): readonly [text: string, tone: string] => {
-  if (problem !== null) return ['not followed', 'is-bad'];
+  if (problem !== null) return ['not followed', 'bad'];
   if (behind === null) return ['starting', ''];
   return behind === '0'
-    ? ['up to date', 'is-good']
-    : [`${counted(Number(behind), 'block', 'blocks')} to go`, 'is-warn'];
+    ? ['up to date', 'good']
+    : [`${counted(Number(behind), 'block', 'blocks')} to go`, 'warn'];
 };
 
 const Row = ({ chain, now }: { chain: Indexed; now: number }) => {
@@ -91,7 +91,6 @@ const Row = ({ chain, now }: { chain: Indexed; now: number }) => {
   </li>`;
 };
 
-/** The share of its blocks that the index has. */
 const Progress = ({ index: { from, to, behind } }: { index: Index }) => {
   if (from === null || to === null) return null;
   const has = Number(to) - Number(from) + 1;

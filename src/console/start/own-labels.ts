@@ -6,7 +6,6 @@ import { formatCount, shortHex } from '../format.ts';
 import { exportLabels, importLabels, MOST_CHARACTERS, setLabel, useLabels } from '../labels.ts';
 
 const SHOWN = 50;
-/** The largest file that labels can take. */
 const MOST_BYTES = 1_000_000;
 
 type Result = ReturnType<typeof importLabels>;
@@ -86,7 +85,6 @@ const LabelDialog = ({ address, label, onClose }: DialogProps) => {
   <//>`;
 };
 
-/** A button that gives an address a name of the person's own. */
 export const EditLabel = ({ address }: { address: string }) => {
   const [isOpen, setOpen] = useState(false);
   const label = useLabels().get(address.toLowerCase()) ?? '';

@@ -121,11 +121,11 @@ type KnownProps = { address: string; isWatched: boolean; value: Value | undefine
 
 const Known = ({ address, isWatched, value }: KnownProps) => {
   const label = useLabel(address);
-  return html`<li>
+  return html`<li class="in-columns">
     <${Avatar} address=${address} size=${36} />
     <div>
-      <a class="name" href=${hrefOf('wallet', [address])}>${label ?? shortHex(address)}</a>
-      ${isWatched && html` <span class="tag is-good">Watching</span>`}
+      <a class="strong" href=${hrefOf('wallet', [address])}>${label ?? shortHex(address)}</a>
+      ${isWatched && html` <span class="tag good">Watching</span>`}
       ${label !== null && html`<p class="quiet">${shortHex(address)}</p>`}
     </div>
     <div class="worth"><${Worth} value=${value} /></div>

@@ -49,7 +49,7 @@ const Option = ({ suggestion, isActive, id, onPoint, onChoose }: OptionProps) =>
   const keepFocus = (event: Event) => event.preventDefault();
   return html`<div class="option" role="option" id=${id} aria-selected=${isActive} onPointerMove=${onPoint} onMouseDown=${keepFocus} onClick=${onChoose}>
     <span class="option-picture">${picture ?? html`<svg class="glyph" viewBox="0 0 16 16" aria-hidden="true"><path d=${typeof action === 'string' ? 'M2.5 8h10M9 4.5 12.5 8 9 11.5' : 'M11.5 7a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0ZM10.2 10.2l3.6 3.6'} /></svg>`}</span>
-    <span class="option-title">${title}</span>
+    <span class="strong">${title}</span>
     <span class="option-detail quiet">${detail}</span>
   </div>`;
 };
@@ -146,7 +146,7 @@ export const Search = ({ name, label, input, isPalette = false, onDone }: Props)
     <label for=${`${name}-field`} class=${isPalette ? 'visually-hidden' : ''}>${label}</label>
     <input ref=${input} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
     <span class="error" id=${`${name}-error`} role="alert">${error}</span>
-    <div class="found" hidden=${!isShown}>
+    <div class="popup found" hidden=${!isShown}>
       <${OptionList} id=${list} suggestions=${suggestions} active=${suggestions.length === 0 ? -1 : Math.min(active, suggestions.length - 1)} onPoint=${(pointed: Suggestion) => setActive(suggestions.indexOf(pointed))} onChoose=${choose} />
       <p class="found-status quiet" role="status">${status}</p>
     </div>

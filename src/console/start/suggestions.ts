@@ -82,7 +82,6 @@ export const useTokenSearch = (typed: string): TokenSearch => {
   return { ...found, isFollowing, begin: () => setBegunWith(text), end: () => setBegunWith(null) };
 };
 
-/** What a search field offers for the text in it. */
 export type Suggestion = {
   readonly id: string;
   readonly group: 'Wallets' | 'Tokens' | 'Transactions' | 'Views';
@@ -235,7 +234,6 @@ const useTokens = (text: string, search: TokenSearch): readonly Suggestion[] => 
 type Wanted = {
   typed: string;
   search: TokenSearch;
-  /** Whether the console's views are offered, too. */
   withViews: boolean;
 };
 

@@ -7,7 +7,6 @@ import { Meter } from '../charts.ts';
 import { Address, Empty, html, Placeholder, ProblemNotice } from '../components.ts';
 import { amountIn, counted, formatCount, formatUtc } from '../format.ts';
 
-/** The service's page. */
 const PAGE = 500;
 const CU = 2;
 const ROWS = 20;
@@ -50,7 +49,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
   const amountOf = ({ balance }: Holder) => amountIn(balance, decimals ?? 0);
   return html`<${Distribution} holders=${holders} supply=${supply} isAll=${!hasMore} />
     <div class="table" tabindex="0" role="region" aria-label="Holders">
-      <table class="holders">
+      <table class="as-list holders">
         <thead><tr><th scope="col" class="number">#</th><th scope="col">Wallet</th><th scope="col" class="number">Share</th><th scope="col" class="number">Balance</th>${isDated && html`<th scope="col">Since</th>`}</tr></thead>
         <tbody>${holders.slice(0, shown).map(
           (holder, index) => html`<tr key=${holder.wallet.address}>
@@ -110,7 +109,7 @@ const Distribution = ({ holders, supply, isAll }: DistributionProps) => {
   const others = isAll ? 0 : Math.max(0, 1 - known);
   const rows = others > 0 ? [...tiers, { name: 'All others', share: others }] : tiers;
   const most = Math.max(...rows.map(({ share }) => share));
-  return html`<div class="tiers">
+  return html`<div class="stack tight tiers">
     ${rows.map(({ name, share }) => html`<${Meter} key=${name} label=${name} value=${share} most=${most} text=${percentText(share)} />`)}
   </div>`;
 };

@@ -1,7 +1,5 @@
-import { useCallback } from 'preact/hooks';
 import { type TokenInput, TokenPrices } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useOperation } from '../api/use-answer.ts';
 import { useReading } from '../charts.ts';
 import { Empty, html, Placeholder } from '../components.ts';
 import { formatChange, formatPrice } from '../format.ts';
@@ -51,14 +49,8 @@ export const PriceHistory = ({ token }: { token: TokenInput }) => {
 type PricesProps = { token: TokenInput; every: number; title: string };
 
 const Prices = ({ token, every, title }: PricesProps) => {
-  const load = useCallback(
-    (signal: AbortSignal) => {
-      const hoursAgo = Array.from({ length: HOURS }, (_, index) => (index + 1) * every);
-      return send(TokenPrices, { token, hoursAgo }, signal);
-    },
-    [token, every],
-  );
-  const { data, problems, isLoading, retry } = useAnswer(load);
+  const hours = Array.from({ length: HOURS }, (_, index) => (index + 1) * every);
+  const { data, problems, isLoading, retry } = useOperation(TokenPrices, { token, hoursAgo: hours });
   const market = data?.token?.market;
   if (!market)
     return html`<${Placeholder} rows=${2} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry} />`;

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useOperation } from '../api/use-answer.ts';
 import { useChainNames, useChains } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html, Placeholder, PricesOfNow } from '../components.ts';
 import { OnChain, useExplorer } from '../explorers.ts';
@@ -24,7 +23,6 @@ type TokenPlace = {
 
 const PLACE = /^(\d{1,15}):(native|0x[\da-f]{40})$/i;
 
-/** Null for a text that names no token. */
 const readPlace = (text: string): TokenPlace | null => {
   const [, chain = '', token = ''] = PLACE.exec(text) ?? [];
   if (chain === '') return null;
@@ -54,8 +52,7 @@ const LookUp = () => html`<${Search} name="token-search" label="A token by its n
 
 const TokenPage = ({ place }: { place: TokenPlace }) => {
   const token = useMemo(() => inputOf(place), [place]);
-  const load = useCallback((signal: AbortSignal) => send(Operation, { token }, signal), [token]);
-  const { data, problems, isLoading, retry } = useAnswer(load);
+  const { data, problems, isLoading, retry } = useOperation(Operation, { token });
   const market = data?.token?.market ?? null;
   const hasHistory = useExplorer() === null;
   const symbol = market?.symbol;
@@ -100,7 +97,7 @@ const Head = ({ place, market }: HeadProps) => {
         ${chains.map((chain) => html`<option key=${chain.chainId} value=${chain.chainId}>${nameOf(chain.chainId)}</option>`)}
       </select>
     </label>
-    ${address !== null && html`<p class="token-address"><span class="hex">${address}<${CopyButton} text=${address} label="address of the token" /><${ExplorerLink} path=${`token/${address}`} /></span> <a href=${hrefOf('wallet', [address])}>Open as a wallet</a></p>`}
+    ${address !== null && html`<p class="bar token-address"><span class="hex">${address}<${CopyButton} text=${address} label="address of the token" /><${ExplorerLink} path=${`token/${address}`} /></span> <a href=${hrefOf('wallet', [address])}>Open as a wallet</a></p>`}
   </header>`;
 };
 
@@ -110,7 +107,7 @@ const figuresOf = (market: Market): readonly (readonly [name: string, value: Com
   const supply = totalSupply === null ? null : amountIn(totalSupply, decimals ?? 0);
   const thin =
     isThin({ isNative: false, poolSizeUsd, lowLiquidity: null }) &&
-    html`<span class="tag is-warn" title="The price says little, and totals leave the token out">thin, not in totals</span>`;
+    html`<span class="tag warn" title="The price says little, and totals leave the token out">thin, not in totals</span>`;
   const figures = [
     ['Market capitalization', marketCapUsd && formatUsd(marketCapUsd)],
     ['Value of the whole supply', fullyDilutedValueUsd && formatUsd(fullyDilutedValueUsd)],
@@ -129,9 +126,9 @@ const Price = ({ market }: { market: Market }) => {
   const figures = figuresOf(market);
   return html`<section class="panel stack" aria-labelledby="token-price">
     <h3 id="token-price" class="visually-hidden">Price</h3>
-    <div class="token-price">
+    <div class="bar token-price">
       <p class="figure">${priceUsd === null ? 'No price' : formatPrice(priceUsd)}</p>
-      ${priceHistory.some(({ changeRatio }) => changeRatio !== null) && html`<ul class="changes">${priceHistory.map(({ hoursAgo, changeRatio }) => html`<li key=${hoursAgo}><${ChangeOf} hoursAgo=${hoursAgo} ratio=${changeRatio} /></li>`)}</ul>`}
+      ${priceHistory.some(({ changeRatio }) => changeRatio !== null) && html`<ul class="bar changes">${priceHistory.map(({ hoursAgo, changeRatio }) => html`<li key=${hoursAgo}><${ChangeOf} hoursAgo=${hoursAgo} ratio=${changeRatio} /></li>`)}</ul>`}
     </div>
     ${
       figures.length > 0 &&

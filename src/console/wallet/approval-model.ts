@@ -14,17 +14,6 @@ export type Open = Pick<
 
 export type Balances = ReadonlyMap<string, BalanceRowFragment>;
 
-/** When it was given, and when the spender last moved some of it, as far as loaded activities tell. */
-export type Times = { readonly given: string | null; readonly used: string | null };
-
-/** What can be lost now; null where that is not known. */
-export type Risk = {
-  /** In the smallest unit. */
-  readonly amount: string;
-  /** Null without a price that can be believed. */
-  readonly usd: string | null;
-};
-
 export const keyOf = (chainId: number | null, address: string | null): string => `${chainId}:${address}`;
 
 const least = (one: string, other: string): string => (BigInt(one) < BigInt(other) ? one : other);
@@ -37,10 +26,8 @@ const shareOf = (usd: string, numerator: string, denominator: string): string =>
   return `${share.slice(0, -2)}.${share.slice(-2)}`;
 };
 
-export const riskOf = (
-  { chainId, token, amount, isUnlimited: isAll, tokenId }: Open,
-  balances: Balances,
-): Risk | null => {
+/** What can be lost now, in the smallest unit, and in dollars if there is a price to believe; null where that is not known. */
+export const riskOf = ({ chainId, token, amount, isUnlimited: isAll, tokenId }: Open, balances: Balances) => {
   if (tokenId !== null || amount === null) return null;
   const held = balances.get(keyOf(chainId, token.address));
   if (held === undefined || isZero(held.amount)) return { amount: '0', usd: '0' };
@@ -90,8 +77,8 @@ export const bySpender = (open: readonly Open[], balances: Balances): readonly O
 const isOfToken = ({ chainId, token }: Open, item: ActivityItem): boolean =>
   item.chainId === chainId && tokensIn(item).some(({ address }) => address === token.address);
 
-/** `items` are the newest first. */
-export const timesOf = (open: Open, items: readonly ActivityItem[]): Times => {
+/** When it was given, and when the spender last moved some of it, as far as activities tell. They are the newest first. */
+export const timesOf = (open: Open, items: readonly ActivityItem[]) => {
   const { spender, tokenId, chainId } = open;
   const given = items.find(
     (item) =>

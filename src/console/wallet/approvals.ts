@@ -1,10 +1,9 @@
-import { useCallback, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { WalletApprovals, WalletBalances } from '../__generated__/operations.ts';
 import { ACTIVITY, UNITS_OF_A_REQUEST } from '../activity/activity.ts';
 import { type ActivityItem, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
-import { send } from '../api/client.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useOperation } from '../api/use-answer.ts';
 import { isSupported, useChainNames, useChains } from '../chain-filter.ts';
 import {
   Address,
@@ -39,7 +38,7 @@ import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts
 
 const APPROVALS = walletList({
   pageSize: 100,
-  read: (asked: PanelProps, range, signal) => send(WalletApprovals, { ...asked, ...range }, signal),
+  operation: WalletApprovals,
   pageIn: ({ wallet }) => wallet.approvals,
 });
 
@@ -89,11 +88,7 @@ const NO_BALANCES: Balances = new Map();
 type SpendersProps = PanelProps & { open: readonly Open[]; items: readonly ActivityItem[] };
 
 const Spenders = ({ address, chainIds, open, items }: SpendersProps) => {
-  const read = useCallback(
-    (signal: AbortSignal) => send(WalletBalances, { address, chainIds, first: 1000 }, signal),
-    [address, chainIds],
-  );
-  const { data, problems, retry } = useAnswer(read);
+  const { data, problems, retry } = useOperation(WalletBalances, { address, chainIds, first: 1000 });
   const balances = useMemo(() => {
     const nodes = data?.wallet.balances?.edges.flatMap((edge) => edge?.node ?? []);
     return nodes ? new Map(nodes.map((node) => [keyOf(node.chainId, node.token.address), node])) : null;
@@ -144,11 +139,11 @@ const OpenRow = ({ open, balances, items }: RowProps) => {
   const { to, data, reads } = revocationOf(open);
   const when = (time: string | null, word: string) =>
     time !== null && html` <span class="quiet">${word} <${Time} value=${time} now=${now} /></span>`;
-  return html`<${OnChain} chainId=${chainId}><li class="transaction" data-approval=${open.id}>
+  return html`<${OnChain} chainId=${chainId}><li class="stack transaction" data-approval=${open.id}>
     <div class="bar">
       <${TokenLogo} token=${token} size=${18} />
       <span>${sentenceOf(open, balances)}</span>
-      ${(isUnlimited || isForAll) && html`<span class="tag is-bad">no limit</span>`}
+      ${(isUnlimited || isForAll) && html`<span class="tag bad">no limit</span>`}
       ${when(given, 'given')}${when(used, 'last used')}
       <span class="tag push">${nameOf(chainId)}</span>
     </div>

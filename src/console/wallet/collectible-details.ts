@@ -1,7 +1,7 @@
 import { formatAmount } from 'evm-graphql-gateway/client';
 import type { CollectibleCardFragment, SpamFeature } from '../__generated__/operations.ts';
 import { Pattern } from '../avatar.ts';
-import { Address, Dialog, Facts, Hash, html, Time } from '../components.ts';
+import { Address, Dialog, ExplorerLink, Facts, Hash, html, Time } from '../components.ts';
 import { inWords, shorten, shortHex } from '../format.ts';
 import { Picture } from '../picture.ts';
 
@@ -34,13 +34,11 @@ export const CollectibleDetails = ({ card, onClose }: Props) =>
 
 const Known = ({ card }: { card: CollectibleCardFragment }) => {
   const { chain, contractAddress, tokenId, balance, lastAcquired, lastSalePrice } = card;
+  const page = `token/${contractAddress}/instance/${tokenId}`;
   return html`<${Facts} facts=${[
     ['Chain', inWords(shorten(chain, 40))],
     ['Contract', html`<${Address} value=${contractAddress} page="token" />`],
-    [
-      'Token id',
-      html`<${Hash} value=${tokenId} label="token id" path=${`token/${contractAddress}/instance/${tokenId}`} />`,
-    ],
+    ['Token id', html`<${Hash} value=${tokenId} label="token id" /><${ExplorerLink} path=${page} />`],
     ['Amount', formatAmount(balance, 0)],
     ['Acquired', lastAcquired && html`<${Time} value=${lastAcquired} />`],
     ['Last sale', lastSalePrice && `${shorten(lastSalePrice, 40)} in the service’s unit`],
@@ -120,9 +118,7 @@ const pointsOf = ({ score, weight }: Signal): number => (score ?? 0) * (weight ?
 
 type SignalProps = {
   signal: Signal;
-  /** The sum of the weights in the average. */
   whole: number;
-  /** The largest weight. */
   most: number;
 };
 
@@ -135,7 +131,7 @@ const SignalBar = ({ signal, whole, most }: SignalProps) => {
   const length = most > 0 ? (weight ?? 0) / most : 0;
   const filled = length * Math.min(1, Math.max(0, (score ?? 0) / 100));
   const points = score === null || weight === null || whole <= 0 ? null : pointsOf(signal) / whole;
-  return html`<li>
+  return html`<li class="in-columns">
     <span>${what}: <strong>${valueText(signal)}</strong></span>
     <svg height="10" aria-hidden="true"><rect class="track" width=${`${length * 100}%`} height="10" rx="3" /><rect class="filled" width=${`${filled * 100}%`} height="10" rx="3" /></svg>
     <span class="points" title=${`score ${rounded(score)}, weight ${rounded(weight)}`}>${points === null ? 'not counted' : `+${rounded(points)}`}</span>

@@ -1,6 +1,5 @@
 import { formatAmount } from 'evm-graphql-gateway/client';
 import { type CollectibleCardFragment, WalletCollectibles } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
 import { Address, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
 import { OnChain } from '../explorers.ts';
@@ -15,12 +14,10 @@ const ITEMS_OF_FIRST_REQUEST = 250;
 
 const COLLECTIBLES = walletList({
   pageSize: 24,
-  read: (asked: PanelProps & { readonly includeSpam: boolean }, range, signal) =>
-    send(WalletCollectibles, { ...asked, ...range }, signal),
+  operation: WalletCollectibles,
   pageIn: ({ wallet }) => wallet.collectibles,
 });
 
-/** The wallet's collectibles, with their pictures. */
 export const Collectibles = ({ address, chainIds }: PanelProps) => {
   const [spam, setSpam] = useParam('spam');
   const includeSpam = spam === 'shown';
@@ -80,8 +77,8 @@ const CollectibleCard = ({ card, onOpen }: { card: Card; onOpen: () => void }) =
   const { balance, lastSalePrice, isSpam } = card;
   return html`<li class="card" data-collectible=${card.id}>
     <${CollectiblePicture} card=${card} />
-    <button type="button" class="plain more" onClick=${onOpen}><span class="visually-hidden">Details of </span>${collectibleTitle(card)}</button>
-    ${isSpam && html`<p class="tags"><span class="tag is-warn">spam</span></p>`}
+    <button type="button" class="plain" onClick=${onOpen}><span class="visually-hidden">Details of </span>${collectibleTitle(card)}</button>
+    ${isSpam && html`<p class="tags"><span class="tag warn">spam</span></p>`}
     ${balance !== '1' && html`<p class="quiet">Holds ${shorten(formatAmount(balance, 0), 40)}</p>`}
     ${lastSalePrice !== null && html`<p class="quiet">Last sale ${shorten(lastSalePrice, 20)}</p>`}
   </li>`;

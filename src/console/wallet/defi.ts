@@ -7,7 +7,6 @@ import {
   type PositionRowFragment,
   WalletPositions,
 } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { Address, Empty, Facts, html, Time } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
@@ -22,7 +21,7 @@ type Position = PositionRowFragment;
 const POSITIONS = walletList({
   // All positions come in one request, whatever is asked for.
   pageSize: 1000,
-  read: (asked: PanelProps, range, signal) => send(WalletPositions, { ...asked, ...range }, signal),
+  operation: WalletPositions,
   pageIn: ({ wallet }) => wallet.defiPositions,
 });
 
@@ -75,32 +74,23 @@ const Positions = ({ address, chainIds }: PanelProps) => {
   const positions = useWalletList(POSITIONS, { address, chainIds });
   const { nodes } = positions;
   const said = positions.newest?.totalValueUsd ?? null;
-  const { groups, symbols, total, debts } = useMemo(
-    () => ({
-      ...{ groups: groupsOf(nodes), symbols: symbolsIn(nodes) },
-      ...{ total: totalOf(nodes), debts: totalOf(nodes.filter(isDebt)) },
-    }),
-    [nodes],
-  );
+  const [groups, symbols] = useMemo(() => [groupsOf(nodes), symbolsIn(nodes)] as const, [nodes]);
+  const [total, debts] = [totalOf(nodes), totalOf(nodes.filter(isDebt))];
   const isOther = said !== null && compareDecimals(said, total) !== 0;
   return html`<div class="stack defi">
     <${ListHead} list=${positions} />
     <${ListBody} list=${positions} what="positions" kind="row" empty="No position in a protocol on these chains" isPaused=${true}>
       <p><strong class="total">${formatUsdBriefly(total)}</strong> <span class="quiet">in ${counted(nodes.length, 'position', 'positions')}, net of debts${compareDecimals(debts, '0') !== 0 && html`: <span class="bad">${formatUsdBriefly(debts)}</span> are owed without a deposit beside them`}. ${isOther && `The service’s own sum, which may count debts otherwise, is ${formatUsdBriefly(said)}. `}Receipt tokens are among the tokens, too: do not add the two.</span></p>
-      <div class="protocols">${groups.map(
-        ({
-          protocol,
-          logo,
-          total: sum,
-          positions: own,
-        }) => html`<section key=${protocol} class="protocol stack">
-          <h3><${TokenLogo} token=${{ logo, symbol: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(sum)}</span></h3>
-          <ul class="positions">${own.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
-        </section>`,
-      )}</div>
+      <div class="protocols">${groups.map((group) => html`<${Protocol} key=${group.protocol} ...${group} symbols=${symbols} />`)}</div>
     <//>
   </div>`;
 };
+
+const Protocol = ({ protocol, logo, total, positions, symbols }: Group & { symbols: Symbols }) =>
+  html`<section class="protocol stack">
+    <h3 class="bar"><${TokenLogo} token=${{ logo, symbol: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(total)}</span></h3>
+    <ul class="positions">${positions.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
+  </section>`;
 
 const TYPES: Readonly<Record<DefiPositionType, string>> = {
   CONCENTRATED_POOL: 'Concentrated liquidity',
@@ -142,9 +132,9 @@ const PositionCard = ({ position, symbols }: { position: Position; symbols: Symb
     position;
   const worth = worthOf(position);
   const nameOf = useChainNames();
-  return html`<li class="position" data-position=${position.id}>
+  return html`<li class="stack position" data-position=${position.id}>
     <div class="bar"><strong>${TYPES[type]}</strong><span class="tag">${nameOf(chainId)}</span><span class=${worth.startsWith('-') ? 'push bad' : 'push'}>${valueUsd === null ? 'no value stated' : formatUsdBriefly(worth)}</span></div>
-    ${assets.length > 0 ? html`<ul class="position-assets">${assets.map((asset, index) => html`<${AssetLine} key=${index} asset=${asset} symbols=${symbols} />`)}</ul>` : html`<p class="quiet">The service sends it in a form that this gateway does not know: see the JSON.</p>`}
+    ${assets.length > 0 ? html`<ul class="stack tight position-assets">${assets.map((asset, index) => html`<${AssetLine} key=${index} asset=${asset} symbols=${symbols} />`)}</ul>` : html`<p class="quiet">The service sends it in a form that this gateway does not know: see the JSON.</p>`}
     <details>
       <summary>More</summary>
       <div class="details stack">
@@ -167,8 +157,8 @@ const PositionCard = ({ position, symbols }: { position: Position; symbols: Symb
 const AssetLine = ({ asset, symbols }: { asset: PositionAssetFragment; symbols: Symbols }) => {
   const { role, amount, valueUsd, priceUsd, token } = asset;
   const symbol = symbols.get(keyOf(token)) ?? token.name ?? shortHex(token.address ?? 'unnamed token');
-  return html`<li>
-    <span class=${`tag ${role === 'BORROWED' ? 'is-bad' : role === 'REWARD' ? 'is-good' : ''}`}>${ROLES[role]}</span>
+  return html`<li class="bar">
+    <span class=${`tag ${role === 'BORROWED' ? 'bad' : role === 'REWARD' ? 'good' : ''}`}>${ROLES[role]}</span>
     <span class="asset"><${TokenLogo} token=${{ logo: null, symbol }} size=${18} /><strong>${amount === null ? '' : formatDecimal(amount)} ${shorten(symbol, 24)}</strong></span>
     <span class="push quiet">${valueUsd !== null ? formatUsd(valueUsd) : priceUsd !== null && priceUsd !== '0' ? `at ${formatUsd(priceUsd)}` : ''}</span>
   </li>`;

@@ -54,7 +54,6 @@ type Props = {
   what: string;
   /** The file's name, without its ending. */
   name: string;
-  /** The rows of what is loaded and passes the filter. */
   rowsOf: () => readonly Row[];
   estimate: (shown: number, wanted: number) => Estimate;
 };

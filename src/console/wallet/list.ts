@@ -9,7 +9,6 @@ type ListBodyProps = {
   list: WalletList<unknown>;
   what: string;
   kind: 'row' | 'card';
-  /** What an empty list says. */
   empty: string;
   /** What a page costs, in compute units, where that is known before. */
   price?: number;
@@ -36,15 +35,14 @@ export const ListBody = ({ list: { list }, what, kind, empty, price, isPaused, c
 
 type ListHeadProps = { list: WalletList<unknown>; children?: ComponentChildren };
 
-const notesOf = ({ partialErrors, reloadProblem, list }: WalletList<unknown>): string[] => [
-  ...(reloadProblem && list.items.length > 0
-    ? [`The list could not be refreshed: ${titleOf(reloadProblem)}. What is shown is older.`]
-    : []),
-  ...problemsIn(partialErrors),
-  ...(list.malformed > 0
-    ? [`${list.malformed === 1 ? '1 item' : `${list.malformed} items`} could not be read.`]
-    : []),
-];
+const notesOf = ({ partialErrors, reloadProblem, list }: WalletList<unknown>) =>
+  [
+    reloadProblem &&
+      list.items.length > 0 &&
+      `The list could not be refreshed: ${titleOf(reloadProblem)}. What is shown is older.`,
+    ...problemsIn(partialErrors),
+    list.malformed > 0 && `${counted(list.malformed, 'item', 'items')} could not be read.`,
+  ].filter(Boolean);
 
 /** The head of a list: its age, its buttons, and its problems. */
 export const ListHead = ({ list, children }: ListHeadProps) => {

@@ -70,14 +70,11 @@ export const activitiesOf = (
   const items = movesOf(transaction)
     .filter(({ from, to }) => from === side || to === side)
     .map(({ contract, ...moved }, index): ActivityItem => {
-      const isSent = moved.from === side;
-      const type = isSent
-        ? moved.to === NOBODY
-          ? 'BURN'
-          : 'SEND'
-        : moved.from === NOBODY
-          ? 'MINT'
-          : 'RECEIVE';
+      const [sent, got] = [
+        moved.to === NOBODY ? 'BURN' : 'SEND',
+        moved.from === NOBODY ? 'MINT' : 'RECEIVE',
+      ] as const;
+      const type = moved.from === side ? sent : got;
       const token = contract === null ? null : (named.get(contract) ?? unnamed(contract, chainId));
       return { ...common, ...moved, id: `${hash}-${index}`, type, token, function: null };
     });
@@ -88,15 +85,8 @@ export const activitiesOf = (
   return [{ ...common, ...call, id: hash, type: 'CALL', function: decoded }];
 };
 
-const unnamed = (address: string, chainId: number | null): MovedTokenFragment => ({
-  id: `${chainId}:${address}`,
-  ...{
-    chainId: chainId ?? 0,
-    address,
-    isNative: false,
-    symbol: null,
-    name: null,
-    decimals: null,
-    logo: null,
-  },
-});
+const UNNAMED = { isNative: false, symbol: null, name: null, decimals: null, logo: null };
+
+const unnamed = (address: string, chainId: number | null): MovedTokenFragment => {
+  return { ...UNNAMED, id: `${chainId}:${address}`, chainId: chainId ?? 0, address };
+};

@@ -1,12 +1,11 @@
 import { sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { WalletBalances, WalletOverview, type WalletOverviewQuery } from '../__generated__/operations.ts';
 import { symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
-import { send } from '../api/client.ts';
 import type { Delivery, FeedItem } from '../api/live-feed.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useOperation } from '../api/use-answer.ts';
 import { NoPrices, useChainNames, useChains } from '../chain-filter.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
@@ -22,12 +21,7 @@ type Portfolio = NonNullable<NonNullable<WalletOverviewQuery['wallet']>['portfol
 
 /** What a wallet is worth, what makes up the total, and what the total leaves out. */
 export const Overview = ({ address, chainIds }: PanelProps) => {
-  const load = useCallback(
-    (signal: AbortSignal) =>
-      send(WalletOverview, { address, chainIds: chainIds.length > 0 ? chainIds : null }, signal),
-    [address, chainIds],
-  );
-  const { data, problems, isLoading, retry } = useAnswer(load);
+  const { data, problems, isLoading, retry } = useOperation(WalletOverview, { address, chainIds });
   const portfolio = data?.wallet?.portfolio;
   if (!portfolio)
     return html`<${Placeholder} rows=${4} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry}>
@@ -68,7 +62,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   const hasNoPrice = changed === 0 && isUnpriced(portfolio);
   const read = asOf !== null && html`<${Time} value=${asOf} now=${now} />`;
   return html`<div class="stack overview">
-    <div class="wallet-total">
+    <div class="stack tight wallet-total">
       ${
         hasNoPrice
           ? html`<${Amounts} address=${address} chainIds=${chainIds} /><p class="quiet"><${NoPrices} /></p>`
@@ -98,12 +92,8 @@ const MOST_AMOUNTS = 8;
 
 /** What a wallet holds without any price: the chains' own currencies first. The portfolio has read the same page. */
 const Amounts = ({ address, chainIds }: PanelProps) => {
-  const load = useCallback(
-    (signal: AbortSignal) =>
-      send(WalletBalances, { address, first: MOST_BALANCES, after: null, chainIds }, signal),
-    [address, chainIds],
-  );
-  const { data, problems, isLoading, retry } = useAnswer(load);
+  const asked = { address, first: MOST_BALANCES, chainIds };
+  const { data, problems, isLoading, retry } = useOperation(WalletBalances, asked);
   const held = (data?.wallet.balances?.edges ?? [])
     .flatMap((edge) => edge?.node ?? [])
     .toSorted((one, other) => Number(other.token.isNative) - Number(one.token.isNative));
@@ -133,7 +123,7 @@ const Changes = ({ changes, older }: ChangesProps) => {
   // Without a ratio, nothing of it had a price then.
   const known = changes.filter(({ hoursAgo, changeRatio }) => hoursAgo in SPANS && changeRatio !== null);
   if (known.length === 0) return null;
-  return html`<ul class="changes">
+  return html`<ul class="bar changes">
     ${known.map(({ hoursAgo, changeUsd, changeRatio, unpricedBalances }) => {
       const isDown = changeUsd.startsWith('-');
       const hint = `The amounts of now at the prices of ${SPANS[hoursAgo]} ago${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance has', 'balances have')} no price of then and is on neither side` : ''}.`;
@@ -152,19 +142,14 @@ type LeftOutProps = { portfolio: Portfolio; nameOf: (chainId: number) => string 
 const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
   const { unpricedBalances, excluded, unavailableChainIds, isComplete, countedBalances } = portfolio;
   const reasons = [
-    ...(excluded.balances > 0
-      ? [
-          `${counted(excluded.balances, 'balance', 'balances')} with too little liquidity, which ${excluded.balances === 1 ? 'claims' : 'claim'} to be worth ${formatUsdBriefly(excluded.totalUsd)}: a pool below $10,000 makes no price to rely on`,
-        ]
-      : []),
-    ...(unpricedBalances > 0
-      ? [`${counted(unpricedBalances, 'balance', 'balances')} without a price: no market is known`]
-      : []),
-    ...(unavailableChainIds.length > 0
-      ? [`${unavailableChainIds.map(nameOf).join(', ')}: the service could not read them`]
-      : []),
-    ...(!isComplete && unavailableChainIds.length === 0 ? ['What the service could not read'] : []),
-  ];
+    excluded.balances > 0 &&
+      `${counted(excluded.balances, 'balance', 'balances')} with too little liquidity, which ${excluded.balances === 1 ? 'claims' : 'claim'} to be worth ${formatUsdBriefly(excluded.totalUsd)}: a pool below $10,000 makes no price to rely on`,
+    unpricedBalances > 0 &&
+      `${counted(unpricedBalances, 'balance', 'balances')} without a price: no market is known`,
+    unavailableChainIds.length > 0
+      ? `${unavailableChainIds.map(nameOf).join(', ')}: the service could not read them`
+      : !isComplete && 'What the service could not read',
+  ].filter(Boolean);
   if (reasons.length === 0)
     return html`<p class="quiet">All ${counted(countedBalances, 'balance', 'balances')} are in it.</p>`;
   const sum = excluded.balances + unpricedBalances;

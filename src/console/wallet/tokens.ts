@@ -4,7 +4,6 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
 import { decimalsOf, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
-import { send } from '../api/client.ts';
 import { NoPrices, useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
@@ -44,54 +43,32 @@ type Column = {
   readonly isNumber: boolean;
   /** Null for a row without a value, which stays last in both orders. */
   readonly key: (row: Row) => string | null;
-  readonly compare: (one: string, other: string) => number;
 };
+
+/** The column that sorts where none is chosen. */
+const VALUE: Column = { id: 'value', title: 'Value', isNumber: true, key: ({ balance }) => balance.valueUsd };
 
 /** The columns that sort. */
 const COLUMNS: readonly Column[] = [
-  {
-    id: 'token',
-    title: 'Token',
-    isNumber: false,
-    key: ({ symbol }) => symbol.toLowerCase(),
-    compare: compareText,
-  },
-  {
-    id: 'chain',
-    title: 'Chain',
-    isNumber: false,
-    key: ({ chain }) => chain.toLowerCase(),
-    compare: compareText,
-  },
-  {
-    id: 'price',
-    title: 'Price',
-    isNumber: true,
-    key: ({ balance }) => balance.priceUsd,
-    compare: compareDecimals,
-  },
-  { id: 'change', title: '24 h', isNumber: true, key: ({ change }) => change, compare: compareDecimals },
-  {
-    id: 'value',
-    title: 'Value',
-    isNumber: true,
-    key: ({ balance }) => balance.valueUsd,
-    compare: compareDecimals,
-  },
+  { id: 'token', title: 'Token', isNumber: false, key: ({ symbol }) => symbol.toLowerCase() },
+  { id: 'chain', title: 'Chain', isNumber: false, key: ({ chain }) => chain.toLowerCase() },
+  { id: 'price', title: 'Price', isNumber: true, key: ({ balance }) => balance.priceUsd },
+  { id: 'change', title: '24 h', isNumber: true, key: ({ change }) => change },
+  VALUE,
 ];
 
 /** `price` or, the other way round, `-price`: names begin with A, numbers with the largest. */
 const sorted = (rows: readonly Row[], by: string): readonly Row[] => {
-  const column = COLUMNS.find(({ id }) => id === by.replace(/^-/, '')) ?? COLUMNS[COLUMNS.length - 1];
-  if (!column) return rows;
-  const turn = (by.startsWith('-') ? -1 : 1) * (column.isNumber ? -1 : 1);
+  const { key: keyOf, isNumber } = COLUMNS.find(({ id }) => id === by.replace(/^-/, '')) ?? VALUE;
+  const turn = (by.startsWith('-') ? -1 : 1) * (isNumber ? -1 : 1);
+  const compare = isNumber ? compareDecimals : compareText;
   return rows
-    .map((row) => ({ row, key: column.key(row), size: Number(column.key(row)) }))
+    .map((row) => ({ row, key: keyOf(row), size: Number(keyOf(row)) }))
     .toSorted((one, other) => {
       if (one.key === null || other.key === null)
         return Number(one.key === null) - Number(other.key === null);
       // Decimals are as their rounded numbers unless those are equal: exact comparisons of thousands would be seen.
-      return turn * (one.size - other.size || column.compare(one.key, other.key));
+      return turn * (one.size - other.size || compare(one.key, other.key));
     })
     .map(({ row }) => row);
 };
@@ -119,7 +96,7 @@ const matches = ({ balance, symbol, chain }: Row, sought: string): boolean =>
 const TOKENS = walletList({
   // The service's largest page: the whole wallet, but for a few.
   pageSize: 1000,
-  read: (asked: PanelProps, range, signal) => send(WalletBalances, { ...asked, ...range }, signal),
+  operation: WalletBalances,
   pageIn: ({ wallet }) => wallet.balances,
 });
 
@@ -207,25 +184,23 @@ const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryPro
   const left = rows.filter(({ reason }) => reason !== null);
   const unpriced = left.filter(({ balance }) => balance.valueUsd === null).length;
   const thin = left.length - unpriced;
-  const leftOut = [
-    ...(thin > 0 ? [`${formatCount(thin)} left out for little liquidity`] : []),
-    ...(unpriced > 0 ? [`${formatCount(unpriced)} without a price`] : []),
-  ];
   const isAll = rows.length === loaded;
-  const where = [
+  const said = [
     isAll && !hasMore
       ? 'in all'
       : `in the ${isAll ? '' : `${formatCount(rows.length)} found of the `}${formatCount(loaded)} tokens loaded`,
-    ...(hasMore ? ['there are more'] : []),
-  ];
+    hasMore && 'there are more',
+    thin > 0 && `${formatCount(thin)} left out for little liquidity`,
+    unpriced > 0 && `${formatCount(unpriced)} without a price`,
+  ].filter(Boolean);
   const choices = [
     ['', `All ${formatCount(rows.length)}`],
     ['counted', `In the total ${formatCount(rows.length - left.length)}`],
     ['left', `Left out ${formatCount(left.length)}`],
   ] as const;
   return html`<div class="bar">
-    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? html`<${NoPrices} />` : formatUsdBriefly(total)}</strong> <span class="quiet">${[...where, ...leftOut].join('; ')}</span></p>
-    <div class="segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
+    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? html`<${NoPrices} />` : formatUsdBriefly(total)}</strong> <span class="quiet">${said.join('; ')}</span></p>
+    <div class="bar segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
   </div>`;
 };
 
@@ -289,7 +264,7 @@ const TokenTable = ({ title, rows, total, by, onSort, isLeft }: TableProps) => {
   return html`<section class="stack">
     <h3>${title}</h3>
     <div class="table" tabindex="0" role="region" aria-label=${title}>
-      <table class="token-table" aria-rowcount=${rows.length + 1}>
+      <table class="as-list token-table" aria-rowcount=${rows.length + 1}>
         <thead><tr>${heading('token')}${heading('chain')}${heading('price')}${hasChange && heading('change')}<th scope="col" class="number">Amount</th>${heading('value')}<th scope="col" class=${isLeft ? '' : 'number'}>${isLeft ? 'Why it is left out' : 'Share'}</th></tr></thead>
         <tbody ref=${body}>${room(from)}${rows.slice(from, from + DRAWN).map((row) => html`<${TokenRow} key=${row.balance.id} row=${row} total=${total} hasChange=${hasChange} />`)}${room(rows.length - from - DRAWN)}</tbody>
       </table>
@@ -319,7 +294,7 @@ const TokenRow = ({ row, total, hasChange }: { row: Row; total: string; hasChang
   const { amount, token, priceUsd, valueUsd } = balance;
   const { shown, exact } = amountOf(amount, token);
   return html`<${OnChain} chainId=${balance.chainId}><tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
-    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
+    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="bar quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
     <td class="is-chain"><span class="tag">${chain}</span></td>
     <td class="number is-price">${priceUsd === null ? '—' : formatUsdBriefly(priceUsd)}</td>
     ${hasChange && html`<td class="number is-change">${change === null ? '—' : html`<span class=${toneOf(change)}>${formatChange(change)}</span>`}</td>`}

@@ -60,15 +60,14 @@ export const feeOf = ({ fee, gasUsed, effectiveGasPrice }: TransactionRowFragmen
     ? null
     : String(BigInt(gasUsed) * BigInt(effectiveGasPrice)));
 
-/** A transaction: what it called in words, its facts, its events, and the call data. */
-export const TransactionBody = ({
-  transaction,
-  tokens = [],
-}: {
+type BodyProps = {
   transaction: Whole;
-  /** Tokens in whose units its events can be written. */
+  /** In whose units its events can be written. */
   tokens?: readonly KnownToken[];
-}) => {
+};
+
+/** A transaction: what it called in words, its facts, its events, and the call data. */
+export const TransactionBody = ({ transaction, tokens = [] }: BodyProps) => {
   const { index, nonce, transactionType, gasPrice, gasUsed, effectiveGasPrice, data, logs } = transaction;
   const { blockNumber, blockHash, blockTime, from, to, value, chainId, decoded, success, createdContract } =
     transaction;
@@ -116,7 +115,6 @@ export const CallText = ({ decoded, text }: { decoded: Decoded | null; text: str
       </details>`
     }`;
 
-/** A value as the gateway sent it. */
 export const RawJson = ({ value }: { value: unknown }) => {
   const [isOpen, setOpen] = useState(false);
   const text = isOpen ? JSON.stringify(value, null, 2) : '';
@@ -202,7 +200,6 @@ const eventText = (decoded: Decoded, token: KnownToken | undefined): string => {
   return `${stringText(from)} allows ${stringText(to)} to spend ${isUnlimited(value) ? `any amount of ${symbol}` : amount}`;
 };
 
-/** The events that a transaction emitted, in their order. */
 const Logs = ({ logs, tokens }: { logs: readonly Log[]; tokens: readonly KnownToken[] }) => {
   const [count, setCount] = useState(STEP);
   return html`<ol class="rows logs">${logs.slice(0, count).map((log, index) => html`<${LogItem} key=${index} log=${log} token=${tokens.find(({ address }) => address === log.address)} />`)}</ol>
@@ -238,7 +235,6 @@ const DecodedInputs = ({ decoded }: { decoded: Decoded }) => {
   </div>`;
 };
 
-/** A decoded call, or a decoded event of a log. */
 type Decoded = NonNullable<TransactionRowFragment['decoded']>;
 type Input = Decoded['inputs'][number];
 

@@ -1,6 +1,5 @@
 import { useRef } from 'preact/hooks';
 import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
 import { Address, html, Time, TransactionHash, useNow } from '../components.ts';
@@ -22,11 +21,10 @@ const estimate = (shown: number, wanted: number): Estimate => {
 
 const TRANSACTIONS = walletList({
   pageSize: 25,
-  read: (asked: PanelProps, range, signal) => send(WalletTransactions, { ...asked, ...range }, signal),
+  operation: WalletTransactions,
   pageIn: ({ wallet }) => wallet.transactions,
 });
 
-/** The wallet's transactions, newest first. */
 export const Transactions = ({ address, chainIds }: PanelProps) => {
   const transactions = useWalletList(TRANSACTIONS, { address, chainIds });
   const { list } = transactions;
@@ -101,11 +99,11 @@ const TransactionRow = ({
   const wasOpened = useRef(false);
   if (isOpen) wasOpened.current = true;
   const details = `details-${address}-${transaction.id}`;
-  return html`<${OnChain} chainId=${chainId}><li class=${success === false ? 'transaction is-failed' : 'transaction'} data-hash=${hash}>
+  return html`<${OnChain} chainId=${chainId}><li class=${success === false ? 'stack transaction is-failed' : 'stack transaction'} data-hash=${hash}>
     <div class="bar">
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>
-      ${success === false && html`<span class="tag is-bad">failed</span>`}
+      ${success === false && html`<span class="tag bad">failed</span>`}
       ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${`${amountIn(value, nativeDecimals(chainId)).exact}${success === false ? ', which was not sent' : ''}`}>${amountIn(value, nativeDecimals(chainId)).shown} ${nativeSymbol(chainId)}</span>`}
     </div>
     <div class="bar quiet">

@@ -69,7 +69,7 @@ const Transaction = ({ chainId, hash }: { chainId: number; hash: string }) => {
           ? []
           : html` · <button type="button" class="more" onClick=${() => setGiven(other)}>From ${shortHex(other)}’s side</button>`,
       )}</p>
-      <ul class="acts">${items.map((item) => html`<li key=${item.id}><${Sentence} item=${item} /></li>`)}</ul>
+      <ul class="stack acts">${items.map((item) => html`<li key=${item.id}><${Sentence} item=${item} /></li>`)}</ul>
       ${named === NO_NAMES && contracts.length > 0 && html`<p><button type="button" onClick=${name}>Name ${counted(contracts.length, 'token', 'tokens')}: ${formatCount(NAME_CU * contracts.length)} CU at most</button></p>`}
       <${Flow} items=${items} address=${side} />`
     }

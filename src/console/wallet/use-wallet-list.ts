@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Answer, Problem } from '../api/client.ts';
+import type { Operation } from '../__generated__/operations.ts';
+import { type Problem, send } from '../api/client.ts';
 import { type Connection, type Paged, type PagedState, useConnection } from '../api/use-connection.ts';
 import { createMemory, type Memory } from '../route.ts';
 
@@ -9,15 +10,9 @@ export type PanelProps = { readonly address: string; readonly chainIds: readonly
 type Page<Node> = Connection<Node> & { readonly partialErrors: unknown; readonly requestTime: string | null };
 
 /** `Head` is what a page says beside its items. */
-type Described<Asked, Data, Node, Head> = {
-  /** The number of items that a page has. */
+type Described<Variables, Data, Node, Head> = {
   readonly pageSize: number;
-  /** Sends the query of a page. */
-  readonly read: (
-    asked: Asked,
-    range: { readonly first: number; readonly after: string | null },
-    signal: AbortSignal,
-  ) => Promise<Answer<Data>>;
+  readonly operation: Operation<Data, Variables>;
   /** The page in an answer; null where it could not be read. */
   readonly pageIn: (data: Data) => (Page<Node> & Head) | null;
 };
@@ -34,22 +29,25 @@ type Notes<Head> = {
 const NO_NOTES = { newest: null, partialErrors: null, reloadProblem: null };
 
 /** One of the lists of wallets, with what is kept of it for Back. */
-type Source<Asked, Data, Node, Head> = Described<Asked, Data, Node, Head> & {
+type Source<Variables, Data, Node, Head> = Described<Variables, Data, Node, Head> & {
   readonly items: Memory<PagedState<Node>>;
   readonly notes: Memory<Notes<Page<Node> & Head>>;
 };
 
 /** Describes one of the lists of wallets, once for all wallets. */
-export const walletList = <Asked, Data, Node, Head>(
-  described: Described<Asked, Data, Node, Head>,
-): Source<Asked, Data, Node, Head> => ({ ...described, items: createMemory(), notes: createMemory() });
+export const walletList = <Variables, Data, Node, Head>(
+  described: Described<Variables, Data, Node, Head>,
+): Source<Variables, Data, Node, Head> => ({ ...described, items: createMemory(), notes: createMemory() });
+
+/** What is asked for beside the range of a page. */
+type Asked<Variables> = Omit<Variables, 'first' | 'after'>;
 
 const keyOf = (asked: unknown): string => JSON.stringify(asked);
 
 /** Whether Back or Forward has led to a list that is kept: then it costs nothing. */
-export const isKept = <Asked, Data, Node, Head>(
-  { items }: Source<Asked, Data, Node, Head>,
-  asked: Asked,
+export const isKept = <Variables, Data, Node, Head>(
+  { items }: Source<Variables, Data, Node, Head>,
+  asked: Asked<Variables>,
 ): boolean => items.recall(keyOf(asked)) !== null;
 
 export type WalletList<Node, Head = unknown> = Notes<Page<Node> & Head> & {
@@ -60,18 +58,19 @@ export type WalletList<Node, Head = unknown> = Notes<Page<Node> & Head> & {
 };
 
 /** A list of a wallet, with what its answers say beside the items. It is kept for Back under what is asked for. */
-export const useWalletList = <Asked, Data, Node, Head>(
-  source: Source<Asked, Data, Node, Head>,
-  asked: Asked,
+export const useWalletList = <Variables, Data, Node, Head>(
+  source: Source<Variables, Data, Node, Head>,
+  asked: Asked<Variables>,
 ): WalletList<Node, Head> => {
-  const { pageSize, read, pageIn } = source;
+  const { pageSize, operation, pageIn } = source;
   const name = keyOf(asked);
   const [notes, setNotes] = useState<Notes<Page<Node> & Head>>(NO_NOTES);
   const nextSize = useRef(pageSize);
 
   const load = useCallback(
     async (after: string | null, signal: AbortSignal) => {
-      const { data, problems } = await read(asked, { first: nextSize.current, after }, signal);
+      const variables = { ...asked, first: nextSize.current, after } as Variables;
+      const { data, problems } = await send(operation, variables, signal);
       const connection = data && pageIn(data);
       // A page that failed is retried with the same size.
       if (connection !== null) nextSize.current = pageSize;
@@ -92,7 +91,7 @@ export const useWalletList = <Asked, Data, Node, Head>(
   useEffect(() => {
     if (notes !== NO_NOTES) source.notes.keep(name, notes);
   }, [notes, source, name]);
-  const list = useConnection(load, { memory: source.items, name });
+  const list = useConnection(load, source.items, name);
   const { items, isLoading, loadMore } = list;
   const nodes = useMemo(() => items.map(({ node }) => node), [items]);
 

@@ -1,8 +1,7 @@
 import type { FunctionComponent } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { WalletAddress, WalletName } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useOperation } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
 import { ChainFilter, isSupported, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
 import {
@@ -10,6 +9,7 @@ import {
   Dialog,
   ExplorerLink,
   html,
+  Notice,
   ProblemNotice,
   panelId,
   type Tab,
@@ -60,7 +60,7 @@ const TABS = [
   { id: 'defi', title: 'DeFi', reads: null, Panel: DefiPositions },
   { id: 'approvals', title: 'Approvals', reads: ['approvals', 'balances'], Panel: Approvals },
   { id: 'transactions', title: 'Transactions', reads: ['transactions'], Panel: Transactions },
-] as const satisfies readonly (Tab<string> & {
+] as const satisfies readonly (Tab & {
   /** What is read when it is opened; null if nothing is. */
   readonly reads: readonly Priced[] | null;
   readonly Panel: FunctionComponent<PanelProps>;
@@ -85,13 +85,12 @@ export const WalletView = () => {
 
 /** The parts of the link that are not shown, and why. */
 const Unread = ({ parts, more }: { parts: readonly string[]; more: number }) => html`
-  ${parts.map((part) => html`<div class="notice is-error" role="alert" key=${part}><strong>This link names a wallet that can’t be one</strong><p>${expected()}, got ${insteadOfAddress(part)}. Open another one by the search above.</p></div>`)}
+  ${parts.map((part) => html`<${Notice} key=${part} title="This link names a wallet that can’t be one"><p>${expected()}, got ${insteadOfAddress(part)}. Open another one by the search above.</p><//>`)}
   ${more > 0 && html`<div class="notice" role="status"><strong>${counted(more, 'wallet', 'wallets')} of this link ${more === 1 ? 'is' : 'are'} not shown</strong><p>${MOST_WALLETS} are the most side by side. Close one to open another.</p></div>`}`;
 
 /** An address of the link in mixed case, until the gateway has checked it; then why it is refused, with the right one. */
 const Unchecked = ({ part }: { part: string }) => {
-  const check = useCallback((signal: AbortSignal) => send(WalletAddress, { address: part }, signal), [part]);
-  const { data, problems, retry } = useAnswer(check);
+  const { data, problems, retry } = useOperation(WalletAddress, { address: part });
   const [problem] = problems;
   const right = problem?.code === 'BAD_USER_INPUT' ? problem.message.match(ADDRESSES)?.at(-1) : undefined;
   useEffect(() => {
@@ -99,10 +98,10 @@ const Unchecked = ({ part }: { part: string }) => {
   }, [data, part]);
   if (!problem) return null;
   if (right === undefined) return html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`;
-  return html`<div class="notice is-error" role="alert"><strong>The checksum of this address is wrong: ${part}</strong>
+  return html`<${Notice} title=${`The checksum of this address is wrong: ${part}`}>
     <p>The case of its letters does not fit its digits, so that a digit may be wrong. If none is, it is <code>${right}</code>.</p>
     <button type="button" onClick=${() => replacePart(part, right)}>Open ${shortHex(right)}</button>
-  </div>`;
+  <//>`;
 };
 
 const ADDRESSES = /0x[\da-f]{40}/gi;
@@ -161,7 +160,7 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
       ${shown.map((address) => html`<${Head} key=${address} address=${address} shown=${shown} />`)}
     </div>
     <div class="bar toolbar">
-      <${TabList} name="wallet" label="What is shown of the wallet" tabs=${tabs} selected=${tab} onSelect=${select} />
+      <${TabList} label="What is shown of the wallet" tabs=${tabs} selected=${tab} onSelect=${select} />
       <div class="bar">
         <${Compare} shown=${shown} />
         <${ChainFilter} selected=${chainIds} onChange=${setChainIds} />
@@ -171,13 +170,12 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
       ({
         id,
         Panel,
-      }) => html`<div key=${id} role="tabpanel" id=${panelId('wallet', id)} aria-labelledby=${tabId('wallet', id)} hidden=${id !== tab}>
+      }) => html`<div key=${id} role="tabpanel" id=${panelId(id)} aria-labelledby=${tabId(id)} hidden=${id !== tab}>
         ${opened.current.tabs.has(id) && html`<div class="panels">${shown.map((address) => html`<section key=${address} class="panel" aria-label=${titleOfWallet(address)}><${Panel} address=${address} chainIds=${chainIds} /></section>`)}</div>`}
       </div>`,
     )}`;
 };
 
-/** A wallet in a few words. */
 const titleOfWallet = (address: string): string => labelOf(address) ?? shortHex(address);
 
 /** Where an address may break into two lines. */
@@ -195,11 +193,11 @@ const Head = ({ address, shown }: HeadProps) => {
     <${Avatar} address=${address} size=${44} />
     <div class="who">
       <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
-      <p class="quiet">${hasNames && html`<${Name} address=${address} />`}<code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
+      <p class="bar quiet">${hasNames && html`<${Name} address=${address} />`}<code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
       <${InExplorers} address=${address} />
     </div>
     ${others.length > 0 && html`<a class="button" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
-    <div class="bar">
+    <div class="bar actions">
       ${
         delivers &&
         html`<${WatchButton} address=${address} title=${title} />
@@ -222,8 +220,7 @@ const InExplorers = ({ address }: { address: string }) => {
 
 /** The primary name of a wallet, which whoever owns it chose. */
 const Name = ({ address }: { address: string }) => {
-  const read = useCallback((signal: AbortSignal) => send(WalletName, { address }, signal), [address]);
-  const name = useAnswer(read).data?.wallet.name ?? null;
+  const name = useOperation(WalletName, { address }).data?.wallet.name ?? null;
   return name === null ? null : html`<bdi class="primary-name" title=${name}>${shorten(name, 60)}</bdi>`;
 };
 

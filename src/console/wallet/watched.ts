@@ -77,9 +77,7 @@ const put = (address: string, isWatched: boolean): void => {
 
 const change = async (address: string, isWatched: boolean): Promise<string | Problem | null> => {
   const input = { address };
-  const outcome = await (isWatched
-    ? sendChange(WatchWallet, { input }, (data) => data.watchWallet)
-    : sendChange(UnwatchWallet, { input }, (data) => data.unwatchWallet));
+  const outcome = await (isWatched ? sendChange(WatchWallet, input) : sendChange(UnwatchWallet, input));
   if (outcome.kind === 'done') return null;
   return outcome.kind === 'failed' ? outcome.problem : outcome.messages.join(' ');
 };

@@ -48,8 +48,7 @@ const AddressForm = ({ webhookId, onAdded, onReplaced, onStale }: Props) => {
     event.preventDefault();
     if (running !== null || isWrong()) return;
     const input = { webhookId, addAddresses: addresses };
-    const change = () => sendChange(UpdateWebhookAddresses, { input }, (data) => data.updateWebhookAddresses);
-    const changed = await run('add', change, FIELDS);
+    const changed = await run('add', () => sendChange(UpdateWebhookAddresses, input), FIELDS);
     if (changed === null) return;
     setText('');
     onAdded(changed.added);
@@ -136,12 +135,7 @@ const ReplaceDialog = ({
   onStale,
   onClose,
 }: ReplaceDialogProps) => {
-  const replace = () =>
-    sendChange(
-      ReplaceWebhookAddresses,
-      { input: { webhookId, addresses } },
-      (data) => data.replaceWebhookAddresses,
-    );
+  const replace = () => sendChange(ReplaceWebhookAddresses, { webhookId, addresses });
   const done = (payload: { readonly addresses: readonly string[] }) => onReplaced(payload.addresses);
   return html`<${ConfirmDialog} title="Replace all addresses?" action="Replace all" busy="Replacing…" save=${replace} onDone=${done} onStale=${onStale} onClose=${onClose}>
     <p>The list becomes the ${inAddresses(addresses.length)} that you pasted.</p>
@@ -163,8 +157,7 @@ const AddressList = ({ webhookId, list, onRemoved, onStale }: AddressListProps) 
   const element = useRef<HTMLUListElement>(null);
   const remove = async (address: string, index: number) => {
     const input = { webhookId, removeAddresses: [address] };
-    const change = () => sendChange(UpdateWebhookAddresses, { input }, (data) => data.updateWebhookAddresses);
-    const changed = await run(address, change);
+    const changed = await run(address, () => sendChange(UpdateWebhookAddresses, input));
     if (changed === null) return;
     onRemoved(changed.removed);
     // The button with the focus is gone: the next one gets it.

@@ -35,10 +35,7 @@ export const Resend = ({ of, all = false, onSent }: ResendProps) => {
   const resend = async () => {
     for (const [{ webhookId }, each] of Map.groupBy(of, ({ webhook }) => webhook)) {
       const input = { webhookId, deliveryIds: each.map(({ last }) => last.deliveryId) };
-      const sent = await run('resend', () =>
-        sendChange(ResendDeliveries, { input }, (data) => data.resendDeliveries),
-      );
-      if (sent === null) return;
+      if ((await run('resend', () => sendChange(ResendDeliveries, input))) === null) return;
     }
     onSent();
   };
@@ -61,7 +58,7 @@ export const TriedRow = ({ tried, isSame, onSent }: RowProps) => {
   const next = last.nextAttemptAt === null ? 'given up' : `again at ${formatTime(last.nextAttemptAt)}`;
   return html`<li class="attempt" data-tried=${last.deliveryId}>
     <div class="bar">
-      <span class=${`tag ${last.accepted ? 'is-good' : 'is-bad'}`}>${last.status ?? 'no answer'}</span>
+      <span class=${`tag ${last.accepted ? 'good' : 'bad'}`}>${last.status ?? 'no answer'}</span>
       <${Time} value=${last.attemptedAt} now=${now} />
       <span>${last.accepted ? 'accepted' : `${isSame ? '' : `${shorten(reasonOf(tried), 200)}, `}${next}`}</span>
       <span class="quiet">${nameOf(last.chainId)}</span>

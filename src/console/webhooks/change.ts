@@ -7,7 +7,7 @@ import {
 } from '../__generated__/operations.ts';
 import { type Problem, problemHere, send, titleOf as titleOfProblem } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
-import { html, ProblemNotice } from '../components.ts';
+import { html, Notice, ProblemNotice } from '../components.ts';
 import { shorten } from '../format.ts';
 import { lastArrival, refusalOf } from './health.ts';
 import { fieldOf, hostOf, type Webhook } from './webhook-words.ts';
@@ -30,8 +30,8 @@ type Refusal = {
   readonly message: string;
 };
 
-const isRefusal = (result: { readonly __typename: string }): result is Refusal =>
-  result.__typename === 'WebhookError';
+const isRefusal = (result: object): result is Refusal =>
+  '__typename' in result && result.__typename === 'WebhookError';
 
 const NOTHING = problemHere('INTERNAL_SERVER_ERROR', 'Expected data or an error, got neither.');
 
@@ -39,15 +39,14 @@ const NOTHING = problemHere('INTERNAL_SERVER_ERROR', 'Expected data or an error,
 const sentenceOf = (message: string): string =>
   message.replace(/^Variable "\$input" has invalid value at [^:]*: /, '');
 
-/** Sends a mutation. `resultOf` finds its payload, or the service's refusal, in the answer. */
-export const sendChange = async <Data, Variables, Result extends { readonly __typename: string }>(
-  operation: Operation<Data, Variables>,
-  variables: Variables,
-  resultOf: (data: Data) => Result,
+/** Sends a mutation, whose one field is its payload or the service's refusal. */
+export const sendChange = async <Result extends object, Input>(
+  operation: Operation<Readonly<Record<string, Result>>, { readonly input: Input }>,
+  input: Input,
 ): Promise<Outcome<Exclude<Result, Refusal>>> => {
-  const { data, problems } = await send(operation, variables);
-  if (data !== null) {
-    const result = resultOf(data);
+  const { data, problems } = await send(operation, { input });
+  const [result] = Object.values(data ?? {});
+  if (result !== undefined) {
     if (!isRefusal(result)) return { kind: 'done', value: result as Exclude<Result, Refusal> };
     return { kind: 'refused', messages: [result.message], code: result.code };
   }
@@ -129,10 +128,8 @@ export const FaultNotice = ({ fault: { refusals, problem } }: { fault: Fault }) 
   if (problem !== null)
     return html`<${ProblemNotice} problem=${{ ...problem, message: shorten(problem.message, MOST) }} />`;
   if (refusals.length === 0) return null;
-  return html`<div class="notice is-error" role="alert">
-    <strong>That was refused</strong>
-    ${refusals.map((message) => html`<p key=${message}>${shorten(message, MOST)}</p>`)}
-  </div>`;
+  const said = refusals.map((message) => html`<p key=${message}>${shorten(message, MOST)}</p>`);
+  return html`<${Notice} title="That was refused">${said}<//>`;
 };
 
 const FIRST_MS = 300;
@@ -161,7 +158,7 @@ type Told = {
 export const sendTestEvent = async (webhook: Webhook, { say, onChanged }: Told): Promise<void> => {
   const { webhookId, deliversHere, url } = webhook;
   const before = (await readWebhook(webhookId)) ?? webhook;
-  const outcome = await sendChange(SendTestEvent, { input: { webhookId } }, (data) => data.sendTestEvent);
+  const outcome = await sendChange(SendTestEvent, { webhookId });
   if (outcome.kind === 'failed') return say(`${titleOfProblem(outcome.problem)}: ${outcome.problem.message}`);
   if (outcome.kind === 'refused')
     return say(outcome.code === 'UNSUPPORTED' ? CAN_NOT : `It was not sent: ${outcome.messages.join(' ')}`);

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { DeliveryPayload, type DeliveryRowFragment, WebhookDeliveries } from '../__generated__/operations.ts';
 import { problemHere, send } from '../api/client.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useOperation } from '../api/use-answer.ts';
 import { type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { Empty, html, LoadMore, Placeholder, Time } from '../components.ts';
@@ -95,7 +95,7 @@ export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props)
     .toSorted((one, other) => (one.at < other.at ? 1 : -1));
   const isBehind = newest !== null && !isLoading && newest > (deliveries[0]?.receivedAt ?? '');
   const shown = deliveries.slice(0, MOST_REPLAYED).map(({ id }) => id);
-  return html`<div class="webhook-deliveries">
+  return html`<div class="stack tight">
     <div class="bar">
       ${children}
       ${isBehind && html`<button type="button" onClick=${reload}>Show newer deliveries</button>`}
@@ -124,7 +124,7 @@ const attemptOf = (attempt: number | null): string => (attempt ? `attempt ${atte
 const NotStored = ({ refused, isSame }: { refused: Refused; isSame: boolean }) =>
   html`<li class="attempt">
     <div class="bar">
-      <span class="tag is-bad">${refused.status}</span>
+      <span class="tag bad">${refused.status}</span>
       <${Time} value=${refused.refusedAt} now=${Date.now()} />
       <span>refused${!isSame && `: ${refused.reason}`}</span>
       <span class="quiet">${attemptOf(refused.attempt)}</span>
@@ -153,7 +153,7 @@ const Stored = ({ delivery, showsType, onReplay }: StoredProps) => {
   ].filter(Boolean);
   return html`<li class="attempt" data-delivery=${id}>
     <div class="bar">
-      <span class="tag is-good">200</span>
+      <span class="tag good">200</span>
       <${Time} value=${receivedAt} now=${Date.now()} />
       <span class="quiet">${facts.join(' · ')}</span>
       <button type="button" class="push" onClick=${onReplay}>Replay…</button>
@@ -166,14 +166,7 @@ const Stored = ({ delivery, showsType, onReplay }: StoredProps) => {
 const GONE = problemHere('NOT_FOUND', 'Retention has dropped this delivery.');
 
 const StoredPayload = ({ id }: { id: string }) => {
-  const load = useCallback(
-    async (signal: AbortSignal) => {
-      const { data, problems } = await send(DeliveryPayload, { id }, signal);
-      return { data: data?.node?.__typename === 'WebhookDelivery' ? data.node : null, problems };
-    },
-    [id],
-  );
-  const { data, problems, isLoading, retry } = useAnswer(load);
-  if (data !== null) return html`<${Body} payload=${data.payload} />`;
+  const { data, problems, isLoading, retry } = useOperation(DeliveryPayload, { id });
+  if (data?.node?.__typename === 'WebhookDelivery') return html`<${Body} payload=${data.node.payload} />`;
   return html`<${Placeholder} rows=${1} isLoading=${isLoading} problem=${problems[0] ?? GONE} onRetry=${retry} />`;
 };

@@ -35,7 +35,7 @@ export const CreateDialog = ({ onCreated, onStale, onClose }: FormDialogsProps) 
     if (isSaving) return;
     const fields = [...settingsOf(draft.type), 'type', 'addresses'] as const;
     const created = await submit(wrongCreation(draft), fields, () =>
-      sendChange(CreateWebhook, { input: creationOf(draft) }, (data) => data.createWebhook),
+      sendChange(CreateWebhook, creationOf(draft)),
     );
     if (created) onCreated(created.webhookEdge.node);
   };
@@ -64,7 +64,7 @@ const save = async (webhookId: string, changes: Changes) => {
     if (data === null) return { kind: 'failed', problem: problems[0] ?? NO_URL } as const;
     input.url = data.deliveryUrl;
   }
-  return sendChange(UpdateWebhook, { input }, (data) => data.updateWebhook);
+  return sendChange(UpdateWebhook, input);
 };
 
 type EditDialogProps = {

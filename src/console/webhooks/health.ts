@@ -10,10 +10,10 @@ export type Health = {
 };
 
 export const STATES = {
-  delivering: { word: 'delivering', tone: 'is-good' },
-  failing: { word: 'failing', tone: 'is-bad' },
-  partly: { word: 'in part', tone: 'is-warn' },
-  paused: { word: 'paused', tone: 'is-warn' },
+  delivering: { word: 'delivering', tone: 'good' },
+  failing: { word: 'failing', tone: 'bad' },
+  partly: { word: 'in part', tone: 'warn' },
+  paused: { word: 'paused', tone: 'warn' },
   waiting: { word: 'nothing yet', tone: '' },
   elsewhere: { word: 'delivers elsewhere', tone: '' },
 } as const;

@@ -1,23 +1,14 @@
 import { useState } from 'preact/hooks';
 import { ReplayDeliveries, type ReplayDeliveriesMutation } from '../__generated__/operations.ts';
-import { problemHere, send } from '../api/client.ts';
 import { Dialog, html } from '../components.ts';
 import { counted } from '../format.ts';
-import { FaultNotice, type Outcome, useChange } from './change.ts';
+import { FaultNotice, sendChange, useChange } from './change.ts';
 import { TextField } from './form-fields.ts';
 
 type Replayed = ReplayDeliveriesMutation['replayDeliveries']['replayed'];
 
 /** The most that one mutation takes. */
 export const MOST_REPLAYED = 20;
-
-const replay = async (ids: readonly string[], url: string): Promise<Outcome<Replayed>> => {
-  const { data, problems } = await send(ReplayDeliveries, { input: { ids, url } });
-  if (data !== null) return { kind: 'done', value: data.replayDeliveries.replayed };
-  const [problem = problemHere('NOT_JSON', 'Nothing was answered.')] = problems;
-  if (problem.code !== 'BAD_USER_INPUT') return { kind: 'failed', problem };
-  return { kind: 'refused', messages: problems.map(({ message }) => message), code: null };
-};
 
 /** Posts stored deliveries to a URL, and says what came of each. */
 export const ReplayDialog = ({ ids, onClose }: { ids: readonly string[]; onClose: () => void }) => {
@@ -27,7 +18,9 @@ export const ReplayDialog = ({ ids, onClose }: { ids: readonly string[]; onClose
   const onSubmit = async (event: Event) => {
     event.preventDefault();
     setReplayed(null);
-    if (running === null) setReplayed(await run('replay', () => replay(ids, url.trim()), ['url']));
+    if (running !== null) return;
+    const done = await run('replay', () => sendChange(ReplayDeliveries, { ids, url: url.trim() }), ['url']);
+    setReplayed(done?.replayed ?? null);
   };
   const failed = replayed?.filter(({ problem }) => problem !== null) ?? [];
   return html`<${Dialog} title=${`Replay ${counted(ids.length, 'delivery', 'deliveries')}`} onClose=${onClose}>

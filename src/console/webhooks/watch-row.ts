@@ -6,7 +6,7 @@ import { FaultNotice, sendChange, useChange } from './change.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival } from './health.ts';
 import type { LastDay } from './last-day.ts';
-import { Action, ConfirmDialog, Day, Reasons, StateTag, Toggle } from './webhook-row.ts';
+import { Action, ConfirmDialog, Day, Reasons, StateTag } from './webhook-row.ts';
 import { ALL_TYPES, filterCountOf, inTypes, TYPES, typeOf, type Webhook } from './webhook-words.ts';
 
 /** The types of events that reach the gateway: their webhooks are active, point here, and have no filter. */
@@ -70,13 +70,12 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
 
   const repair = async () => {
     const input = { address, chainIds: webhooks[0]?.chainIds ?? null };
-    const change = () => sendChange(WatchWallet, { input }, (data) => data.watchWallet);
-    const changed = await run('repair', change);
+    const changed = await run('repair', () => sendChange(WatchWallet, input));
     if (changed === null) return;
     onSaid(`${address} is watched for ${inTypes(changed.watchedWallet.types)}.`);
     onStale();
   };
-  const stop = () => sendChange(UnwatchWallet, { input: { address } }, (data) => data.unwatchWallet);
+  const stop = () => sendChange(UnwatchWallet, { address });
   const onStopped = () => {
     setStopping(false);
     onSaid(`${address} is not watched any more. Its past deliveries stay.`);
@@ -84,7 +83,7 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
   };
 
   return html`<li class="webhook stack is-watch" data-watch=${address} data-state=${health.state}>
-    <div class="webhook-head">
+    <div class="bar webhook-head">
       <div class="bar">
         <h3 class="webhook-title">Watching <${Address} value=${address} /></h3>
         <${StateTag} state=${health.state} />
@@ -95,9 +94,9 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
       ${ALL_TYPES.map((type) => html`<li key=${type}><${TypeTag} webhook=${webhooks.find((each) => each.type === type)} type=${type} /></li>`)}
     </ul>
     <${Reasons} ...${health} />
-    <div class="bar webhook-actions">
-      <${Toggle} of=${`of ${title}`} isOpen=${isOpen} onToggle=${() => setOpen(isOpen ? '' : address)}>Deliveries<//>
-      <${Toggle} of=${`of ${title}`} isOpen=${isShown} onToggle=${() => setParams({ watch: isShown ? '' : address, open: isShown && !isOpen ? '' : open })}>${webhooks.length === 1 ? 'Its webhook' : `Its ${webhooks.length} webhooks`}<//>
+    <div class="bar actions">
+      <${Action} of=${`of ${title}`} kind="toggle" isOpen=${isOpen} onClick=${() => setOpen(isOpen ? '' : address)}>Deliveries<//>
+      <${Action} of=${`of ${title}`} kind="toggle" isOpen=${isShown} onClick=${() => setParams({ watch: isShown ? '' : address, open: isShown && !isOpen ? '' : open })}>${webhooks.length === 1 ? 'Its webhook' : `Its ${webhooks.length} webhooks`}<//>
       ${delivered.length < ALL_TYPES.length && html`<${Action} of=${address} disabled=${running !== null} onClick=${repair}>${running === 'repair' ? 'Watching…' : 'Watch everything'}<//>`}
       <${Action} of=${address} disabled=${running !== null} kind="danger" onClick=${() => setStopping(true)}>Stop watching<//>
     </div>
@@ -123,6 +122,6 @@ const TypeTag = ({ webhook, type }: TypeTagProps) => {
 
 const statusOf = (webhook: Webhook | undefined): readonly [tone: string, word: string] => {
   if (webhook === undefined) return ['', ': none'];
-  if (!webhook.active) return ['is-warn', ': paused'];
-  return filterCountOf(webhook) > 0 ? ['is-warn', ': filtered'] : ['is-good', ''];
+  if (!webhook.active) return ['warn', ': paused'];
+  return filterCountOf(webhook) > 0 ? ['warn', ': filtered'] : ['good', ''];
 };

@@ -36,19 +36,15 @@ const About = ({ webhook: { webhookId, createdAt } }: { webhook: Webhook }) =>
 type ActionProps = {
   of: string;
   onClick: () => void;
-  disabled: boolean;
+  disabled?: boolean;
   kind?: string;
+  /** Of what it opens below the row. */
+  isOpen?: boolean;
   children: ComponentChildren;
 };
 
-export const Action = ({ of, onClick, disabled, kind = '', children }: ActionProps) =>
-  html`<button type="button" class=${kind} disabled=${disabled} onClick=${onClick}>${children}<span class="visually-hidden"> ${of}</span></button>`;
-
-type ToggleProps = { of: string; isOpen: boolean; onToggle: () => void; children: ComponentChildren };
-
-/** A button that opens what is below the row. */
-export const Toggle = ({ of, isOpen, onToggle, children }: ToggleProps) =>
-  html`<button type="button" class="toggle" aria-expanded=${isOpen} onClick=${onToggle}>${children}<span class="visually-hidden"> ${of}</span></button>`;
+export const Action = ({ of, onClick, disabled, kind, isOpen, children }: ActionProps) =>
+  html`<button type="button" class=${kind} disabled=${disabled} aria-expanded=${isOpen} onClick=${onClick}>${children}<span class="visually-hidden"> ${of}</span></button>`;
 
 export const StateTag = ({ state }: Pick<Health, 'state'>) =>
   html`<span class=${`tag ${STATES[state].tone}`}>${STATES[state].word}</span>`;
@@ -107,14 +103,11 @@ export const WebhookRow = (props: Props) => {
   }, [isOpen, read]);
 
   const toggle = async () => {
-    const input = { webhookId, active: !active };
-    const change = () => sendChange(UpdateWebhook, { input }, (data) => data.updateWebhook);
-    const changed = await run('toggle', change);
+    const changed = await run('toggle', () => sendChange(UpdateWebhook, { webhookId, active: !active }));
     if (changed) onChanged(changed.webhook, `${title} is ${changed.webhook.active ? 'active' : 'paused'}.`);
   };
   const connect = async () => {
-    const change = () => sendChange(ConnectWebhook, { input: { webhookId } }, (data) => data.connectWebhook);
-    const changed = await run('connect', change);
+    const changed = await run('connect', () => sendChange(ConnectWebhook, { webhookId }));
     if (changed === null) return;
     onChanged(
       changed.webhook,
@@ -133,7 +126,7 @@ export const WebhookRow = (props: Props) => {
   const common = { of: title, disabled: running !== null };
 
   return html`<li class="webhook stack" data-webhook=${webhookId} data-state=${health.state}>
-    <div class="webhook-head">
+    <div class="bar webhook-head">
       <div class="bar">
         <${isPart ? 'h4' : 'h3'} class="webhook-title">${isPart ? typeOf(webhook) : title}<//>
         ${!isPart && html`<span class="tag">${typeOf(webhook)}</span>`}
@@ -143,8 +136,8 @@ export const WebhookRow = (props: Props) => {
     </div>
     <${Reasons} ...${health} />
     <${Facts} webhook=${webhook} />
-    <div class="bar webhook-actions" ref=${actions}>
-      <${Toggle} of=${`of ${title}`} isOpen=${isOpen} onToggle=${() => setOpen(isOpen ? '' : webhookId)}>Deliveries<//>
+    <div class="bar actions" ref=${actions}>
+      <${Action} of=${`of ${title}`} kind="toggle" isOpen=${isOpen} onClick=${() => setOpen(isOpen ? '' : webhookId)}>Deliveries<//>
       <button type="button" aria-disabled=${isTesting} onClick=${test}>Send test event<span class="visually-hidden"> to ${title}</span></button>
       <${Action} ...${common} onClick=${() => onOpen('edit')}>Edit<//>
       <${Action} ...${common} onClick=${() => onOpen('addresses')}>Addresses<//>
@@ -201,7 +194,7 @@ type DeleteDialogProps = {
 
 export const DeleteDialog = ({ webhook, left, onDeleted, onStale, onClose }: DeleteDialogProps) => {
   const { webhookId } = webhook;
-  const remove = () => sendChange(DeleteWebhook, { input: { webhookId } }, (data) => data.deleteWebhook);
+  const remove = () => sendChange(DeleteWebhook, { webhookId });
   return html`<${ConfirmDialog} title="Delete this webhook?" action="Delete" busy="Deleting…" save=${remove} onDone=${onDeleted} onStale=${onStale} onClose=${onClose}>
     <p class="webhook-name"><strong>${titleOf(webhook)}</strong> (${typeOf(webhook)}, <code>${webhookId}</code>)</p>
     <p>It and its list of addresses are deleted, and can’t be brought back. Its past deliveries stay.</p>

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { WebhookList } from '../__generated__/operations.ts';
 import { problemHere, send } from '../api/client.ts';
 import { type Item, type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
-import { Empty, html, LoadMore, Placeholder } from '../components.ts';
+import { Empty, html, LoadMore, Notice, Placeholder } from '../components.ts';
 import { useParam } from '../route.ts';
 import { settings } from '../settings.ts';
 import { AddressesDialog } from './addresses.ts';
@@ -81,11 +81,10 @@ const isOutOfScope = ({ problem }: Paged<Webhook>): boolean =>
   problem?.code === 'FORBIDDEN' && settings.auth === 'jwt';
 
 const NeedsScope = ({ message }: { message: string }) =>
-  html`<div class="notice is-error" role="alert">
-    <strong>Webhooks need the scope “webhooks”</strong>
+  html`<${Notice} title="Webhooks need the scope “webhooks”">
     <p>It is for administrators: your token does not name it. Sign out to enter another token.</p>
     <p class="quiet">${message}</p>
-  </div>`;
+  <//>`;
 
 type Props = {
   list: List;
