@@ -37,6 +37,12 @@ const useKnown = (): Known => {
 
 export const useChains = (): readonly Chain[] => useKnown().chains;
 
+/** A chain, and whether the service finds its transactions by their hashes, as far as that is known. */
+export const useChain = (chainId: number | null) => {
+  const chain = useChains().find((each) => each.chainId === chainId);
+  return { chain, findsByHash: chain?.supports?.includes('TRANSACTION') ?? false };
+};
+
 /** Whether the service offers a lookup for any of the chains, of those that only some services have. */
 export const isSupported = (chains: readonly Chain[], lookup: Lookup): boolean =>
   chains.some(({ supports }) => supports?.includes(lookup) === true);

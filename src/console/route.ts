@@ -1,4 +1,4 @@
-import { shorten } from './format.ts';
+import { isRecord, shorten } from './format.ts';
 import { createStore, credentials, useStore } from './state.ts';
 
 export const VIEWS = ['home', 'wallet', 'tx', 'token', 'live', 'webhooks', 'cost'] as const;
@@ -88,7 +88,7 @@ export const returnTo = ({ scrolled, item, top }: Place): void => {
 };
 
 const keyIn = (state: unknown): string | null =>
-  typeof state === 'object' && state !== null && 'key' in state ? String(state.key) : null;
+  isRecord(state) && 'key' in state ? String(state.key) : null;
 
 /** Gives the present entry of the history a key. */
 const beginEntry = (): string => {

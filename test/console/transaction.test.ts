@@ -10,6 +10,8 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 const SWAPPER = '0x3754a763029f7ce2b064d90049d057d69ac794f6';
 
+const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
+
 const SENT = `query ($address: Address!) { wallet(address: $address) { activity(first: 100) { nodes {
   type assetType chainId transactionHash from to } } } }`;
 
@@ -67,6 +69,37 @@ test('a transaction has a page: what moved, from either side, as an image too', 
   expect(opened.faults).toEqual([]);
 });
 
+test('a pasted hash opens on no chain before its chain is known, and what one chain lacks is found on the others', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' }, { readsChains: true });
+  const { wallet } = await gateway.data<Sent>(SENT, { address: WHALE });
+  const sent = wallet.activity.nodes.find(({ chainId }) => chainId === 8453);
+  if (sent === undefined) throw new Error('expected a transaction of Base');
+  const { transactionHash: hash } = sent;
+  await using opened = await openPage(gateway.url);
+  const { page } = opened;
+  const spent = () => page.locator('.cost-meter strong').textContent();
+  const field = page.getByRole('combobox', { name: /hash/ });
+  expect(await field.getAttribute('placeholder')).toContain('hash');
+  await field.fill(hash);
+  expect(await page.getByRole('option').count()).toBeGreaterThan(7);
+  await page.keyboard.press('Enter');
+  await page.getByText('A hash does not say which chain it is of.').waitFor();
+  expect([new URL(page.url()).hash, await spent()]).toEqual([`#/tx/${hash}`, '0 CU']);
+  await page.getByRole('link', { name: 'ethereum', exact: true }).click();
+  await page.getByText('No transaction on ethereum has this hash').waitFor();
+  expect(await page.textContent('main')).not.toMatch(/another address|for the wallet/i);
+  await page.getByRole('button', { name: /^Look on the other \d+ chains in turn: \d+ CU at most$/ }).click();
+  await page.getByText('succeeded').waitFor();
+  expect(new URL(page.url()).hash).toBe(`#/tx/8453/${hash}`);
+
+  await page.goto(`${gateway.url}/#/tx/424242/${hash}`);
+  await page.getByText('This gateway does not serve chain 424242').waitFor();
+  await page.getByRole('link', { name: 'base', exact: true }).click();
+  await page.getByText('succeeded').waitFor();
+  expect(opened.faults).toEqual([]);
+});
+
 test('where the service finds none by its hash, it is looked for in a wallet’s list, at a price that is said', async (context) => {
   needBrowser(context);
   await using fake = await startFakeWallets();
@@ -85,5 +118,15 @@ test('where the service finds none by its hash, it is looked for in a wallet’s
   await page.getByRole('heading', { name: 'Call', exact: true }).waitFor();
   // The newest 100, the next, and the last: it is among the oldest.
   expect(await spent()).toBe('3 CU');
+
+  // Another wallet's list may have what this one's lacks.
+  await page.goto(`${gateway.url}/#/tx/1/${hashOf(999)}?wallet=${SWAPPER}`);
+  await read.click();
+  await page.getByText('The service does not list this transaction for the wallet on ethereum').waitFor();
+  await page.getByText('It may be in the list of the address that sent it, or on another chain.').waitFor();
+  await page.getByRole('link', { name: 'base', exact: true }).waitFor();
+  await page.getByLabel('Wallet').fill(WHALE);
+  await page.getByRole('button', { name: 'Look in its list' }).click();
+  await read.waitFor();
   expect(opened.faults).toEqual([]);
 });

@@ -7,7 +7,7 @@ import {
   TransactionPlaces,
 } from '../__generated__/operations.ts';
 import { type Problem, problemHere, send } from '../api/client.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChain, useChainNames } from '../chain-filter.ts';
 import { Empty, Facts, html, ProblemNotice, Skeleton, TransactionHash } from '../components.ts';
 import { formatCount, inWords } from '../format.ts';
 import { CallText, decodedText, RawJson, TransactionBody } from '../wallet/transaction-details.ts';
@@ -97,6 +97,8 @@ export const useTransaction = (address: string, happening: Sought, isFound: bool
   const [search, setSearch] = useState<Search>({ state: 'idle' });
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
+  // What one wallet's list does not have, another's may.
+  useEffect(() => setSearch((before) => (before.state === 'absent' ? { state: 'idle' } : before)), [address]);
   const start = (from: string | null = null) => {
     running.current?.abort();
     const abort = new AbortController();
@@ -107,7 +109,7 @@ export const useTransaction = (address: string, happening: Sought, isFound: bool
       : read(address, happening, from, abort.signal);
     reading.then(setSearch).catch(() => {});
   };
-  return { search, start, isFound };
+  return { search, start, isFound, chainId: happening.chainId };
 };
 
 type Props = {
@@ -124,7 +126,8 @@ type FindingProps = ReturnType<typeof useTransaction> & {
 };
 
 /** Its call, its events and its data, when they are asked for. */
-export const Finding = ({ newer, tokens, search, start, isFound }: FindingProps) => {
+export const Finding = ({ newer, tokens, search, start, isFound, chainId }: FindingProps) => {
+  const nameOf = useChainNames();
   const price =
     newer === null
       ? `up to ${MOST_PAGES}`
@@ -140,9 +143,11 @@ export const Finding = ({ newer, tokens, search, start, isFound }: FindingProps)
     case 'failed':
       return html`<${ProblemNotice} problem=${search.problem} onRetry=${() => start()} />`;
     case 'absent': {
-      const { after } = search;
-      return html`<${Empty} title="The service does not list this transaction for the wallet">
-        ${after === null ? 'Another address sent it: the sender’s wallet has it.' : html`It is not among the newest ${formatCount(search.seen)}. <button type="button" onClick=${() => start(after)}>Look further: up to ${MOST_PAGES} CU</button>`}
+      const { after, seen } = search;
+      if (isFound)
+        return html`<${Empty} title=${`No transaction on ${nameOf(chainId)} has this hash`}>That is what the service answers for this one chain.<//>`;
+      return html`<${Empty} title=${`The service does not list this transaction for the wallet on ${nameOf(chainId)}`}>
+        ${after === null ? 'It may be in the list of the address that sent it, or on another chain.' : html`${seen > 0 && `It is not among the newest ${formatCount(seen)}. `}<button type="button" onClick=${() => start(after)}>Look further: up to ${MOST_PAGES} CU</button>`}
       <//>`;
     }
     case 'found':
@@ -153,8 +158,8 @@ export const Finding = ({ newer, tokens, search, start, isFound }: FindingProps)
 /** What a transaction did: its movements, its call, its events, and its JSON last. */
 export const ActivityDetails = ({ happening, address, newer }: Props) => {
   const { hash, chainId, items } = happening;
-  const chain = useChains().find((known) => known.chainId === chainId);
-  const reading = useTransaction(address, happening, chain?.supports?.includes('TRANSACTION') ?? false);
+  const { chain, findsByHash } = useChain(chainId);
+  const reading = useTransaction(address, happening, findsByHash);
   const { search } = reading;
   const called = items.flatMap((item) => functionOf(item) ?? [])[0];
   const [{ blockNumber = null, contractName = null } = {}] = items;

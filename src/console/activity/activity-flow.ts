@@ -82,12 +82,12 @@ export const Flow = ({ items, address }: { items: readonly ActivityItem[]; addre
   };
   return html`<figure class="flow" aria-label="Who gave what to whom">
     <div class="flow-picture">
-      <div class="flow-party is-wallet"><${Party} party=${address} /><span class="quiet">this wallet</span></div>
-      <ul class="flow-sides">
+      <div class="bar flow-party is-wallet"><${Party} party=${address} /><span class="quiet">this wallet</span></div>
+      <ul class="stack flow-sides">
         ${[...parties].map(
           ([party, own]) => html`<li key=${party}>
-            <ul class="flow-lanes">${own.map(({ tone, word, what }, index) => html`<li key=${index} class=${`is-${tone}`}><span class="visually-hidden">${word} </span><span class="flow-what">${what}</span><span class="flow-arrow" aria-hidden="true"></span></li>`)}</ul>
-            <div class="flow-party"><${Party} party=${party} /></div>
+            <ul class="stack tight flow-lanes">${own.map(({ tone, word, what }, index) => html`<li key=${index} class=${`is-${tone}`}><span class="visually-hidden">${word} </span><span class="flow-what">${what}</span><span class="flow-arrow" aria-hidden="true"></span></li>`)}</ul>
+            <div class="bar flow-party"><${Party} party=${party} /></div>
           </li>`,
         )}
       </ul>

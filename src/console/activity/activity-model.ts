@@ -69,11 +69,10 @@ export type Happening = {
   readonly items: readonly ActivityItem[];
 };
 
-const twoDigits = (number: number): string => String(number).padStart(2, '0');
+const inDigits = new Intl.DateTimeFormat('sv-SE');
 
 /** The day of a time in the reader's time zone: `2026-03-31`. */
-export const dayOf = (time: Date): string =>
-  `${time.getFullYear()}-${twoDigits(time.getMonth() + 1)}-${twoDigits(time.getDate())}`;
+export const dayOf = (time: Date): string => inDigits.format(time);
 
 /** Groups activities by their transactions. The order of first items stays. */
 export const happeningsOf = (items: readonly ActivityItem[]): readonly Happening[] => {

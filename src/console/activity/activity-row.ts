@@ -28,6 +28,14 @@ const ICONS: Readonly<Record<Kind, string>> = {
   other: 'M3 8h2M7 8h2M11 8h2',
 };
 
+/** Swaps and those that gain or allow something stand out. */
+const TONES: Readonly<Partial<Record<Kind, string>>> = {
+  received: 'good',
+  minted: 'good',
+  swapped: 'is-swapped',
+  approved: 'warn',
+};
+
 const SIGNS = { in: '+', out: '−' } as const;
 
 const Signed = ({ move, chainId }: { move: Move; chainId: number | null }) =>
@@ -51,7 +59,7 @@ const Worth = ({ item, thin }: ItemProps) => {
 const ItemLine = ({ item, thin, children }: ItemProps & { children?: ComponentChildren }) => {
   const kind = kindOf(item);
   return html`<li class="act">
-    <svg class=${`act-icon is-${kind}`} viewBox="0 0 16 16" aria-hidden="true"><path d=${ICONS[kind]} /></svg>
+    <svg class=${`act-icon ${TONES[kind] ?? ''}`} viewBox="0 0 16 16" aria-hidden="true"><path d=${ICONS[kind]} /></svg>
     <div class="act-said"><p><${Sentence} item=${item} /></p>${children}</div>
     <p class="act-moved">${movesOf(item).map((move, index) => html`<${Signed} key=${index} move=${move} chainId=${item.chainId} />`)}<${Worth} item=${item} thin=${thin} /></p>
   </li>`;

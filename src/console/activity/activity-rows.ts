@@ -1,6 +1,5 @@
 import type { ChainsQuery } from '../__generated__/operations.ts';
-import { hrefOf } from '../route.ts';
-import { linkTo, plainUnits, type Row } from '../wallet/export.ts';
+import { linksTo, plainUnits, type Row } from '../wallet/export.ts';
 import {
   type ActivityItem,
   decimalsOf,
@@ -71,8 +70,7 @@ export const activityRows = (
           transaction: hash,
           ...row,
         },
-        link: linkTo(hrefOf('tx', [`${chainId}/${hash}`], { wallet: address })),
-        explorer: explorer?.url ? `${explorer.url}/tx/${hash}` : null,
+        ...linksTo(chainId, hash, address, explorer?.url ?? null),
       })),
     );
   });

@@ -120,8 +120,9 @@ const withSubject = (event: DeliveredEvent, events: readonly DeliveredEvent[]): 
 
 const ORDER: readonly DeliveredEvent['__typename'][] = ['Activity', 'TransactionEvent', 'BalanceChange'];
 
-const isSame = (a: readonly Delivery[], b: readonly Delivery[]): boolean =>
-  a.length === b.length && a.every((delivery, index) => delivery === b[index]);
+/** Whether both lists have the same objects in the same order. */
+export const isSame = (some: readonly object[], others: readonly object[]): boolean =>
+  some.length === others.length && some.every((each, index) => each === others[index]);
 
 /**
  * The items of a feed, newest first, as one card for each transaction. A card keeps the place of its first delivery, so that

@@ -113,7 +113,7 @@ const sentenceOf = ({ event, chainId, isTold }: Props): ComponentChildren => {
 export const EventLine = (props: Props) => {
   const dollars = dollarsOf(props.event);
   const isQuiet = props.isTold && props.event.__typename === 'BalanceChange';
-  return html`<li class=${isQuiet ? 'event quiet' : 'event'}>
+  return html`<li class=${isQuiet ? 'bar event quiet' : 'bar event'}>
     <span>${sentenceOf(props)}</span>
     ${dollars !== null && !isQuiet && html`<span class="worth">${formatUsd(dollars.replace('-', ''))}</span>`}
   </li>`;

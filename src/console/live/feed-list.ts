@@ -7,7 +7,7 @@ import { formatCount, type NameOfChain, shorten } from '../format.ts';
 import { hrefOf } from '../route.ts';
 import { useStore } from '../state.ts';
 import { nameOfCall } from '../wallet/transaction-details.ts';
-import type { Card, DeliveredEvent, Row } from './cards.ts';
+import { type Card, type DeliveredEvent, isSame, type Row } from './cards.ts';
 import { EventLine } from './event-text.ts';
 import type { Feed } from './feed.ts';
 
@@ -41,9 +41,6 @@ const chunksOf = (
 };
 
 type ChunkProps = { rows: readonly Row[]; nameOf: NameOfChain };
-
-const isSame = (some: readonly Row[], others: readonly Row[]): boolean =>
-  some.length === others.length && some.every((row, index) => row === others[index]);
 
 /** The same elements as before as long as its rows are the same: what did not change takes no time. */
 const Chunk = ({ rows, nameOf }: ChunkProps) => {

@@ -15,8 +15,8 @@ export const HomeView = () => {
   const opening: readonly Priced[] = isSupported(useChains(), 'NAMES') ? ['balances', 'name'] : ['balances'];
   return html`<div class="stack start">
   <section class="panel stack" aria-labelledby="start-title">
-    <h2 id="start-title">Look up a wallet or a token</h2>
-    <${Search} name="start-search" label="Address, label, or a token’s name" />
+    <h2 id="start-title">Look up a wallet, a token or a transaction</h2>
+    <${Search} name="start-search" label="Address, label, a token’s name, or a transaction’s hash" />
     <p class="quiet">Typing costs nothing. Opening a wallet costs <${PriceTag} of=${opening} />, and more beyond 1,000 tokens. Paste two to four addresses to compare wallets side by side.</p>
   </section>
   <${IndexedChains} />

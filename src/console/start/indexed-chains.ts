@@ -83,7 +83,7 @@ const stateOf = ({ behind, problem }: Index): readonly [text: string, tone: stri
 const Row = ({ chain, now }: { chain: Indexed; now: number }) => {
   const { chainId, name, index } = chain;
   const [text, tone] = stateOf(index);
-  return html`<li>
+  return html`<li class="stack">
     <p class="bar"><strong>${inWords(shorten(name, 40))}</strong>${name !== `chain_${chainId}` && html` <span class="quiet">chain ${chainId}</span>`} <span class=${`tag ${tone}`}>${text}</span></p>
     <p class="head">${index.head === null ? html`<span class="quiet">No block is known yet</span>` : html`Block ${formatCount(Number(index.head))}`}${index.headTime !== null && html`<span class="quiet">, <${Time} value=${index.headTime} now=${now} /></span>`}</p>
     <${Progress} index=${index} />

@@ -16,7 +16,7 @@ import {
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 const refusal = (text: string): string =>
-  `Expected an address of 0x and 40 hex digits, a label, or ${SHORTEST_NAME} letters of a token’s name, got ${insteadOfAddress(text, `“${shorten(text, 50)}”`)}.`;
+  `Expected an address of 0x and 40 hex digits, a transaction’s hash of 0x and 64, a label, or ${SHORTEST_NAME} letters of a token’s name, got ${insteadOfAddress(text, `“${shorten(text, 50)}”`)}.`;
 
 /** What the token search does at present, in words. */
 const statusOf = (
@@ -142,9 +142,9 @@ export const Search = ({ name, label, input, isPalette = false, onDone }: Props)
     event.preventDefault();
   };
 
-  return html`<div class=${`search ${isPalette ? 'is-palette' : ''}`} role="search" onFocusOut=${() => setOpen(isPalette)}>
+  return html`<div class=${`stack search ${isPalette ? 'is-palette' : ''}`} role="search" onFocusOut=${() => setOpen(isPalette)}>
     <label for=${`${name}-field`} class=${isPalette ? 'visually-hidden' : ''}>${label}</label>
-    <input ref=${input} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
+    <input ref=${input} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address or hash, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
     <span class="error" id=${`${name}-error`} role="alert">${error}</span>
     <div class="popup found" hidden=${!isShown}>
       <${OptionList} id=${list} suggestions=${suggestions} active=${suggestions.length === 0 ? -1 : Math.min(active, suggestions.length - 1)} onPoint=${(pointed: Suggestion) => setActive(suggestions.indexOf(pointed))} onChoose=${choose} />
@@ -178,5 +178,5 @@ export const Palette = () => {
   }, [isOpen]);
   const close = () => setOpen(false);
   return html`<button type="button" class="open-palette" aria-keyshortcuts=${isMac ? 'Meta+K' : 'Control+K'} onClick=${() => setOpen(true)}>Search <kbd>${isMac ? '⌘K' : 'Ctrl K'}</kbd></button>
-    ${isOpen && html`<${Dialog} title="Go to" onClose=${close}><${Search} name="palette" label="A wallet, a label, a token or a view" input=${input} isPalette onDone=${close} /><//>`}`;
+    ${isOpen && html`<${Dialog} title="Go to" onClose=${close}><${Search} name="palette" label="A wallet, a label, a token, a transaction or a view" input=${input} isPalette onDone=${close} /><//>`}`;
 };

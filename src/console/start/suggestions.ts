@@ -13,6 +13,7 @@ import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, isHash, MOST_WALLETS, type View } from '../route.ts';
 import { settings } from '../settings.ts';
 import { useStore } from '../state.ts';
+import { mostLikely } from '../wallet/tx-chains.ts';
 import { recentWallets } from './recent.ts';
 
 type FoundToken = NonNullable<SearchTokensQuery['searchTokens']>['nodes'][number];
@@ -143,18 +144,23 @@ const contractAt = (address: string, chainId: number): Suggestion => ({
   action: hrefOf('token', [`${chainId}:${address}`]),
 });
 
-/** On the chains whose transactions are found by their hash, or else on the main ones. */
+/** A hash does not say its chain: it is chosen there, or here. */
 const transactionAt = (hash: string, chains: ReturnType<typeof useChains>): readonly Suggestion[] => {
-  const finding = chains.filter(({ supports }) => supports?.includes('TRANSACTION'));
-  const main = chains.filter(({ tags }) => tags.includes('default'));
-  return (finding.length > 0 ? finding : main).slice(0, MOST_SUGGESTED).map(({ chainId, name }) => ({
-    id: `tx-${chainId}`,
-    group: 'Transactions',
-    picture: null,
-    title: `Transaction ${shortHex(hash)}`,
-    detail: `on ${inWords(name)}`,
-    action: hrefOf('tx', [`${chainId}/${hash}`]),
-  }));
+  const suggested = (id: string, detail: string, path: string): Suggestion => ({
+    ...{
+      id: `tx-${id}`,
+      group: 'Transactions',
+      picture: null,
+      title: `Transaction ${shortHex(hash)}`,
+      detail,
+    },
+    action: hrefOf('tx', [path]),
+  });
+  const onChains = mostLikely(chains).map(({ chainId, name }) =>
+    suggested(String(chainId), `on ${inWords(name)}`, `${chainId}/${hash}`),
+  );
+  if (onChains.length === 1) return onChains;
+  return [suggested('any', 'on a chain that is not known: it is found or chosen there', hash), ...onChains];
 };
 
 /** Those in which a word begins with the text come first, then those that contain it. */

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Dialog, html, ProblemNotice } from '../components.ts';
 import { download } from '../download.ts';
 import { counted, formatCount } from '../format.ts';
+import { hrefOf } from '../route.ts';
 import type { Estimate } from './list.ts';
 import type { WalletList } from './use-wallet-list.ts';
 
@@ -16,8 +17,12 @@ export const plainUnits = (amount: string | null, decimals: number | null): stri
     ? null
     : formatUnits(amount, decimals);
 
-/** The console's page of a transaction: the address alone, without anything that the tab keeps. */
-export const linkTo = (href: string): string => `${location.origin}${location.pathname}${href}`;
+/** Where a transaction has its pages: in the console, without anything that the tab keeps, and in the chain's explorer. */
+export const linksTo = (chainId: number | null, hash: string, wallet: string, explorer: string | null) => ({
+  link:
+    chainId && `${location.origin}${location.pathname}${hrefOf('tx', [`${chainId}/${hash}`], { wallet })}`,
+  explorer: explorer && `${explorer}/tx/${hash}`,
+});
 
 /** Names are strangers' words: spreadsheets run a text that begins so as a formula, and an apostrophe makes it text. */
 const FORMULA = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;

@@ -307,7 +307,7 @@ const BAR = 40;
 const Share = ({ value, total }: { value: string; total: string }) => {
   // For the eye alone: nothing is added up from it.
   const share = compareDecimals(total, '0') === 0 ? 0 : Number(value) / Number(total);
-  return html`<span class="of-total">${share > 0 && share < 0.001 ? '<0.1%' : percent.format(share)}<svg viewBox=${`0 0 ${BAR} 6`} width=${BAR} height="6" aria-hidden="true"><rect width=${BAR} height="6" rx="3" class="is-whole" /><rect width=${Math.max(0, Math.min(1, share)) * BAR} height="6" rx="3" /></svg></span>`;
+  return html`<span class="of-total">${share > 0 && share < 0.001 ? '<0.1%' : percent.format(share)}<svg viewBox=${`0 0 ${BAR} 6`} width=${BAR} height="6" aria-hidden="true"><rect width=${BAR} height="6" rx="3" class="track" /><rect width=${Math.max(0, Math.min(1, share)) * BAR} height="6" rx="3" /></svg></span>`;
 };
 
 const TokenRow = ({ row, total, hasChange }: { row: Row; total: string; hasChange: boolean }) => {

@@ -11,7 +11,7 @@ import {
 import { send } from '../api/client.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import type { Item } from '../api/use-connection.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChain } from '../chain-filter.ts';
 import { Address, Bytes, Empty, Facts, Hash, html, LongText, Placeholder, Time } from '../components.ts';
 import { formatCount, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { labelOf } from '../labels.ts';
@@ -128,8 +128,8 @@ export const RawJson = ({ value }: { value: unknown }) => {
 export const TransactionDetails = ({ item, address, chainIds, onReload }: Props) => {
   const { node: row, before } = item;
   const { hash, chainId, success } = row;
-  const chain = useChains().find((known) => known.chainId === chainId);
-  const isFound = success === false && (chain?.supports?.includes('TRANSACTION') ?? false);
+  const { findsByHash } = useChain(chainId);
+  const isFound = success === false && findsByHash;
   const load = useCallback(
     async (signal: AbortSignal) => {
       if (isFound && chainId !== null) {

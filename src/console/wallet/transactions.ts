@@ -5,8 +5,8 @@ import { useChains } from '../chain-filter.ts';
 import { Address, html, Time, TransactionHash, useNow } from '../components.ts';
 import { OnChain } from '../explorers.ts';
 import { amountIn, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
-import { hrefOf, useParam } from '../route.ts';
-import { Export, linkTo, plainUnits, type Row } from './export.ts';
+import { useParam } from '../route.ts';
+import { Export, linksTo, plainUnits, type Row } from './export.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
 import { feeOf, TransactionDetails, transactionText } from './transaction-details.ts';
 import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
@@ -61,8 +61,7 @@ const rowOf = (
     value: plainUnits(value, nativeDecimals(chainId)),
     fee: plainUnits(fee, nativeDecimals(chainId)),
     currency: nativeSymbol(chainId),
-    link: chainId === null ? null : linkTo(hrefOf('tx', [`${chainId}/${hash}`], { wallet: address })),
-    explorer: url && `${url}/tx/${hash}`,
+    ...linksTo(chainId, hash, address, url),
   };
 };
 
@@ -78,10 +77,10 @@ type TransactionRowProps = {
 
 const Sides = ({ transaction, address }: { transaction: TransactionRowFragment; address: string }) => {
   const direction = directionOf(transaction, address);
-  const { word, glyph } = DIRECTIONS[direction];
+  const [glyph, word, tone] = DIRECTIONS[direction];
   const counterparty = counterpartyOf(transaction, address);
   const isFrom = counterparty === transaction.from;
-  return html`<span class=${`direction is-${direction}`}><span aria-hidden="true">${glyph}</span> ${word}</span>
+  return html`<span class=${`direction ${tone}`}><span aria-hidden="true">${glyph}</span> ${word}</span>
     ${counterparty !== null && direction !== 'self' && html`<span class="party"><span class="quiet">${isFrom ? 'from' : 'to'}</span> <${Address} value=${counterparty} /></span>`}`;
 };
 
@@ -122,12 +121,12 @@ type Parties = Pick<TransactionRowFragment, 'from' | 'to'>;
 /** `other`: the wallet is neither the sender nor the recipient. */
 type Direction = 'in' | 'out' | 'self' | 'creates' | 'other';
 
-const DIRECTIONS: Readonly<Record<Direction, { readonly word: string; readonly glyph: string }>> = {
-  in: { word: 'in', glyph: '↓' },
-  out: { word: 'out', glyph: '↑' },
-  self: { word: 'to itself', glyph: '↻' },
-  creates: { word: 'creates', glyph: '+' },
-  other: { word: 'involved', glyph: '·' },
+const DIRECTIONS: Readonly<Record<Direction, readonly [glyph: string, word: string, tone: string]>> = {
+  in: ['↓', 'in', 'good'],
+  out: ['↑', 'out', ''],
+  self: ['↻', 'to itself', ''],
+  creates: ['+', 'creates', ''],
+  other: ['·', 'involved', 'quiet'],
 };
 
 /** The direction of a transaction as seen from the wallet, which a lookup does not state. */
