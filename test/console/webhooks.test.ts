@@ -341,14 +341,13 @@ test('what failed is seen with its status, latency and body, and is sent again; 
   const { page } = opened;
   const row = page.locator('[data-webhook]').filter({ hasText: 'elsewhere' });
   const test = row.getByRole('button', { name: /^Send test event/ });
-  for (const count of [1, 2]) {
-    await test.click();
-    await expect.poll(() => new Set(receiver.received.map(({ body }) => body)).size).toBe(count);
-  }
+  await test.click();
   // Whether it fails is told before its deliveries are opened, and after a reload.
   await row.getByText('but the delivery failed: it answered 500.').waitFor();
   await page.reload();
   await row.getByText('The last attempt failed: it answered 500.').waitFor();
+  await test.click();
+  await row.getByText('but the delivery failed: it answered 500.').waitFor();
   await row.getByText(/^last sent/).waitFor();
   expect(await row.innerText()).not.toMatch(/in 24 h|none yet/);
   await row.getByRole('button', { name: /^Deliveries/ }).click();
@@ -364,11 +363,23 @@ test('what failed is seen with its status, latency and body, and is sent again; 
   isMended = true;
   await failed.last().getByRole('button', { name: 'Resend' }).click();
   await row.getByText('1 delivery was sent again.').waitFor();
-  await row.getByText('The last attempt was accepted, but 1 delivery before it failed').waitFor();
+  await row
+    .getByText('The last attempt was accepted, but 1 delivery before it failed: it can be sent again.')
+    .waitFor();
+  await row.getByText('but the delivery failed').waitFor({ state: 'detached' });
   expect(await row.getAttribute('data-state')).toBe('partly');
   await row.getByRole('button', { name: 'Failed', exact: true }).click();
   await expect.poll(() => row.locator('[data-tried]').count()).toBe(1);
+  // The service has forgotten one of those that the page shows.
+  await page.route('**/graphql', (route) => {
+    const body = route.request().postData() ?? '';
+    return route.continue({ postData: body.replace(/("deliveryIds":\[")[^"]*/, '$1gone') });
+  });
   await row.getByRole('button', { name: 'Resend all that failed (1)' }).click();
+  await row.getByText('Nothing was sent again. The service no longer knows it.').waitFor();
+  await page.unroute('**/graphql');
+  await row.getByRole('button', { name: 'Resend all that failed (1)' }).click();
+  await row.getByText('1 delivery was sent again.').waitFor();
   await row.getByText('None has failed').waitFor();
   expect(await row.locator('[data-tried]').count()).toBe(0);
   await expect.poll(() => row.getAttribute('data-state')).toBe('delivering');

@@ -133,6 +133,12 @@ export const WebhookRow = (props: Props) => {
     return () => clearInterval(timer);
   }, [isOpen, read]);
 
+  // What is said of a test that failed is over once a later delivery arrives.
+  useEffect(() => {
+    if (health.state === 'delivering' || health.state === 'partly')
+      setTested((before) => (before.isBad ? { text: '', isBad: false } : before));
+  }, [health.state]);
+
   const toggle = async () => {
     const changed = await run('toggle', () => sendChange(UpdateWebhook, { webhookId, active: !active }));
     if (changed) onChanged(changed.webhook, `${title} is ${changed.webhook.active ? 'active' : 'paused'}.`);
