@@ -210,8 +210,11 @@ const TimeAxis = ({ buckets }: { buckets: readonly Bucket[] }) => {
   const marks = timeTicks(start, end);
   return html`<svg class="times" height="20" aria-hidden="true">
     ${marks.map(({ time, text }) => {
-      const x = `${((time - start) / (end - start)) * 100}%`;
-      return html`<g key=${time}><line x1=${x} x2=${x} y1="0" y2="4" /><text x=${x} y="16">${text}</text></g>`;
+      const part = (time - start) / (end - start);
+      const x = `${part * 100}%`;
+      // A text in the middle of a mark at the edge would leave the chart.
+      const anchor = part > 0.95 ? 'end' : part < 0.05 ? 'start' : 'middle';
+      return html`<g key=${time}><line x1=${x} x2=${x} y1="0" y2="4" /><text x=${x} y="16" style=${`text-anchor: ${anchor}`}>${text}</text></g>`;
     })}
   </svg>`;
 };

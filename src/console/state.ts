@@ -123,10 +123,47 @@ const EMPTY: Ledger = { entries: [], answers: 0, requests: 0, computeUnits: 0, c
 
 export const ledger = createStore(EMPTY);
 
+/** What a day has cost this browser at this gateway: the sums of all visits. */
+type Day = { readonly day: string; readonly computeUnits: number; readonly requests: number };
+
+const DAY_KEY = `console:cost:${location.pathname}`;
+
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+/** Today, in the reader's time zone. Another tab may have added to it. */
+const readDay = (): Day => {
+  const day = new Date().toLocaleDateString('sv');
+  try {
+    const kept = JSON.parse(localStorage.getItem(DAY_KEY) ?? '{}');
+    if (kept.day === day && isCount(kept.computeUnits) && isCount(kept.requests)) return kept;
+  } catch {
+    // It begins anew.
+  }
+  return { day, computeUnits: 0, requests: 0 };
+};
+
+export const today = createStore(readDay());
+
+const addToDay = ({ computeUnits, requests }: Cost): void => {
+  const before = readDay();
+  const sums = {
+    ...before,
+    computeUnits: before.computeUnits + computeUnits,
+    requests: before.requests + requests,
+  };
+  today.set(sums);
+  try {
+    localStorage.setItem(DAY_KEY, JSON.stringify(sums));
+  } catch {
+    // A full or forbidden storage keeps it from the next visit alone.
+  }
+};
+
 /** Forgets what was asked, including variables. */
 const clearLedger = (): void => ledger.set(EMPTY);
 
 export const record = (entry: Omit<LedgerEntry, 'id'>): void => {
+  addToDay(entry.cost);
   const { entries, answers, requests, computeUnits, cached } = ledger.get();
   ledger.set({
     entries: [{ ...entry, id: answers }, ...entries].slice(0, MAX_ENTRIES),

@@ -29,7 +29,15 @@ test('each answer says why it cost what it did, and the chart what the cache has
       .getByText(reason)
       .waitFor();
     const chart = each.getByRole('slider', { name: 'CU since the visit began' });
+    // A bar is a second or more, and none is in the future.
+    expect(Number(await chart.getAttribute('aria-valuemax'))).toBeLessThan(30);
     await expect.poll(() => chart.getAttribute('aria-valuetext')).toMatch(bar);
   }
+  // What a reload forgets of the visit stays in the sum of the day.
+  const paid = (await page.getByText(/^Today: /).innerText()).match(/Today: (\d+) CU/)?.[1];
+  expect(Number(paid)).toBeGreaterThan(0);
+  await page.reload();
+  await page.getByText(`Today: ${paid} CU`).waitFor();
+  await page.getByText('over all visits with this browser').waitFor();
   expect([...opened.faults, ...second.faults]).toEqual([]);
 });

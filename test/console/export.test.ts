@@ -58,6 +58,10 @@ test('what is loaded and filtered is a file, exact to the last digit; more of it
     direction: 'in',
     link: `${gateway.url}/#/tx/${received[0]?.chain_id}/${received[0]?.transaction}?wallet=${WHALE}`,
   });
+  for (const { direction, from, to } of rows.filter((row) => row.direction !== null)) {
+    expect(direction === 'in' ? to : from).toBe(WHALE);
+    expect(direction === 'in' ? from : to).not.toBe(WHALE);
+  }
   const csv = await saved(page, 'CSV');
   expect(csv.split('\r\n')).toHaveLength(rows.length + 2);
 
@@ -134,10 +138,18 @@ test('tokens and transactions are files as well, with fees, and say which price 
     new Set(["at today's price true"]),
   );
   await page.keyboard.press('Escape');
+  await page.getByLabel('Search', { exact: false }).last().fill('no such token');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(/^The filter leaves nothing of the \d+ tokens that are loaded\.$/).waitFor();
+  expect(await dialog.getByRole('button', { name: /CSV|JSON/ }).count()).toBe(0);
+  await page.keyboard.press('Escape');
   await page.getByRole('tab', { name: 'Transactions' }).click();
   await page.getByRole('tabpanel', { name: 'Transactions' }).getByRole('button', { name: 'Export' }).click();
   const transactions = JSON.parse(await saved(page, 'JSON')) as Rows;
-  expect(transactions.length).toBe(25);
+  // All that one compute unit pays for.
+  await page.getByText('100 rows, of all 100 transactions that are loaded.').waitFor();
+  expect(transactions.length).toBe(100);
   for (const { fee, value, time } of transactions) {
     expect(fee).toMatch(/^\d+(\.\d+)?$/);
     expect(value).toMatch(/^\d+(\.\d+)?$/);

@@ -124,7 +124,7 @@ test('DeFi positions cost what their button says, and stand by protocol with the
   await liquity.getByText('collateral', { exact: true }).waitFor();
   expect(await meter.textContent()).toBe('21 CU');
   expect(await page.locator('[data-position]').count()).toBeGreaterThan(10);
-  // The sandbox sends the value of a debt as the published sample has it: above zero.
+  // The sandbox sends the value of a debt as the published sample has it: above zero. The price is of the hour.
   await page
     .locator('[data-position]', { hasText: 'variableDebtUSDC' })
     .getByText(/^-\$350\.\d\d$/)

@@ -18,6 +18,9 @@ const copyProject = async () => {
     cwd: root,
   });
   for (const path of stdout.split('\n').filter(Boolean)) await cp(join(root, path), folder.path(path));
+  // While another test packs the project, its own package.json is beside that of the package.
+  const own = folder.path('package.json');
+  await cp(join(root, '.package.json'), own).catch(() => cp(join(root, 'package.json'), own));
   await symlink(join(root, 'node_modules'), folder.path('node_modules'));
   return folder;
 };

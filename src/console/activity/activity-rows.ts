@@ -26,15 +26,26 @@ const assetColumns = (
   ...{ token: token?.address ?? null, token_id: tokenId },
 });
 
-const rowsOfItem = (item: ActivityItem, chainId: number, isOfNow: boolean): readonly Row[] => {
-  const { from, to, spender, contractName: contract, valueUsd } = item;
+/** From whom to whom: the service leaves out the wallet itself. */
+const sidesOf = ({ from, to }: ActivityItem, move: Move | null, wallet: string): Row => {
+  if (move !== null)
+    return move.direction === 'in' ? { from: move.party, to: wallet } : { from: wallet, to: move.party };
+  // A call that came in names its caller.
+  return from === null ? { from: wallet, to } : { from, to: to ?? wallet };
+};
+
+type Place = { readonly chainId: number; readonly wallet: string; readonly isOfNow: boolean };
+
+const rowsOfItem = (item: ActivityItem, { chainId, wallet, isOfNow }: Place): readonly Row[] => {
+  const { spender, contractName: contract, valueUsd } = item;
   const moves = movesOf(item);
   return (moves.length > 0 ? moves : [null]).map((move, index) => {
     // Both sides of a swap are worth the same: the sum of the column counts it once.
     const worth = move !== null && index === 0 ? valueUsd : null;
     return {
       ...{ kind: kindOf(item), direction: move?.direction ?? null, ...assetColumns(move ?? item, chainId) },
-      ...{ from, to, spender, function: functionOf(item)?.name ?? null, contract, value_usd: worth },
+      ...sidesOf(item, move, wallet),
+      ...{ spender, function: functionOf(item)?.name ?? null, contract, value_usd: worth },
       value_usd_is: worth === null ? null : isOfNow ? "at today's price" : "at that time's price",
     };
   });
@@ -50,7 +61,7 @@ export const activityRows = (
     const chain = chains.find((known) => known.chainId === chainId);
     const explorer = chain?.explorer ?? null;
     return items.flatMap((item) =>
-      rowsOfItem(item, chainId, explorer !== null).map((row) => ({
+      rowsOfItem(item, { chainId, wallet: address, isOfNow: explorer !== null }).map((row) => ({
         ...{
           time,
           wallet: address,

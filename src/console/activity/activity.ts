@@ -73,7 +73,7 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
   return html`<div class="stack activity">
     <${ListHead} list=${activity}>
       <${LoadAll} list=${activity} what="activities" estimate=${estimate} />
-      <${Export} list=${activity} what="activities" name=${`activity-${address}`} rowsOf=${() => activityRows(shown, address, chains)} estimate=${estimate} />
+      <${Export} list=${activity} what="activities" isFiltered=${found.length < happenings.length} name=${`activity-${address}`} rowsOf=${() => activityRows(shown, address, chains)} estimate=${estimate} />
     <//>
     ${
       items.length > 0 &&
@@ -83,7 +83,7 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
         </div>
         <${ActivityFilter} items=${items} chosen=${chosen} />`
     }
-    <${ListBody} list=${activity} what="activities" kind="row" empty="No activity on these chains: a call that failed leaves none" price=${UNITS_OF_A_REQUEST} isPaused=${chosen.isActive || isCut}>
+    <${ListBody} list=${activity} what="activities" kind="row" empty="No activity" price=${UNITS_OF_A_REQUEST} isPaused=${chosen.isActive || isCut}>
       <${Rows} shown=${isCut ? shown.slice(0, visible) : shown} happenings=${happenings} thin=${thin} address=${address} chainIds=${chainIds} isByDay=${sort !== 'biggest'} />
       ${isCut && html`<div class="list-end" ref=${end}><button type="button" onClick=${showMore}>Show more of the ${transactions(shown.length)}</button></div>`}
     <//>
@@ -112,9 +112,11 @@ const Summary = ({ found, happenings, items, thin, chosen, hasMore }: SummaryPro
   ] as const;
   const isAll = found.length === happenings.length;
   const matching = found.reduce((count, each) => count + each.items.length, 0);
+  const isOne = happenings.length === 1;
+  const ofAll = `${isOne ? 'its' : 'their'} ${counted(items.length, 'activity', 'activities')}`;
   return html`<div class="stack tight activity-summary">
     <div class="bar">
-      <p role="status"><strong>${isAll ? 'All' : formatCount(found.length)} of the ${transactions(happenings.length)} loaded</strong>, with ${matching === items.length ? 'all' : formatCount(matching)} of their ${counted(items.length, 'activity', 'activities')}.${hasMore ? ' The wallet has more.' : ' It has no more.'}</p>
+      <p role="status"><strong>${isAll && isOne ? 'The' : `${isAll ? 'All' : formatCount(found.length)} of the`} ${transactions(happenings.length)} loaded</strong>, with ${matching === items.length ? (items.length === 1 ? '' : 'all ') : `${formatCount(matching)} `}${matching === items.length && items.length === 1 ? '' : 'of '}${ofAll}.${hasMore ? ' The wallet has more.' : ' It has no more.'}</p>
       ${chosen.isActive && html`<button type="button" class="more" onClick=${clearChosen}>Clear filter and sort</button>`}
     </div>
     <${PricesOfNow} chainIds=${found.map(({ happening }) => happening.chainId)} />

@@ -2,9 +2,9 @@ import { openInGraphiQL } from '../api/graphiql.ts';
 import { useChains } from '../chain-filter.ts';
 import { type Bucket, type Series, TimeBars, TONES } from '../charts.ts';
 import { Empty, html, Time } from '../components.ts';
-import { formatCount } from '../format.ts';
+import { counted, formatCount } from '../format.ts';
 import { settings } from '../settings.ts';
-import { type LedgerEntry, ledger, useStore } from '../state.ts';
+import { type LedgerEntry, ledger, today, useStore } from '../state.ts';
 import { explain } from './prices.ts';
 
 const BARS = 60;
@@ -42,7 +42,8 @@ const chartOf = (entries: readonly LedgerEntry[], earlier: number, chains: Chain
   const [first, last] = [entries.at(-1)?.at ?? 0, entries[0]?.at ?? 0];
   const length = Math.max(1000, (last - first + 1) / BARS);
   const waiting = entries.toReversed();
-  const buckets = Array.from({ length: BARS }, (_, index): Bucket => {
+  // No bar is in the future.
+  const buckets = Array.from({ length: Math.ceil((last - first + 1) / length) }, (_, index): Bucket => {
     const [start, end] = [first + index * length, first + (index + 1) * length];
     for (let next = waiting[0]; next && next.at < end; next = waiting[0]) {
       add(told.includes(next.name) ? next.name : 'others', next.cost.computeUnits);
@@ -81,6 +82,11 @@ const Sums = () => {
   </dl>`;
 };
 
+const Today = () => {
+  const { computeUnits, requests } = useStore(today);
+  return html`<p>Today: <strong>${formatCount(computeUnits)} CU</strong> in ${counted(requests, 'request', 'requests')}, over all visits with this browser. Other clients of the gateway are not in it.</p>`;
+};
+
 const Answers = ({ entries }: { entries: readonly LedgerEntry[] }) => {
   const chains = useChains();
   const { computeUnits } = useStore(ledger);
@@ -104,6 +110,7 @@ export const CostView = () => {
     <h2 id="cost-title">What this visit has cost</h2>
     <p class="quiet">The service bills compute units for each request, whatever the size of the page. Each answer of the gateway says what it caused: <code>extensions.upstream</code>.</p>
     <${Sums} />
+    <${Today} />
     ${
       entries.length === 0
         ? html`<${Empty} title="Nothing has been asked yet">Open a wallet: its cost appears here.<//>`

@@ -54,7 +54,7 @@ const Listed = (props: PanelProps) => {
   const open = approvals.nodes;
   return html`<div class="stack">
     <${ListHead} list=${approvals}>${!isTimed && html`<button type="button" onClick=${() => setTimed(true)}>Find when they were given and used <${PriceTag} of=${['activity']} /></button>`}<//>
-    <${ListBody} list=${approvals} what="approvals" kind="row" empty="Nobody may move anything of this wallet on these chains">
+    <${ListBody} list=${approvals} what="approvals" kind="row" empty="Nobody may move anything of this wallet">
       ${isTimed ? html`<${Timed} ...${props} open=${open} />` : html`<${Spenders} ...${props} open=${open} items=${NO_ITEMS} />`}
     <//>
   </div>`;
@@ -76,7 +76,7 @@ const FromActivity = (props: PanelProps) => {
   const open = useMemo(() => openIn(nodes), [nodes]);
   return html`<div class="stack">
     <${ListHead} list=${activity} />
-    <${ListBody} list=${activity} what="activities" kind="row" empty="No activity on these chains" price=${UNITS_OF_A_REQUEST} isPaused>
+    <${ListBody} list=${activity} what="activities" kind="row" empty="No activity" price=${UNITS_OF_A_REQUEST} isPaused>
       <p class="notes">This service does not list approvals. These are what the newest ${counted(nodes.length, 'activity', 'activities')} left open: older approvals are not among them, and of a limited one some may be spent.</p>
       ${open.length === 0 ? html`<${Empty} title="None of these activities left an approval open" />` : html`<${Spenders} ...${props} open=${open} items=${nodes} />`}
     <//>

@@ -36,7 +36,7 @@ export const Collectibles = ({ address, chainIds }: PanelProps) => {
       <${LoadAll} list=${collectibles} what="collectibles" estimate=${estimate} />
       <label class="choice"><input type="checkbox" checked=${includeSpam} onChange=${() => setSpam(includeSpam ? '' : 'shown')} /> Show spam too</label>
     <//>
-    <${ListBody} list=${collectibles} what="collectibles" kind="card" empty="No collectible on these chains">
+    <${ListBody} list=${collectibles} what="collectibles" kind="card" empty="No collectible">
       ${[...Map.groupBy(nodes, collectionOf)].map(([key, cards]) => html`<${Collection} key=${key} cards=${cards} onOpen=${setOpen} />`)}
     <//>
     ${opened && html`<${OnChain} chainId=${opened.chainId}><${CollectibleDetails} card=${opened} onClose=${() => setOpen('')} /><//>`}

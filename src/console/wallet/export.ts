@@ -54,17 +54,32 @@ const FORMATS = {
 /** The most items that are loaded for a file. */
 const MOST = 5000;
 
+const ONE = { activities: 'activity', tokens: 'token', transactions: 'transaction' } as const;
+
+type What = keyof typeof ONE;
+
 type Props = {
   list: WalletList<unknown>;
-  what: string;
+  what: What;
+  /** Whether a filter leaves something out. Default: false. */
+  isFiltered?: boolean;
   /** The file's name, without its ending. */
   name: string;
   rowsOf: () => readonly Row[];
   estimate: (shown: number, wanted: number) => Estimate;
 };
 
+/** How many rows the file has, and of what. */
+const rowsText = (rows: number, loaded: number, what: What, isFiltered: boolean): string => {
+  const all = `${counted(loaded, ONE[what], what)} that ${loaded === 1 ? 'is' : 'are'} loaded`;
+  if (rows === 0) return `The filter leaves nothing of the ${all}.`;
+  const some = counted(rows, 'row', 'rows');
+  if (isFiltered) return `${some} of the ${all}, as the filter leaves ${loaded === 1 ? 'it' : 'them'}.`;
+  return loaded === 1 ? `${some}, of the ${all}.` : `${some}, of all ${all}.`;
+};
+
 /** Saves what is loaded and filtered; loads more of it before, after saying what that may cost. */
-export const Export = ({ list: { list }, what, name, rowsOf, estimate }: Props) => {
+export const Export = ({ list: { list }, what, isFiltered = false, name, rowsOf, estimate }: Props) => {
   const [isOpen, setOpen] = useState(false);
   const [isLoadingAll, setLoadingAll] = useState(false);
   const { items, hasMore, isLoading, problem, loadMore, retry } = list;
@@ -88,10 +103,10 @@ export const Export = ({ list: { list }, what, name, rowsOf, estimate }: Props) 
       isOpen &&
       html`<${Dialog} title=${`Export ${what}`} onClose=${close}>
         <div class="stack">
-          <p role="status">${isLoadingAll ? `Loading: ${formatCount(items.length)} of at most ${formatCount(MOST)} are here.` : `${counted(rows.length, 'row', 'rows')} of the ${formatCount(items.length)} ${what} that are loaded, as the filter leaves them.`}</p>
+          <p role="status">${isLoadingAll ? `Loading: ${formatCount(items.length)} of at most ${formatCount(MOST)} are here.` : rowsText(rows.length, items.length, what, isFiltered)}</p>
           ${problem !== null && html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`}
           <div class="bar">
-            ${Object.entries(FORMATS).map(([ending, format]) => html`<button key=${ending} type="button" class="primary" disabled=${rows.length === 0} onClick=${() => save(format, ending)}>${format.title}</button>`)}
+            ${rows.length > 0 && Object.entries(FORMATS).map(([ending, format]) => html`<button key=${ending} type="button" class="primary" onClick=${() => save(format, ending)}>${format.title}</button>`)}
             ${isLoadingAll && html`<button type="button" onClick=${() => setLoadingAll(false)}>Stop loading</button>`}
             ${!isLoadingAll && more !== null && html`<button type="button" onClick=${() => setLoadingAll(true)}>Load up to ${formatCount(MOST)} first: ${formatCount(more.computeUnits)} CU at most</button>`}
           </div>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { titleOf } from '../api/client.ts';
+import { useChains } from '../chain-filter.ts';
 import { Empty, html, LoadMore, Placeholder, Time, useNow } from '../components.ts';
 import { counted, formatCount } from '../format.ts';
 import { problemsIn } from '../partial-errors.ts';
@@ -10,6 +11,7 @@ type ListBodyProps = {
   list: WalletList<unknown>;
   what: string;
   kind: 'row' | 'card';
+  /** What an empty list says: on which chains is added. */
   empty: string;
   /** What a page costs, in compute units, where that is known before. */
   price?: number;
@@ -23,13 +25,14 @@ const SKELETON_ROWS = 6;
 /** A list in any state: its items, or what is shown instead. */
 export const ListBody = ({ list: { list }, what, kind, empty, price, isPaused, children }: ListBodyProps) => {
   const { items, isLoading, problem, hasMore, retry, loadMore } = list;
+  const isOne = useChains().length === 1;
   if (items.length > 0)
     return html`${children}<${LoadMore} list=${list} what=${what} price=${price} isPaused=${isPaused} />`;
   return html`<${Placeholder} rows=${SKELETON_ROWS} kind=${kind} isLoading=${isLoading} problem=${problem} onRetry=${retry}>
     ${
       hasMore
         ? html`<${Empty} title="Nothing on this page can be shown"><button type="button" onClick=${loadMore}>Load the next page</button><//>`
-        : html`<${Empty} title=${empty}>Other chains may have some: choose them above.<//>`
+        : html`<${Empty} title=${`${empty} on ${isOne ? 'this chain' : 'these chains'}`}>${!isOne && 'Other chains may have some: choose them above.'}<//>`
     }
   <//>`;
 };

@@ -9,7 +9,15 @@ import { NoPrices, useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
 import { OnChain } from '../explorers.ts';
-import { formatChange, formatCount, formatUsd, formatUsdBriefly, shorten, shortHex } from '../format.ts';
+import {
+  counted,
+  formatChange,
+  formatCount,
+  formatUsd,
+  formatUsdBriefly,
+  shorten,
+  shortHex,
+} from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { useParam } from '../route.ts';
 import { Export, type Row as FileRow, plainUnits } from './export.ts';
@@ -125,9 +133,9 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
     html`<${TokenTable} title=${title} rows=${part} total=${total} by=${by} onSort=${setBy} isLeft=${isLeft} />`;
   return html`<div class="stack tokens">
     <${ListHead} list=${balances}>
-      <${Export} list=${balances} what="tokens" name=${`tokens-${address}`} rowsOf=${() => [...counted, ...left].filter(({ reason }) => only === '' || (only === 'left') === (reason !== null)).map((row) => fileRow(row, address, balances.newest?.requestTime ?? null))} estimate=${(shown: number) => ({ requests: 1, computeUnits: shown > 0 ? (computeUnits ?? 0) * MOST_PAGES : 0 })} />
+      <${Export} list=${balances} what="tokens" isFiltered=${sought !== '' || only !== ''} name=${`tokens-${address}`} rowsOf=${() => [...counted, ...left].filter(({ reason }) => only === '' || (only === 'left') === (reason !== null)).map((row) => fileRow(row, address, balances.newest?.requestTime ?? null))} estimate=${(shown: number) => ({ requests: 1, computeUnits: shown > 0 ? (computeUnits ?? 0) * MOST_PAGES : 0 })} />
     <//>
-    <${ListBody} list=${balances} what="tokens" kind="row" empty="No token on these chains" isPaused=${true}>
+    <${ListBody} list=${balances} what="tokens" kind="row" empty="No token" isPaused=${true}>
       <${TokensSummary} rows=${found} loaded=${rows.length} hasMore=${list.hasMore} only=${only} onOnly=${setOnly} />
       <div class="token-tools"><label class="field">Search
         <input type="search" value=${find} placeholder="symbol, name, address or chain" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setFind((event.currentTarget as HTMLInputElement).value)} />
@@ -182,6 +190,13 @@ type TokensSummaryProps = {
   onOnly: (only: string) => void;
 };
 
+/** Beside the sentence that nothing has a price. */
+const tokensText = (count: number, unpriced: number): string => {
+  const tokens = counted(count, 'token', 'tokens');
+  if (unpriced < count) return tokens;
+  return `${tokens}, ${count === 1 ? '' : 'all '}without a price`;
+};
+
 /** How much of the wallet the table has, what it adds up to, and what is left out. */
 const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryProps) => {
   const total = useMemo(() => totalOf(rows), [rows]);
@@ -189,13 +204,19 @@ const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryPro
   const unpriced = left.filter(({ balance }) => balance.valueUsd === null).length;
   const thin = left.length - unpriced;
   const isAll = rows.length === loaded;
+  const hasNoPrice = isUnpriced({
+    countedBalances: rows.length - left.length,
+    unpricedBalances: unpriced,
+  });
   const said = [
     isAll && !hasMore
-      ? 'in all'
+      ? hasNoPrice
+        ? tokensText(rows.length, unpriced)
+        : 'in all'
       : `in the ${isAll ? '' : `${formatCount(rows.length)} found of the `}${formatCount(loaded)} tokens loaded`,
     hasMore && 'there are more',
     thin > 0 && `${formatCount(thin)} left out for little liquidity`,
-    unpriced > 0 && `${formatCount(unpriced)} without a price`,
+    unpriced > 0 && !(hasNoPrice && unpriced === rows.length) && `${formatCount(unpriced)} without a price`,
   ].filter(Boolean);
   const choices = [
     ['', `All ${formatCount(rows.length)}`],
@@ -203,7 +224,7 @@ const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryPro
     ['left', `Left out ${formatCount(left.length)}`],
   ] as const;
   return html`<div class="bar">
-    <p><strong class="total">${isUnpriced({ countedBalances: rows.length - left.length, unpricedBalances: unpriced }) ? html`<${NoPrices} />` : formatUsdBriefly(total)}</strong> <span class="quiet">${said.join('; ')}</span></p>
+    <p><strong class="total">${hasNoPrice ? html`<${NoPrices} />` : formatUsdBriefly(total)}</strong> <span class="quiet">${said.join('; ')}</span></p>
     <div class="bar segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
   </div>`;
 };

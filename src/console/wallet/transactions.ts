@@ -27,7 +27,8 @@ const estimate = (shown: number, wanted: number): Estimate => {
 };
 
 const TRANSACTIONS = walletList({
-  pageSize: 25,
+  // A smaller page costs the same.
+  pageSize: ITEMS_OF_A_REQUEST,
   operation: WalletTransactions,
   pageIn: ({ wallet }) => wallet.transactions,
 });
@@ -44,7 +45,7 @@ export const Transactions = ({ address, chainIds }: PanelProps) => {
       <${LoadAll} list=${transactions} what="transactions" estimate=${estimate} />
       <${Export} list=${transactions} what="transactions" name=${`transactions-${address}`} rowsOf=${() => transactions.nodes.map((node) => rowOf(node, address, chains))} estimate=${estimate} />
     <//>
-    <${ListBody} list=${transactions} what="transactions" kind="row" empty="No transaction on these chains">
+    <${ListBody} list=${transactions} what="transactions" kind="row" empty="No transaction">
       ${!list.items.some(({ node }) => node.hash === open) && html`<${NotLoaded} open=${open} address=${address} chainIds=${chainIds} />`}
       <ul class="rows">
         ${list.items.map((item) => html`<${TransactionRow} key=${item.node.id} item=${item} address=${address} chainIds=${chainIds} now=${now} isOpen=${open === item.node.hash} onToggle=${() => toggle(item.node.hash)} onReload=${list.reload} />`)}

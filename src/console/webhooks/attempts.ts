@@ -42,7 +42,7 @@ export const useResend = (
 
 /** The service remembers only the newest attempts: older ones may have gone since they were read. */
 const resentText = (resent: number, gone: number): string => {
-  const sent = `${counted(resent, 'delivery was', 'deliveries were')} sent again.`;
+  const sent = `${resent === 0 ? 'Nothing was' : counted(resent, 'delivery was', 'deliveries were')} sent again.`;
   if (gone === 0) return sent;
   return `${sent} The service no longer knows ${resent === 0 && gone === 1 ? 'it' : `${formatCount(gone)} of those that were listed`}.`;
 };

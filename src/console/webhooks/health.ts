@@ -86,7 +86,9 @@ const healthTold = (webhook: Webhook): Health | null => {
   const others = counted(failed, 'delivery', 'deliveries');
   return {
     state: 'partly',
-    reasons: [`The last attempt was accepted, but ${others} before it failed: they can be sent again.`],
+    reasons: [
+      `The last attempt was accepted, but ${others} before it failed: ${failed === 1 ? 'it' : 'they'} can be sent again.`,
+    ],
   };
 };
 

@@ -9,22 +9,28 @@ import { send } from '../api/client.ts';
 
 /** The deliveries of all webhooks in the last 24 hours. */
 export type LastDay = {
-  /** How many arrived in each of the hours, the present one last. */
-  readonly perHour: readonly number[];
+  /** How many arrived; where it is a part, at least as many. */
+  readonly count: number;
+  /** Whether there are more in the day than were read. */
+  readonly isPart: boolean;
+  /** How many arrived in each of at most 24 spans of the same length, the present one last. */
+  readonly perSpan: readonly number[];
   /** The one that arrived last; null when none has. */
   readonly newest: DeliveryHeadFragment | null;
-  /** How many hours back they were read: fewer than 24 when there are too many. */
-  readonly hours: number;
+  /** How many minutes back they were read: fewer than a day's when there are too many. */
+  readonly minutes: number;
 };
 
-const HOUR_MS = 3_600_000;
-const HOURS = 24;
+const MINUTE_MS = 60_000;
+const MINUTES = 24 * 60;
+const SPANS = 24;
 const PAGE = 1000;
 /** A log with more deliveries in a day is shown as far as they reach. */
 const MOST_PAGES = 5;
+export const MOST_READ = MOST_PAGES * PAGE;
 const EVERY_MS = 15_000;
 
-/** What has been read. Hours are counted from the epoch. */
+/** What has been read. Minutes are counted from the epoch. */
 type Read = {
   readonly counts: ReadonlyMap<string, ReadonlyMap<number, number>>;
   readonly newest: ReadonlyMap<string, DeliveryHeadFragment>;
@@ -32,7 +38,7 @@ type Read = {
   readonly head: string;
 };
 
-const hourOf = (time: number): number => Math.floor(time / HOUR_MS);
+const minuteOf = (time: number): number => Math.floor(time / MINUTE_MS);
 
 type Page = NonNullable<DeliveryTimesQuery['deliveries']>;
 
@@ -43,12 +49,15 @@ const readPage = async (range: DeliveryTimesQueryVariables, signal: AbortSignal)
 const counted = (read: Read, { nodes }: Page): Read => {
   const counts = new Map(read.counts);
   const newest = new Map(read.newest);
+  /** The copies that this page counts in. */
+  const own = new Map<string, Map<number, number>>();
   for (const delivery of nodes.filter((node) => node !== null)) {
     const { webhookId, receivedAt } = delivery;
     if (webhookId === null) continue;
-    const hour = hourOf(Date.parse(receivedAt));
-    const hours = new Map(counts.get(webhookId));
-    counts.set(webhookId, hours.set(hour, (hours.get(hour) ?? 0) + 1));
+    const minute = minuteOf(Date.parse(receivedAt));
+    const minutes = own.get(webhookId) ?? new Map(counts.get(webhookId));
+    own.set(webhookId, minutes);
+    counts.set(webhookId, minutes.set(minute, (minutes.get(minute) ?? 0) + 1));
     if (receivedAt >= (newest.get(webhookId)?.receivedAt ?? '')) newest.set(webhookId, delivery);
   }
   return { ...read, counts, newest };
@@ -56,13 +65,13 @@ const counted = (read: Read, { nodes }: Page): Read => {
 
 /** Reads back from the newest. */
 const readBack = async (signal: AbortSignal): Promise<Read | null> => {
-  const first = hourOf(Date.now()) - HOURS + 1;
+  const first = minuteOf(Date.now()) - MINUTES + 1;
   let read: Read | null = null;
   let before: string | null = null;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
     const page: Page | null = await readPage({ last: PAGE, before }, signal);
     if (page === null) return read;
-    const oldest = page.nodes[0] ? hourOf(Date.parse(page.nodes[0].receivedAt)) : first;
+    const oldest = page.nodes[0] ? minuteOf(Date.parse(page.nodes[0].receivedAt)) : first;
     const since = page.pageInfo.hasPreviousPage ? Math.max(first, oldest) : first;
     const begun: Read = read ?? { counts: new Map(), newest: new Map(), since, head: page.head };
     read = counted({ ...begun, since }, page);
@@ -112,17 +121,25 @@ export const useLastDay = (latest: string): ((webhookIds: readonly string[]) => 
 
   return (webhookIds) => {
     if (read === null) return null;
-    const present = hourOf(Date.now());
-    const hours = Math.min(HOURS, present - read.since + 1);
-    const countAt = (hour: number) =>
-      webhookIds.reduce((sum, webhookId) => sum + (read.counts.get(webhookId)?.get(hour) ?? 0), 0);
+    const present = minuteOf(Date.now());
+    const minutes = Math.min(MINUTES, present - read.since + 1);
+    const length = Math.ceil(minutes / SPANS);
+    const perSpan = Array.from({ length: Math.ceil(minutes / length) }, () => 0);
+    for (const [minute, count] of webhookIds.flatMap((id) => [...(read.counts.get(id) ?? [])])) {
+      const place = perSpan.length - 1 - Math.floor((present - minute) / length);
+      // What is older than a day, and what a clock behind the gateway's puts in the future.
+      const span = Math.min(place, perSpan.length - 1);
+      if (span >= 0) perSpan[span] = (perSpan[span] ?? 0) + count;
+    }
     const newest = webhookIds
       .flatMap((webhookId) => read.newest.get(webhookId) ?? [])
       .toSorted((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1));
     return {
-      hours,
+      minutes,
       newest: newest[0] ?? null,
-      perHour: Array.from({ length: hours }, (_, index) => countAt(present - hours + 1 + index)),
+      perSpan,
+      count: perSpan.reduce((sum, count) => sum + count, 0),
+      isPart: minutes < MINUTES,
     };
   };
 };

@@ -4,7 +4,7 @@ import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/o
 import { useChainNames } from '../chain-filter.ts';
 import { Sparkline } from '../charts.ts';
 import { Dialog, Hash, html, Time, useNow } from '../components.ts';
-import { formatCount, shorten } from '../format.ts';
+import { counted, formatCount, shorten } from '../format.ts';
 import { useParam } from '../route.ts';
 import {
   FaultNotice,
@@ -17,7 +17,7 @@ import {
 } from './change.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival, STATES } from './health.ts';
-import type { LastDay } from './last-day.ts';
+import { type LastDay, MOST_READ } from './last-day.ts';
 import { chainsOf, destinationOf, filtersOf, titleOf, typeOf, type Webhook } from './webhook-words.ts';
 
 export type RowDialog = 'edit' | 'addresses' | 'delete';
@@ -72,15 +72,15 @@ export const Day = ({ of, lastDay, last, tried }: DayProps) => {
     .filter((time) => time !== null)
     .toSorted()
     .at(-1);
-  const count = lastDay?.perHour.reduce((sum, value) => sum + value, 0) ?? 0;
+  const count = lastDay?.count ?? 0;
   // None arrives here: that says nothing of those elsewhere.
   if (tried !== undefined && count === 0)
     return html`<div class="webhook-day">${tried !== null && html`<span class="quiet">last sent <${Time} value=${tried} now=${now} /></span>`}</div>`;
   return html`<div class="webhook-day">
     ${
       lastDay !== null &&
-      html`<${Sparkline} label=${`Deliveries of ${of} an hour, of the last ${lastDay.hours} hours`} values=${lastDay.perHour} />
-        <span class="quiet">${formatCount(count)} in ${lastDay.hours} h</span>`
+      html`<${Sparkline} label=${`Deliveries of ${of} over the last ${lastDay.isPart ? counted(lastDay.minutes, 'minute', 'minutes') : '24 hours'}`} values=${lastDay.perSpan} />
+        <span class="quiet" title=${lastDay.isPart ? `Of the newest ${formatCount(MOST_READ)} deliveries of all webhooks, and those since` : ''}>${lastDay.isPart && 'at least '}${formatCount(count)} in 24 h</span>`
     }
     <span class="quiet">${newest ? html`last <${Time} value=${newest} now=${now} />` : 'none yet'}</span>
   </div>`;
@@ -132,6 +132,12 @@ export const WebhookRow = (props: Props) => {
     const timer = setInterval(read, EVERY_MS);
     return () => clearInterval(timer);
   }, [isOpen, read]);
+
+  // What is said of a test that failed is over once a later delivery arrives.
+  useEffect(() => {
+    if (health.state === 'delivering' || health.state === 'partly')
+      setTested((before) => (before.isBad ? { text: '', isBad: false } : before));
+  }, [health.state]);
 
   const toggle = async () => {
     const changed = await run('toggle', () => sendChange(UpdateWebhook, { webhookId, active: !active }));

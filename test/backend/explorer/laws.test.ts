@@ -206,11 +206,13 @@ const OPERATIONS = new URL('../../../src/console/operations/', import.meta.url);
 
 const [SENT] = madeUp(CHAINS[0].sizes, 1).transactions;
 
+const COIN = { contract: { chainId: 1, address: TOKEN } };
+
 /** By the types of variables. Others may be null. */
 const VALUES: Readonly<Record<string, unknown>> = {
   ...{ 'Address!': WALLET, '[ChainId!]': [1, 8453], 'ChainId!': 1, 'Int!': 5, 'Boolean!': true },
   ...{ 'Hex!': SENT?.hash, 'String!': 'coin', '[Int!]!': [1, 24], '[UUID!]!': [] },
-  ...{ 'TokenInput!': { contract: { chainId: 1, address: TOKEN } } },
+  ...{ 'TokenInput!': COIN, '[TokenInput!]!': [COIN] },
   'UUID!': '019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41',
   'ID!': Buffer.from('Wallet:none').toString('base64'),
 };

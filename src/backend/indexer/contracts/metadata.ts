@@ -237,9 +237,8 @@ export class Metadata {
         const outcomes = answers.splice(0, calls.length);
         const said = saidIn(outcomes, row);
         const more = outcomes.slice(questionsTo(address).length).map(answerIn);
-        const verdict = outcomes.every(isFulfilled)
-          ? await judge({ ...row, node, address, open, said, known: row, answers: more }).catch(() => null)
-          : null;
+        const judged = { ...row, node, address, open, said, known: row, answers: more };
+        const verdict = outcomes.every(isFulfilled) ? await judge(judged).catch(() => null) : null;
         const read = { ...row, ...readingsAfter(row, open, verdict) };
         const isRevised = read.coin !== row.coin || read.nft !== row.nft;
         const known = isRevised ? await prepare(chainId, address, read) : NOTHING;

@@ -114,9 +114,9 @@ const RULES: readonly (readonly [form: number, rule: Rule])[] = [
 
 /**
  * The readings of the open forms. Those that remain unsettled are open also afterwards: nothing was answered that would decide
- * them. Rejects when the node fails.
+ * them. Null where the block that the contract is asked about is not the node's any more. Rejects when the node fails.
  */
-export const judge = async (each: Case): Promise<Verdict> => {
+export const judge = async (each: Case): Promise<Verdict | null> => {
   const { node, address, forms, open, sample, known, answers } = each;
   const { decimals } = each.said;
   const asked = (open & OF_NFTS) === 0 ? 0 : 1 + sample.ids.length;
@@ -140,8 +140,12 @@ export const judge = async (each: Case): Promise<Verdict> => {
     if (reading !== 'none') verdict[reading] |= form;
     if (isFinal) verdict.settled |= form;
   }
-  return verdict;
+  return verdict.settled === open || (await isStillThere(node, sample)) ? verdict : null;
 };
+
+/** Whether the node still has the block of a sample, and not another one in its place: of another branch, nothing is known. */
+const isStillThere = async (node: Case['node'], { block, hash }: Sample): Promise<boolean> =>
+  hash === undefined || (await node.find(block))?.hash === hash;
 
 /** A node that is asked while it adds a block may answer with the state after that: only what it says again counts. */
 const MAX_DOUBTS = 3;
@@ -152,11 +156,8 @@ const DOUBT_MS = 100;
  * they change balances by their amounts. Null where nothing is left to tell by, such as where another block has replaced the one that
  * was seen.
  */
-const isWrapped = async (
-  node: Case['node'],
-  address: Hex,
-  { block, hash, holder }: Sample,
-): Promise<boolean | null> => {
+const isWrapped = async (node: Case['node'], address: Hex, sample: Sample): Promise<boolean | null> => {
+  const { block, holder } = sample;
   if (holder === null) return null;
   for (let doubts = 0; ; doubts += 1) {
     const { native, supply, before, after } = await amountsAt(node, address, holder.account, block);
@@ -164,8 +165,7 @@ const isWrapped = async (
     const agrees = before === null || after - before === BigInt(holder.change);
     if (agrees && supply === 0n && native === 0n) return null;
     if (agrees && native > 0n && supply <= native) return true;
-    if (doubts === MAX_DOUBTS)
-      return hash === undefined || (await node.find(block))?.hash === hash ? false : null;
+    if (doubts === MAX_DOUBTS) return (await isStillThere(node, sample)) ? false : null;
     await delay(DOUBT_MS);
   }
 };

@@ -21,6 +21,8 @@ const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
 /** Contracts that say nothing but who owns some ids. */
 const open = (sample?: (row: { readonly sample: Sample }) => Sample | null) => {
   const asked: bigint[] = [];
+  /** The blocks that the node has. */
+  const mined = new Map<number, ParsedBlock>();
   const owned = new Set<bigint>();
   const answerTo = ({ data }: Call): Hex | null => {
     if (!data.startsWith(OWNER_OF)) return null;
@@ -31,7 +33,7 @@ const open = (sample?: (row: { readonly sample: Sample }) => Sample | null) => {
   const node = {
     calls: (list: readonly Call[]) => list.map(async (call) => answerTo(call)),
     balances: async () => [],
-    find: async () => null,
+    find: async (number: number | Hex) => mined.get(Number(number)) ?? null,
   };
   const clock = { time: 1_000_000 };
   const contracts = new KnownContracts(openDatabase(':memory:'), [CHAIN]);
@@ -43,9 +45,10 @@ const open = (sample?: (row: { readonly sample: Sample }) => Sample | null) => {
   let newest: ParsedBlock | null = null;
   const log = (contract: Hex, id: bigint): Promise<void> => {
     newest = build(CHAIN.id, newest, [1, [{ from: BOB, logs: [logs.plain(contract, ZERO, BOB, id)] }]]);
+    mined.set(newest.number, newest);
     return metadata.learn(newest, true);
   };
-  return { asked, owned, clock, contracts, log, [Symbol.asyncDispose]: () => metadata.stop() };
+  return { asked, mined, owned, clock, contracts, log, [Symbol.asyncDispose]: () => metadata.stop() };
 };
 
 test('a contract that was asked in vain is asked again a minute after it has logged more', async () => {
@@ -80,4 +83,19 @@ test('a contract none of whose open logs is left is not asked of them, and begin
   known.owned.add(2n);
   await known.log(NFTS, 2n);
   expect(known.contracts.readings(CHAIN.id, NFTS)).toMatchObject({ nft: FORMS.plain });
+});
+
+test('answers of a node that follows another branch decide nothing, however often it is asked', async () => {
+  await using known = open();
+  await known.log(NFTS, 1n);
+  for (let seconds = 1; seconds <= 64; seconds *= 4) {
+    known.mined.clear();
+    known.clock.time += seconds * 1_000;
+    const before = known.asked.length;
+    await known.log(address(`another ${seconds}`), 1n);
+    await expect.poll(() => known.asked.length).toBeGreaterThan(before);
+    known.mined.clear();
+  }
+  expect(known.contracts.mayHaveOtherNfts(CHAIN.id)).toBe(true);
+  expect(known.contracts.row(CHAIN.id, NFTS)).toMatchObject({ settled: 0, failures: 1 });
 });
