@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { isUnlimited } from 'evm-graphql-gateway/client';
 import { expect, test } from 'vitest';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { startGateway } from '../support/gateway/start.ts';
@@ -10,15 +11,23 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 const SWAPPER = '0x3754a763029f7ce2b064d90049d057d69ac794f6';
 
+const APPROVER = '0xb3cf83bcc8153cb9bd8aba4d18e514903bbe4f8d';
+const BYSTANDER = `0x${'12'.repeat(20)}`;
 const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 
 const SENT = `query ($address: Address!) { wallet(address: $address) { activity(first: 100) { nodes {
-  type assetType chainId transactionHash from to } } } }`;
+  type assetType chainId transactionHash value } } } }`;
 
 type Sent = {
   wallet: {
     activity: {
-      nodes: { type: string; chainId: number; transactionHash: string; from: string; to: string }[];
+      nodes: {
+        type: string;
+        assetType: string | null;
+        chainId: number;
+        transactionHash: string;
+        value: string | null;
+      }[];
     };
   };
 };
@@ -32,6 +41,7 @@ test('a transaction has a page: what moved, from either side, as an image too', 
   await using opened = await openPage(`${gateway.url}/#/wallet/${SWAPPER}?tab=activity`);
   const { page } = opened;
   const row = page.locator(`[data-activity="${swap.transactionHash}"]`);
+  const told = await row.locator('.act-moved').first().innerText();
   await row.getByRole('link', { name: /^0x/ }).last().click();
   expect(new URL(page.url()).hash).toBe(`#/tx/${swap.chainId}/${swap.transactionHash}?wallet=${SWAPPER}`);
   await page.getByRole('heading', { name: /^Transaction 0x/ }).waitFor();
@@ -40,7 +50,16 @@ test('a transaction has a page: what moved, from either side, as an image too', 
   expect(await flow.getByText('this wallet gave').count()).toBeGreaterThan(0);
   expect(await flow.getByText('this wallet got').count()).toBeGreaterThan(0);
 
+  // What the list has told is known here.
+  await page
+    .getByText(/^Swapped .+ for .+/)
+    .first()
+    .waitFor();
+  expect(await page.locator('.act-moved').first().innerText()).toBe(told);
+  expect(await page.getByRole('button', { name: /^Name \d/ }).count()).toBe(0);
+
   // Its tokens are only named when that is asked for: it costs.
+  await page.reload();
   await flow.getByText(/units/).first().waitFor();
   await page.getByRole('button', { name: /^Name \d tokens?: \d+ CU at most/ }).click();
   await flow.getByText(/units/).first().waitFor({ state: 'detached' });
@@ -59,6 +78,16 @@ test('a transaction has a page: what moved, from either side, as an image too', 
     .click();
   await page.getByText(`Seen from`).waitFor();
   expect(new URL(page.url()).hash).not.toContain(SWAPPER);
+  // The arrow of a call points to the one that is called, as the sentence says.
+  await page.getByText(/called .+ of this wallet$/).waitFor();
+  const arrow = flow.locator('li', { hasText: /^called this wallet/ }).locator('.flow-arrow');
+  expect(await arrow.evaluate((drawn) => getComputedStyle(drawn).rotate)).toBe('180deg');
+  await page.getByText('What it moved went between other addresses').waitFor();
+
+  await page.goto(`${gateway.url}/#/tx/${swap.chainId}/${swap.transactionHash}?wallet=${BYSTANDER}`);
+  await page.getByText('This wallet takes no part in this transaction').waitFor();
+  expect(await page.textContent('main')).not.toMatch(/called .+ of this wallet/);
+  expect(await flow.count()).toBe(0);
 
   // A hash in the search leads to it as well.
   await page.getByRole('button', { name: /^Search/ }).click();
@@ -66,6 +95,50 @@ test('a transaction has a page: what moved, from either side, as an image too', 
   await page.getByRole('option', { name: /^Transaction 0x.*ethereum/ }).waitFor();
   await page.goto(`${gateway.url}/#/tx/1/0x12`);
   await page.getByText('This link names no transaction').waitFor();
+  expect(opened.faults).toEqual([]);
+});
+
+test('an approval is told as what it allows, and a link to what a list has not loaded leads to the transaction', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' }, { readsChains: true });
+  const { wallet } = await gateway.data<Sent>(SENT, { address: APPROVER });
+  const approval = wallet.activity.nodes.find(
+    ({ type, assetType, value }) => type === 'APPROVE' && assetType === 'ERC20' && isUnlimited(value ?? '0'),
+  );
+  if (approval === undefined) throw new Error('expected an unlimited approval');
+  const { chainId, transactionHash: hash } = approval;
+  await using opened = await openPage(`${gateway.url}/#/wallet/${SWAPPER}?tab=activity&open=${hash}`);
+  const { page } = opened;
+  await page.getByText('is not among the loaded ones').getByRole('link').click();
+  expect(new URL(page.url()).hash).toBe(`#/tx/${hash}?wallet=${SWAPPER}`);
+  await page.goto(`${gateway.url}/#/tx/${chainId}/${hash}`);
+  await page.getByText(/^Allowed .+ to spend any amount of /).waitFor();
+  await page
+    .getByRole('figure', { name: 'Who gave what to whom' })
+    .getByText(/^may spend any amount of /)
+    .waitFor();
+  expect(await page.textContent('main')).not.toContain('Called approve');
+  expect(opened.faults).toEqual([]);
+});
+
+test('details are of the row that was opened, also when the list has moved on since', async (context) => {
+  needBrowser(context);
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0' });
+  fake.transactions.set(SWAPPER, servingTransactions(history(3)));
+  await using opened = await openPage(`${gateway.url}/#/wallet/${SWAPPER}?tab=transactions`);
+  const { page } = opened;
+  const newest = page.locator('[data-hash]').first();
+  await newest.waitFor();
+  const hash = await newest.getAttribute('data-hash');
+  fake.transactions.set(SWAPPER, servingTransactions(history(5)));
+  await newest.getByRole('button', { name: /^Details/ }).click();
+  await newest.getByRole('heading', { name: 'Call', exact: true }).waitFor();
+  await newest.getByText('Raw JSON').click();
+  await newest
+    .getByLabel('JSON', { exact: true })
+    .filter({ hasText: `"hash": "${hash}"` })
+    .waitFor();
   expect(opened.faults).toEqual([]);
 });
 

@@ -20,7 +20,7 @@ type Transaction = NonNullable<
   NonNullable<TransactionDetailsQuery['wallet']['transactions']>['nodes'][number]
 >;
 
-type Sought = Pick<Happening, 'hash' | 'chainId' | 'time'>;
+export type Sought = Pick<Happening, 'hash' | 'chainId' | 'time'>;
 
 type Search =
   | { readonly state: 'idle' | 'searching' }
@@ -92,6 +92,15 @@ const readByHash = async ({ chainId, hash }: Sought, signal: AbortSignal): Promi
   return problem ? { state: 'failed', problem } : { state: 'absent', after: null, seen: 0 };
 };
 
+/** Reads a transaction by its hash, or else from the wallet's list. */
+export const readTransaction = (
+  address: string,
+  sought: Sought,
+  isFound: boolean,
+  signal: AbortSignal,
+  from: string | null = null,
+): Promise<Search> => (isFound ? readByHash(sought, signal) : read(address, sought, from, signal));
+
 /** Finds a transaction by its hash, or in the wallet's list. Without a time, the list is searched to its end. */
 export const useTransaction = (address: string, happening: Sought, isFound: boolean) => {
   const [search, setSearch] = useState<Search>({ state: 'idle' });
@@ -104,10 +113,9 @@ export const useTransaction = (address: string, happening: Sought, isFound: bool
     const abort = new AbortController();
     running.current = abort;
     setSearch({ state: 'searching' });
-    const reading = isFound
-      ? readByHash(happening, abort.signal)
-      : read(address, happening, from, abort.signal);
-    reading.then(setSearch).catch(() => {});
+    readTransaction(address, happening, isFound, abort.signal, from)
+      .then(setSearch)
+      .catch(() => {});
   };
   return { search, start, isFound, chainId: happening.chainId };
 };

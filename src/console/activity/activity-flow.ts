@@ -13,6 +13,8 @@ import { drawFlow, nameIn } from './flow-image.ts';
 type Lane = {
   /** `note`: nothing moved along it. */
   readonly tone: 'in' | 'out' | 'note';
+  /** Where the arrow points: to the wallet, or away from it. */
+  readonly points: 'in' | 'out';
   /** For those who do not see the arrow. */
   readonly word: string;
   readonly what: ComponentChildren;
@@ -40,7 +42,7 @@ const lanesOf = (item: ActivityItem): readonly (readonly [party: string, lane: L
   const moved = movesOf(item).map(({ direction, party, ...asset }): readonly [string, Lane] => [
     partyOf(party, type),
     {
-      tone: direction,
+      ...{ tone: direction, points: direction },
       word: direction === 'in' ? 'this wallet got' : 'this wallet gave',
       what: html`<${AssetName} ...${asset} chainId=${chainId} />`,
       text: assetText({ ...asset, chainId }),
@@ -48,10 +50,14 @@ const lanesOf = (item: ActivityItem): readonly (readonly [party: string, lane: L
   ]);
   if (moved.length > 0) return moved;
   if (type === 'APPROVE')
-    return [[spender ?? UNKNOWN, { tone: 'note', word: 'allowance', ...permission(item) }]];
+    return [[spender ?? UNKNOWN, { tone: 'note', points: 'out', word: 'allowance', ...permission(item) }]];
   const name = functionOf(item)?.name;
   const text = name ? inWords(shorten(name, 40)) : 'a call';
-  return [[item.to ?? item.from ?? UNKNOWN, { tone: 'note', word: 'call', what: text, text }]];
+  // A call that came in names its caller.
+  const isIn = item.from !== null;
+  const word = isIn ? 'called this wallet' : 'called by this wallet';
+  const party = (isIn ? item.from : item.to) ?? UNKNOWN;
+  return [[party, { tone: 'note', points: isIn ? 'in' : 'out', word, what: text, text }]];
 };
 
 const MOST_LANES = 12;
@@ -73,8 +79,8 @@ export const Flow = ({ items, address }: { items: readonly ActivityItem[]; addre
   const save = () => {
     const title = `Transaction ${shortHex(transactionHash ?? '')}`;
     const facts = `${nameOf(chainId)}${blockTime ? `, ${formatUtc(blockTime)}` : ''}`;
-    const drawn = lanes.slice(0, MOST_LANES).map(([party, { tone, text }]) => {
-      return { tone, text, party: UNNAMED[party] ?? nameIn(party) };
+    const drawn = lanes.slice(0, MOST_LANES).map(([party, { tone, points, text }]) => {
+      return { tone, points, text, party: UNNAMED[party] ?? nameIn(party) };
     });
     drawFlow(title, facts, address, drawn).toBlob(
       (image) => image && download(`${transactionHash}.png`, image),
@@ -86,7 +92,7 @@ export const Flow = ({ items, address }: { items: readonly ActivityItem[]; addre
       <ul class="stack flow-sides">
         ${[...parties].map(
           ([party, own]) => html`<li key=${party}>
-            <ul class="stack tight flow-lanes">${own.map(({ tone, word, what }, index) => html`<li key=${index} class=${`is-${tone}`}><span class="visually-hidden">${word} </span><span class="flow-what">${what}</span><span class="flow-arrow" aria-hidden="true"></span></li>`)}</ul>
+            <ul class="stack tight flow-lanes">${own.map(({ tone, points, word, what }, index) => html`<li key=${index} class=${`is-${tone} points-${points}`}><span class="visually-hidden">${word} </span><span class="flow-what">${what}</span><span class="flow-arrow" aria-hidden="true"></span></li>`)}</ul>
             <div class="bar flow-party"><${Party} party=${party} /></div>
           </li>`,
         )}

@@ -56,7 +56,8 @@ const Worth = ({ item, thin }: ItemProps) => {
   );
 };
 
-const ItemLine = ({ item, thin, children }: ItemProps & { children?: ComponentChildren }) => {
+/** An activity in a line: what it says, what moved, and what that is worth. */
+export const ItemLine = ({ item, thin, children }: ItemProps & { children?: ComponentChildren }) => {
   const kind = kindOf(item);
   return html`<li class="act">
     <svg class=${`act-icon ${TONES[kind] ?? ''}`} viewBox="0 0 16 16" aria-hidden="true"><path d=${ICONS[kind]} /></svg>

@@ -69,9 +69,11 @@ export const isNobody = (address: string | null): boolean => address === null ||
 
 /** What an approval allows; null where it ends one. */
 export const allowanceOf = (item: ActivityItem): ComponentChildren => {
-  const { value, token, tokenId, chainId } = item;
+  const { value, token, tokenId, chainId, assetType } = item;
   if (isRevocation(item)) return null;
   if (tokenId !== null) return html`<${AssetName} ...${item} />`;
+  if (assetType === 'ERC721' || assetType === 'ERC1155')
+    return html`<strong>any ${symbolIn({ token, chainId, tokenId, value })}</strong>`;
   return value !== null && isUnlimited(value)
     ? html`<strong>any amount of ${symbolIn({ token, chainId, tokenId, value })}</strong>`
     : html`up to <${AssetName} ...${item} />`;

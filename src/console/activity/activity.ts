@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
-import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { WalletActivity } from '../__generated__/operations.ts';
 import { useChains } from '../chain-filter.ts';
 import { Empty, html, PricesOfNow, useReached } from '../components.ts';
 import { counted, formatCount, formatDay, formatUsd, formatUsdBriefly } from '../format.ts';
 import { setParams, useParam } from '../route.ts';
 import { Export } from '../wallet/export.ts';
-import { type Estimate, ListBody, ListHead, LoadAll } from '../wallet/list.ts';
+import { type Estimate, ListBody, ListHead, LoadAll, NotLoaded } from '../wallet/list.ts';
 import { type PanelProps, useWalletList, walletList } from '../wallet/use-wallet-list.ts';
 import { ActivityFilter, type Chosen, clearChosen, setFilter, useChosen } from './activity-filter.ts';
 import {
@@ -24,6 +24,7 @@ import { HappeningRow } from './activity-row.ts';
 import { activityRows } from './activity-rows.ts';
 import { Sentence } from './activity-words.ts';
 import { Year } from './activity-year.ts';
+import { keepActivities } from './known.ts';
 
 /** The service's page: each costs three compute units, however many of its items are asked for. */
 const ITEMS_OF_A_REQUEST = 100;
@@ -48,6 +49,10 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
   const activity = useWalletList(ACTIVITY, { address, chainIds });
   const { list, nodes: items } = activity;
   const happenings = useMemo(() => happeningsOf(items), [items]);
+  useEffect(
+    () => keepActivities(address, happenings, items, list.hasMore),
+    [address, happenings, items, list.hasMore],
+  );
   const thin = useMemo(() => thinTokensOf(items), [items]);
   const chains = useChains();
   const chosen = useChosen();
@@ -79,7 +84,7 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
         <${ActivityFilter} items=${items} chosen=${chosen} />`
     }
     <${ListBody} list=${activity} what="activities" kind="row" empty="No activity" price=${UNITS_OF_A_REQUEST} isPaused=${chosen.isActive || isCut}>
-      <${Rows} shown=${isCut ? shown.slice(0, visible) : shown} happenings=${happenings} thin=${thin} address=${address} isByDay=${sort !== 'biggest'} />
+      <${Rows} shown=${isCut ? shown.slice(0, visible) : shown} happenings=${happenings} thin=${thin} address=${address} chainIds=${chainIds} isByDay=${sort !== 'biggest'} />
       ${isCut && html`<div class="list-end" ref=${end}><button type="button" onClick=${showMore}>Show more of the ${transactions(shown.length)}</button></div>`}
     <//>
   </div>`;
@@ -130,6 +135,7 @@ type RowsProps = {
   happenings: readonly Happening[];
   thin: ReadonlySet<string>;
   address: string;
+  chainIds: readonly number[];
   isByDay: boolean;
 };
 
@@ -147,7 +153,7 @@ const newerOnChain = (happenings: readonly Happening[]): ReadonlyMap<string, num
 
 const toggle = (hash: string, isOpen: boolean): void => setParams({ open: isOpen ? '' : hash });
 
-const Rows = ({ shown, happenings, thin, address, isByDay }: RowsProps) => {
+const Rows = ({ shown, happenings, thin, address, chainIds, isByDay }: RowsProps) => {
   const [open] = useParam('open');
   const newer = useMemo(() => newerOnChain(happenings), [happenings]);
   const drawn = useRef(new Map<string, { readonly from: readonly unknown[]; readonly row: VNode }>());
@@ -167,7 +173,7 @@ const Rows = ({ shown, happenings, thin, address, isByDay }: RowsProps) => {
           html`<section key=${day} class="stack tight day"><h3>${formatDay(day)} <span class="quiet">${transactions(group.length)}</span></h3><ol class="rows">${group.map(rowOf)}</ol></section>`,
       )
     : html`<ol class="rows">${shown.map(rowOf)}</ol>`;
-  const isMissing = open !== '' && happenings.length > 0 && !happenings.some(({ hash }) => hash === open);
-  return html`${isMissing && html`<p class="notes">The transaction that the link opens, <code>${open.slice(0, 70)}</code>, is not among the loaded ones: load older ones.</p>`}
+  const isMissing = happenings.length > 0 && !happenings.some(({ hash }) => hash === open);
+  return html`${isMissing && html`<${NotLoaded} open=${open} address=${address} chainIds=${chainIds} />`}
     ${shown.length === 0 ? html`<${Empty} title="None of the loaded activities match.">Clear the filter, or load more.<//>` : rows}`;
 };

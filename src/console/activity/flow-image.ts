@@ -5,6 +5,7 @@ import { labelOf } from '../labels.ts';
 
 export type DrawnLane = {
   readonly tone: 'in' | 'out' | 'note';
+  readonly points: 'in' | 'out';
   readonly text: string;
   readonly party: string;
 };
@@ -56,12 +57,12 @@ export const drawFlow = (
   };
   write(title, 24, 36, INK.text, 'bold 20px');
   write(facts, 24, 62, INK.quiet);
-  for (const [index, { tone, text, party }] of lanes.entries()) {
+  for (const [index, { tone, points, text, party }] of lanes.entries()) {
     const y = HEAD + ROW * index + 26;
     pen.fillStyle = INK.line;
     pen.fillRect(24, y - 26, WIDTH - 48, 1);
     write(nameIn(wallet), 24, y, INK.text, '15px', 200);
-    write(tone === 'in' ? '←' : '→', 240, y, INK[tone], 'bold 18px', 30);
+    write(points === 'in' ? '←' : '→', 240, y, INK[tone], 'bold 18px', 30);
     write(text, 280, y, INK[tone], 'bold 15px', 360);
     write(party, 660, y, INK.text, '15px', 216);
   }

@@ -4,7 +4,8 @@ import { useChains } from '../chain-filter.ts';
 import { Empty, html, LoadMore, Placeholder, Time, useNow } from '../components.ts';
 import { counted, formatCount } from '../format.ts';
 import { problemsIn } from '../partial-errors.ts';
-import type { WalletList } from './use-wallet-list.ts';
+import { hrefOf, isHash } from '../route.ts';
+import type { PanelProps, WalletList } from './use-wallet-list.ts';
 
 type ListBodyProps = {
   list: WalletList<unknown>;
@@ -59,6 +60,16 @@ export const ListHead = ({ list, children }: ListHeadProps) => {
       <span class="quiet push">${isLoading ? 'Loading…' : requestTime && html`as of <${Time} value=${requestTime} now=${now} />`}</span>
     </div>
     ${notes.length > 0 && html`<ul class="notes" aria-label="About this list">${notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul>`}`;
+};
+
+type NotLoadedProps = PanelProps & { open: string };
+
+/** Where a link opens a transaction that is not, or no longer, among the loaded ones: it has an address of its own. */
+export const NotLoaded = ({ open, address, chainIds }: NotLoadedProps) => {
+  if (!isHash(open)) return null;
+  const [chainId] = chainIds;
+  const place = chainIds.length === 1 ? `${chainId}/${open}` : open;
+  return html`<p class="notes">The transaction that the link opens, <code>${open}</code>, is not among the loaded ones: load older ones, or <a href=${hrefOf('tx', [place], { wallet: address })}>open its own page</a>.</p>`;
 };
 
 const MOST = 1000;

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
 import { decimalsOf, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
+import { keepToken } from '../activity/known.ts';
 import { NoPrices, useChainNames } from '../chain-filter.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
@@ -111,6 +112,9 @@ const TOKENS = walletList({
 /** What the wallet holds, which of it counts towards the total, and why the rest does not. */
 export const Tokens = ({ address, chainIds }: PanelProps) => {
   const balances = useWalletList(TOKENS, { address, chainIds });
+  useEffect(() => {
+    for (const { token, chainId } of balances.nodes) if (chainId !== null) keepToken({ ...token, chainId });
+  }, [balances.nodes]);
   const { list, nodes } = balances;
   const { computeUnits } = usePrice(['balances'], chainIds);
   const rows = useRows(nodes);

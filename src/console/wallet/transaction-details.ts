@@ -1,18 +1,12 @@
 import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
-import { useCallback, useState } from 'preact/hooks';
-import {
-  TransactionDetails as Operation,
-  TransactionByHash,
-  type TransactionPartsFragment,
-  type TransactionReasonFragment,
-  type TransactionRowFragment,
+import { useState } from 'preact/hooks';
+import type {
+  TransactionPartsFragment,
+  TransactionReasonFragment,
+  TransactionRowFragment,
 } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
-import { useAnswer } from '../api/use-answer.ts';
-import type { Item } from '../api/use-connection.ts';
-import { useChain } from '../chain-filter.ts';
-import { Address, Bytes, Empty, Facts, Hash, html, LongText, Placeholder, Time } from '../components.ts';
+import { Address, Bytes, Facts, Hash, html, LongText, Time } from '../components.ts';
 import { formatCount, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { labelOf } from '../labels.ts';
 import { isAddress } from '../route.ts';
@@ -22,15 +16,8 @@ const GWEI_DECIMALS = 9;
 const gwei = (price: string | null) => price !== null && `${formatAmount(price, GWEI_DECIMALS)} gwei`;
 const count = (number: string | null) => number !== null && formatAmount(number, 0);
 
-type Props = {
-  item: Item<TransactionRowFragment>;
-  address: string;
-  chainIds: readonly number[];
-  onReload: () => void;
-};
-
 /** Only a transaction that was found by its hash says why it failed. */
-type Whole = TransactionRowFragment & TransactionPartsFragment & Partial<TransactionReasonFragment>;
+export type Whole = TransactionRowFragment & TransactionPartsFragment & Partial<TransactionReasonFragment>;
 
 /** Whether the transaction succeeded. Lookups mostly omit it. */
 const Outcome = ({ transaction }: { transaction: Whole }) => {
@@ -122,35 +109,6 @@ export const RawJson = ({ value }: { value: unknown }) => {
     <summary>Raw JSON</summary>
     <${LongText} text=${text} label="JSON" said=${`${formatCount(text.length)} characters`} />
   </details>`;
-};
-
-/** What a row leaves out. It is requested when the row is opened. */
-export const TransactionDetails = ({ item, address, chainIds, onReload }: Props) => {
-  const { node: row, before } = item;
-  const { hash, chainId, success } = row;
-  const { findsByHash } = useChain(chainId);
-  const isFound = success === false && findsByHash;
-  const load = useCallback(
-    async (signal: AbortSignal) => {
-      if (isFound && chainId !== null) {
-        const { data, problems } = await send(TransactionByHash, { chainId, hash }, signal);
-        return { data: data?.transaction ?? null, problems };
-      }
-      const { data, problems } = await send(Operation, { address, after: before, chainIds }, signal);
-      return { data: data?.wallet.transactions?.nodes[0] ?? null, problems };
-    },
-    [address, before, chainIds, isFound, chainId, hash],
-  );
-  const { data, problems, isLoading, retry } = useAnswer(load);
-  return html`<div class="details stack">
-    ${
-      data?.id === row.id
-        ? html`<${TransactionBody} transaction=${data} /><${RawJson} value=${data} />`
-        : html`<${Placeholder} rows=${2} isLoading=${isLoading} problem=${data ? null : problems[0]} onRetry=${retry}>
-            <${Empty} title="The list has changed meanwhile">Another item is in this place now. <button type="button" onClick=${onReload}>Reload the list</button><//>
-          <//>`
-    }
-  </div>`;
 };
 
 type KnownToken = {

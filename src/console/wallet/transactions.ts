@@ -1,14 +1,21 @@
-import { useRef } from 'preact/hooks';
-import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
+import { useCallback, useRef } from 'preact/hooks';
+import {
+  TransactionDetails,
+  type TransactionRowFragment,
+  WalletTransactions,
+} from '../__generated__/operations.ts';
+import { readTransaction } from '../activity/activity-details.ts';
+import { type Answer, send } from '../api/client.ts';
+import { useAnswer } from '../api/use-answer.ts';
 import type { Item } from '../api/use-connection.ts';
-import { useChains } from '../chain-filter.ts';
-import { Address, html, Time, TransactionHash, useNow } from '../components.ts';
+import { useChain, useChains } from '../chain-filter.ts';
+import { Address, Empty, html, Placeholder, Time, TransactionHash, useNow } from '../components.ts';
 import { OnChain } from '../explorers.ts';
 import { amountIn, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { useParam } from '../route.ts';
 import { Export, linksTo, plainUnits, type Row } from './export.ts';
-import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
-import { feeOf, TransactionDetails, transactionText } from './transaction-details.ts';
+import { type Estimate, ListBody, ListHead, LoadAll, NotLoaded } from './list.ts';
+import { feeOf, RawJson, TransactionBody, transactionText, type Whole } from './transaction-details.ts';
 import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
 /** The size of the service's pages, each of which costs one CU. */
@@ -39,6 +46,7 @@ export const Transactions = ({ address, chainIds }: PanelProps) => {
       <${Export} list=${transactions} what="transactions" name=${`transactions-${address}`} rowsOf=${() => transactions.nodes.map((node) => rowOf(node, address, chains))} estimate=${estimate} />
     <//>
     <${ListBody} list=${transactions} what="transactions" kind="row" empty="No transaction">
+      ${!list.items.some(({ node }) => node.hash === open) && html`<${NotLoaded} open=${open} address=${address} chainIds=${chainIds} />`}
       <ul class="rows">
         ${list.items.map((item) => html`<${TransactionRow} key=${item.node.id} item=${item} address=${address} chainIds=${chainIds} now=${now} isOpen=${open === item.node.hash} onToggle=${() => toggle(item.node.hash)} onReload=${list.reload} />`)}
       </ul>
@@ -63,6 +71,49 @@ const rowOf = (
     currency: nativeSymbol(chainId),
     ...linksTo(chainId, hash, address, url),
   };
+};
+
+type DetailsProps = Pick<TransactionRowProps, 'item' | 'address' | 'chainIds' | 'onReload'>;
+
+/** What a row leaves out. It is requested when the row is opened. */
+const Details = ({ item, address, chainIds, onReload }: DetailsProps) => {
+  const { node: row, before } = item;
+  const { hash, chainId, blockTime, success } = row;
+  const { findsByHash: isFound } = useChain(chainId);
+  const load = useCallback(
+    async (signal: AbortSignal): Promise<Answer<Whole>> => {
+      // Its place in the list is the page that was read already. Only a failure's reason is not there.
+      if (success !== false || !isFound) {
+        const { data, problems } = await send(
+          TransactionDetails,
+          { address, after: before, chainIds },
+          signal,
+        );
+        const placed = data?.wallet.transactions?.nodes[0] ?? null;
+        if (placed?.id === row.id || (placed === null && problems.length > 0))
+          return { data: placed, problems };
+      }
+      // A newer one has taken its place.
+      if (chainId === null) return { data: null, problems: [] };
+      const sought = { hash, chainId, time: blockTime ?? '' };
+      const search = await readTransaction(address, sought, isFound, signal);
+      return {
+        data: search.state === 'found' ? search.transaction : null,
+        problems: search.state === 'failed' ? [search.problem] : [],
+      };
+    },
+    [address, before, chainIds, isFound, chainId, hash],
+  );
+  const { data, problems, isLoading, retry } = useAnswer(load);
+  return html`<div class="details stack">
+    ${
+      data
+        ? html`<${TransactionBody} transaction=${data} /><${RawJson} value=${data} />`
+        : html`<${Placeholder} rows=${2} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry}>
+            <${Empty} title="The service no longer lists this transaction">Its chain may have replaced the block that it was in. <button type="button" onClick=${onReload}>Reload the list</button><//>
+          <//>`
+    }
+  </div>`;
 };
 
 type TransactionRowProps = {
@@ -112,7 +163,7 @@ const TransactionRow = ({
       <${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />
       <button type="button" class="more push" aria-expanded=${isOpen} aria-controls=${wasOpened.current ? details : undefined} onClick=${onToggle}>Details<span class="visually-hidden"> of ${shortHex(hash)}</span></button>
     </div>
-    ${wasOpened.current && html`<div id=${details} hidden=${!isOpen}><${TransactionDetails} item=${item} address=${address} chainIds=${chainIds} onReload=${onReload} /></div>`}
+    ${wasOpened.current && html`<div id=${details} hidden=${!isOpen}><${Details} item=${item} address=${address} chainIds=${chainIds} onReload=${onReload} /></div>`}
   </li><//>`;
 };
 

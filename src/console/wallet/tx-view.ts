@@ -1,8 +1,13 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import { type MovedTokenFragment, TokenNames } from '../__generated__/operations.ts';
+import { useEffect, useState } from 'preact/hooks';
+import {
+  type MovedTokenFragment,
+  TokenNames,
+  type TransactionByHashQuery,
+} from '../__generated__/operations.ts';
 import { Finding, useTransaction } from '../activity/activity-details.ts';
 import { Flow } from '../activity/activity-flow.ts';
-import { Sentence } from '../activity/activity-words.ts';
+import { ItemLine } from '../activity/activity-row.ts';
+import { knownHappening, knownToken } from '../activity/known.ts';
 import { send } from '../api/client.ts';
 import { useChain, useChainNames, useChains } from '../chain-filter.ts';
 import { Address, CopyButton, Empty, ExplorerLink, html, Skeleton } from '../components.ts';
@@ -10,7 +15,7 @@ import { OnChain } from '../explorers.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { hrefOf, isAddress, isHash, route, useParam } from '../route.ts';
 import { useStore } from '../state.ts';
-import { activitiesOf, contractsIn } from './moved.ts';
+import { activitiesOf, contractsIn, isMoving, isNamedIn } from './moved.ts';
 import { RawJson } from './transaction-details.ts';
 import { OtherChains } from './tx-chains.ts';
 
@@ -63,6 +68,7 @@ const NAME_CU = 2;
 const MOST_NAMED = 20;
 
 const NO_NAMES: ReadonlyMap<string, MovedTokenFragment> = new Map();
+const NO_TOKENS: ReadonlySet<string> = new Set();
 
 const Transaction = ({ chainId, hash }: Place) => {
   const nameOf = useChainNames();
@@ -77,36 +83,68 @@ const Transaction = ({ chainId, hash }: Place) => {
   }, [isFound]);
   const found = search.state === 'found' ? search.transaction : null;
   const side = wallet ?? found?.from ?? '';
-  const items = useMemo(() => (found ? activitiesOf(found, side, named) : []), [found, side, named]);
-  const contracts = found ? contractsIn(found).slice(0, MOST_NAMED) : [];
-  const name = useCallback(async () => {
-    const tokens = contracts.map((address) => ({ contract: { chainId, address } }));
+  const known = knownHappening(side, chainId, hash);
+  const tokenAt = (address: string) => named.get(address) ?? knownToken(chainId, address);
+  const items = known?.items ?? (found ? activitiesOf(found, side, tokenAt) : []);
+  const contracts = found ? contractsIn(found) : [];
+  const name = async (addresses: readonly string[]) => {
+    const tokens = addresses.map((address) => ({ contract: { chainId, address } }));
     const { data } = await send(TokenNames, { tokens });
     // The button stays to try again.
     if (data)
       setNamed(new Map(data.tokens.flatMap((token) => (token?.address ? [[token.address, token]] : []))));
-  }, [found]);
+  };
   const isAbsent = search.state === 'absent' && (isFound || search.after === null);
+  const tokens = contracts.flatMap((address) => tokenAt(address) ?? []);
   return html`<section class="panel stack details" aria-labelledby="tx-title">
     <${Head} hash=${hash} chain=${nameOf(chainId)} />
+    ${found && html`<${Sides} transaction=${found} side=${side} isPart=${items.length > 0} onSide=${setGiven} />`}
     ${
-      found &&
-      html`<p>Seen from <${Address} value=${side} />${[found.from, found.to].flatMap((other) =>
-        other === null || other === side
-          ? []
-          : html` · <button type="button" class="more" onClick=${() => setGiven(other)}>From ${shortHex(other)}’s side</button>`,
-      )}</p>
-      <ul class="stack acts">${items.map((item) => html`<li key=${item.id}><${Sentence} item=${item} /></li>`)}</ul>
-      ${named === NO_NAMES && contracts.length > 0 && html`<p><button type="button" onClick=${name}>Name ${counted(contracts.length, 'token', 'tokens')}: ${formatCount(NAME_CU * contracts.length)} CU at most</button></p>`}
+      items.length > 0 &&
+      html`<ul class="stack acts">${items.map((item) => html`<${ItemLine} key=${item.id} item=${item} thin=${known?.thin ?? NO_TOKENS} />`)}</ul>
+      ${found && items.every(({ type }) => type === 'CALL') && isMoving(found) && html`<p class="quiet">What it moved went between other addresses: its events say which.</p>`}
+      ${named === NO_NAMES && html`<${NameTokens} contracts=${contracts.filter((address) => tokenAt(address) === null).slice(0, MOST_NAMED)} onName=${name} />`}
       <${Flow} items=${items} address=${side} />`
     }
-    ${!isFound && wallet === null ? html`<${WalletWanted} onGiven=${setGiven} />` : html`<${Finding} newer=${null} tokens=${[...named.values()]} ...${reading} />`}
+    ${!isFound && wallet === null ? html`<${WalletWanted} onGiven=${setGiven} />` : html`<${Finding} newer=${null} tokens=${tokens} ...${reading} />`}
     ${isAbsent && !isFound && html`<${WalletWanted} onGiven=${setGiven} />`}
     ${isAbsent && html`<${OtherChains} hash=${hash} but=${chainId} />`}
     ${found && html`<${RawJson} value=${found} />`}
     ${wallet !== null && html`<p><a href=${hrefOf('wallet', [wallet], { tab: 'activity' })}>Activity of ${shortHex(wallet)}</a></p>`}
   </section>`;
 };
+
+type SidesProps = {
+  transaction: NonNullable<TransactionByHashQuery['transaction']>;
+  side: string;
+  /** Whether the side took any part that is known. */
+  isPart: boolean;
+  onSide: (address: string) => void;
+};
+
+/** Whose side the page shows, and the other ones. */
+const Sides = ({ transaction, side, isPart, onSide }: SidesProps) => {
+  const { from, to } = transaction;
+  const others = [...new Set([from, to])].flatMap((other) =>
+    other === null || other === side ? [] : [other],
+  );
+  return html`<p>Seen from <${Address} value=${side} />${others.map((other) => html` · <button type="button" class="more" onClick=${() => onSide(other)}>From ${shortHex(other)}’s side</button>`)}</p>
+    ${
+      !isPart &&
+      html`<${Empty} title="This wallet takes no part in this transaction">
+        It neither sent nor received it, and by its events it gave, got and allowed nothing.${isNamedIn(transaction, side) && ' The call or an event names it.'}
+      <//>`
+    }`;
+};
+
+type NameTokensProps = {
+  contracts: readonly string[];
+  onName: (contracts: readonly string[]) => Promise<void>;
+};
+
+const NameTokens = ({ contracts, onName }: NameTokensProps) =>
+  contracts.length > 0 &&
+  html`<p><button type="button" onClick=${() => onName(contracts)}>Name ${counted(contracts.length, 'token', 'tokens')}: ${formatCount(NAME_CU * contracts.length)} CU at most</button></p>`;
 
 /** The service knows no transaction by its hash alone. */
 const WalletWanted = ({ onGiven }: { onGiven: (address: string) => void }) => {
