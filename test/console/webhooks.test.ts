@@ -377,6 +377,8 @@ test('what failed is seen with its status, latency and body, and is sent again; 
   await failed.first().getByRole('button', { name: 'Payload' }).click();
   await row.getByLabel('Payload').getByText('"tx_hash": "0x74657374').waitFor();
 
+  // A retry that fails would come after what is sent again.
+  await expect.poll(() => failed.filter({ hasText: 'given up' }).count(), { timeout: 60_000 }).toBe(2);
   isMended = true;
   await failed.last().getByRole('button', { name: 'Resend' }).click();
   await row.getByText('1 delivery was sent again.').waitFor();
