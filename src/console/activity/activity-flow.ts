@@ -4,7 +4,7 @@ import { useChainNames } from '../chain-filter.ts';
 import { Address, html } from '../components.ts';
 import { download } from '../download.ts';
 import { formatUtc, inWords, shorten, shortHex } from '../format.ts';
-import { type ActivityItem, functionOf, movesOf, symbolOf } from './activity-model.ts';
+import { type ActivityItem, CREATION, functionOf, movesOf, symbolOf } from './activity-model.ts';
 import { AssetName, allowanceOf, assetText, isNobody } from './activity-words.ts';
 import { drawFlow, nameIn } from './flow-image.ts';
 
@@ -52,7 +52,7 @@ const lanesOf = (item: ActivityItem): readonly (readonly [party: string, lane: L
   if (type === 'APPROVE')
     return [[spender ?? UNKNOWN, { tone: 'note', points: 'out', word: 'allowance', ...permission(item) }]];
   const name = functionOf(item)?.name;
-  const text = name ? inWords(shorten(name, 40)) : 'a call';
+  const text = item.typeName === CREATION ? 'creates' : name ? inWords(shorten(name, 40)) : 'a call';
   // A call that came in names its caller.
   const isIn = item.from !== null;
   const word = isIn ? 'called this wallet' : 'called by this wallet';
