@@ -42,9 +42,15 @@ const minuteOf = (time: number): number => Math.floor(time / MINUTE_MS);
 
 type Page = NonNullable<DeliveryTimesQuery['deliveries']>;
 
-/** Null when the log can't be read, or not by this caller. */
-const readPage = async (range: DeliveryTimesQueryVariables, signal: AbortSignal): Promise<Page | null> =>
-  (await send(DeliveryTimes, range, signal)).data?.deliveries ?? null;
+/** Null when the log can't be read, or not by this caller; `lost` when it does not go on from the cursor. */
+const readPage = async (
+  range: DeliveryTimesQueryVariables,
+  signal: AbortSignal,
+): Promise<Page | 'lost' | null> => {
+  const { data, problems } = await send(DeliveryTimes, range, signal);
+  const isLost = problems.some(({ code }) => code === 'CURSOR_EXPIRED' || code === 'INVALID_CURSOR');
+  return data?.deliveries ?? (isLost ? 'lost' : null);
+};
 
 const counted = (read: Read, { nodes }: Page): Read => {
   const counts = new Map(read.counts);
@@ -69,8 +75,8 @@ const readBack = async (signal: AbortSignal): Promise<Read | null> => {
   let read: Read | null = null;
   let before: string | null = null;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const page: Page | null = await readPage({ last: PAGE, before }, signal);
-    if (page === null) return read;
+    const page: Page | 'lost' | null = await readPage({ last: PAGE, before }, signal);
+    if (page === null || page === 'lost') return read;
     const oldest = page.nodes[0] ? minuteOf(Date.parse(page.nodes[0].receivedAt)) : first;
     const since = page.pageInfo.hasPreviousPage ? Math.max(first, oldest) : first;
     const begun: Read = read ?? { counts: new Map(), newest: new Map(), since, head: page.head };
@@ -84,8 +90,9 @@ const readBack = async (signal: AbortSignal): Promise<Read | null> => {
 /** Reads what has arrived since. */
 const readOn = async (read: Read, signal: AbortSignal): Promise<Read | null> => {
   const page = await readPage({ first: PAGE, after: read.head }, signal);
-  // The log may have been replaced.
-  if (page === null) return readBack(signal);
+  // The log may have been replaced. What was only not answered this time is asked for again.
+  if (page === 'lost') return readBack(signal);
+  if (page === null) return null;
   const { hasNextPage, endCursor } = page.pageInfo;
   const next = { ...counted(read, page), head: (hasNextPage && endCursor) || page.head };
   return hasNextPage ? readOn(next, signal) : next;
