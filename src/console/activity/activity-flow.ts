@@ -1,3 +1,4 @@
+import { isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { Avatar } from '../avatar.ts';
 import { useChainNames } from '../chain-filter.ts';
@@ -33,7 +34,11 @@ const partyOf = (address: string | null, type: ActivityItem['type']): string => 
 const permission = (item: ActivityItem): Pick<Lane, 'what' | 'text'> => {
   const allowance = allowanceOf(item);
   const symbol = shorten(symbolOf(item.token, item.chainId), 24);
-  const text = allowance === null ? `revoked: may no longer spend ${symbol}` : `may spend ${symbol}`;
+  const amount =
+    item.value !== null && isUnlimited(item.value) ? `any amount of ${symbol}` : `up to ${assetText(item)}`;
+  const isAmount = item.tokenId === null && item.assetType === 'ERC20';
+  const text =
+    allowance === null ? `revoked: may no longer spend ${symbol}` : `may spend ${isAmount ? amount : symbol}`;
   return { text, what: allowance === null ? text : html`may spend ${allowance}` };
 };
 
