@@ -62,5 +62,16 @@ test("over one's own chain the console says what is there, in the chain's curren
   expect(await failed.innerText()).toMatch(/sends value[\s\S]*failed[\s\S]*2\.5 USDC/);
   await failed.getByRole('button', { name: /^Details/ }).click();
   await failed.getByText('It failed: reverted without a reason').waitFor();
+
+  // Nothing is called where a contract is created, or nothing is sent.
+  const created = await sendTransaction(anvil.url, undefined, '0x00');
+  await receiptOf(anvil.url, created);
+  const sent = await sendTransaction(anvil.url, friend, '0x', { value: 0n });
+  await receiptOf(anvil.url, sent);
+  await page.goto(`${gateway.url}/#/tx/31337/${created}`);
+  await page.getByText(/^Created a contract at 0x/).waitFor();
+  await page.goto(`${gateway.url}/#/tx/31337/${sent}`);
+  await page.getByText(/^Sent .*0 USDC to 0x/).waitFor();
+  await page.getByText('sends nothing', { exact: true }).waitFor();
   expect(opened.faults).toEqual([]);
 });

@@ -118,6 +118,17 @@ test('an approval is told as what it allows, and a link to what a list has not l
     .getByText(/^may spend any amount of /)
     .waitFor();
   expect(await page.textContent('main')).not.toContain('Called approve');
+  // The image says it, too.
+  await page.evaluate(`{
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    window.drawn = [];
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      window.drawn.push(text);
+      fillText.call(this, text, ...place);
+    };
+  }`);
+  await page.getByRole('button', { name: 'Save as an image' }).click();
+  expect(await page.evaluate('window.drawn.join()')).toMatch(/may spend any amount of /);
   expect(opened.faults).toEqual([]);
 });
 

@@ -1,10 +1,11 @@
+import { isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { Avatar } from '../avatar.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { Address, html } from '../components.ts';
 import { download } from '../download.ts';
 import { formatUtc, inWords, shorten, shortHex } from '../format.ts';
-import { type ActivityItem, functionOf, movesOf, symbolOf } from './activity-model.ts';
+import { type ActivityItem, CREATION, functionOf, movesOf, symbolOf } from './activity-model.ts';
 import { AssetName, allowanceOf, assetText, isNobody } from './activity-words.ts';
 import { drawFlow, nameIn } from './flow-image.ts';
 
@@ -33,7 +34,11 @@ const partyOf = (address: string | null, type: ActivityItem['type']): string => 
 const permission = (item: ActivityItem): Pick<Lane, 'what' | 'text'> => {
   const allowance = allowanceOf(item);
   const symbol = shorten(symbolOf(item.token, item.chainId), 24);
-  const text = allowance === null ? `revoked: may no longer spend ${symbol}` : `may spend ${symbol}`;
+  const amount =
+    item.value !== null && isUnlimited(item.value) ? `any amount of ${symbol}` : `up to ${assetText(item)}`;
+  const isAmount = item.tokenId === null && item.assetType === 'ERC20';
+  const text =
+    allowance === null ? `revoked: may no longer spend ${symbol}` : `may spend ${isAmount ? amount : symbol}`;
   return { text, what: allowance === null ? text : html`may spend ${allowance}` };
 };
 
@@ -52,7 +57,7 @@ const lanesOf = (item: ActivityItem): readonly (readonly [party: string, lane: L
   if (type === 'APPROVE')
     return [[spender ?? UNKNOWN, { tone: 'note', points: 'out', word: 'allowance', ...permission(item) }]];
   const name = functionOf(item)?.name;
-  const text = name ? inWords(shorten(name, 40)) : 'a call';
+  const text = item.typeName === CREATION ? 'creates' : name ? inWords(shorten(name, 40)) : 'a call';
   // A call that came in names its caller.
   const isIn = item.from !== null;
   const word = isIn ? 'called this wallet' : 'called by this wallet';

@@ -18,6 +18,9 @@ export type Move = {
   readonly party: string | null;
 };
 
+/** What the call of a transaction is named that creates a contract. */
+export const CREATION = 'creation';
+
 /** What an activity moved: two assets in a swap, none in an approval or in a call without value. */
 export const movesOf = (item: ActivityItem): readonly Move[] => {
   const { type, value, token, tokenId, from, to, swap } = item;

@@ -7,6 +7,7 @@ import { nameOfCall } from '../wallet/transaction-details.ts';
 import {
   type ActivityItem,
   type Counted,
+  CREATION,
   decimalsOf,
   functionOf,
   isRevocation,
@@ -89,6 +90,7 @@ const approval = (item: ActivityItem): ComponentChildren => {
 
 const call = (item: ActivityItem): ComponentChildren => {
   const { from, to, contractName } = item;
+  if (item.typeName === CREATION) return html`Created a contract${party('at', to)}`;
   const decoded = functionOf(item);
   const called = decoded?.name ? html`<strong>${nameOfCall(decoded)}</strong>` : 'a function';
   const contract = contractName ? html` of <span>${shorten(contractName, 40)}</span>` : '';

@@ -3,7 +3,7 @@ import type {
   TransactionPartsFragment,
   TransactionRowFragment,
 } from '../__generated__/operations.ts';
-import type { ActivityItem } from '../activity/activity-model.ts';
+import { type ActivityItem, CREATION } from '../activity/activity-model.ts';
 import { isZero } from '../format.ts';
 
 type Transaction = TransactionRowFragment & TransactionPartsFragment;
@@ -48,12 +48,15 @@ const movedBy = ({ address, topics, data }: Transaction['logs'][number]): Moved 
     : { ...sides, assetType: 'ERC721', tokenId: numberIn(three.slice(2)), value: '1' };
 };
 
+const isPlain = ({ data }: Transaction): boolean => data === '0x';
+
 const movesOf = (transaction: Transaction): readonly Moved[] => {
   const { from, to, value, success, logs } = transaction;
   if (success === false) return [];
   const sent: Moved = { assetType: 'NATIVE', contract: null, tokenId: null, value, from, to: to ?? NOBODY };
   return [
-    ...(value === null || isZero(value) || to === null ? [] : [sent]),
+    // Without call data, it only sends: also where that is nothing.
+    ...(value === null || to === null || (isZero(value) && !isPlain(transaction)) ? [] : [sent]),
     ...logs.flatMap((log) => movedBy(log) ?? []),
   ];
 };
@@ -122,9 +125,10 @@ export const activitiesOf = (
   if (moved.length + allowed.length > 0) return [...moved, ...allowed];
   const { from, to } = transaction;
   if (side !== from && side !== to) return [];
-  const sides = side === from ? { from: null, to } : { from, to: null };
+  const sides = side === from ? { from: null, to: to ?? transaction.createdContract } : { from, to: null };
+  const isCreation = to === null && from === side;
   const call = { assetType: null, value: null, tokenId: null, token: null, function: decoded };
-  return [{ ...common, ...sides, ...call, id: hash, type: 'CALL' }];
+  return [{ ...common, ...sides, ...call, id: hash, type: 'CALL', typeName: isCreation ? CREATION : null }];
 };
 
 const UNNAMED = { isNative: false, symbol: null, name: null, decimals: null, logo: null };

@@ -61,7 +61,7 @@ export const TransactionBody = ({ transaction, tokens = [] }: BodyProps) => {
   const paid = feeOf(transaction);
   return html`<${Outcome} transaction=${transaction} />
     <h3>Call</h3>
-    <${CallText} decoded=${decoded} text=${transactionText(transaction)} />
+    <${CallText} decoded=${decoded} text=${data === '0x' && to !== null && isZero(value ?? '') ? 'sends nothing' : transactionText(transaction)} />
     <${Facts}
       facts=${[
         ['Result', success === null ? null : success ? 'succeeded' : 'failed'],

@@ -132,7 +132,7 @@ const Sides = ({ transaction, side, isPart, onSide }: SidesProps) => {
     ${
       !isPart &&
       html`<${Empty} title="This wallet takes no part in this transaction">
-        It neither sent nor received it, and by its events it gave, got and allowed nothing.${isNamedIn(transaction, side) && ' The call or an event names it.'}
+        It neither sent nor received it, and by its events it gave, got and allowed nothing. Of the chain’s own currency that contracts passed on, they say nothing.${isNamedIn(transaction, side) && ' The call or an event names it.'}
       <//>`
     }`;
 };
