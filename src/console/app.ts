@@ -4,9 +4,8 @@ import { openInGraphiQL } from './api/graphiql.ts';
 import { reachable } from './api/reachable.ts';
 import { useChainNames, useChains } from './chain-filter.ts';
 import { Empty, html } from './components.ts';
-import { CostMeter } from './cost/cost-meter.ts';
 import { useOfferedViews } from './explorers.ts';
-import { shorten, shortHex } from './format.ts';
+import { counted, formatCount, shorten, shortHex } from './format.ts';
 import { labelOf } from './labels.ts';
 import { lazy } from './lazy.ts';
 import { hrefOf, hrefOfLast, type Route, returnTo, route, type View } from './route.ts';
@@ -36,6 +35,15 @@ const COMPONENTS = {
 };
 
 const SignIn = lazy(async () => (await import('./sign-in.ts')).SignIn);
+
+const CostMeter = () => {
+  const { computeUnits, requests, entries } = useStore(ledger);
+  const last = entries[0];
+  return html`<a class="cost-meter" href=${hrefOf('cost')} title="What this visit has cost">
+    <strong>${formatCount(computeUnits)} CU</strong>
+    <span>${counted(requests, 'request', 'requests')}${last && `, last +${last.cost.computeUnits}`}</span>
+  </a>`;
+};
 
 /** Opens GraphiQL on the operation that the page has sent last. */
 const onApi = (event: Event) => {
