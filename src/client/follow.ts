@@ -12,8 +12,8 @@ type Following = {
 };
 
 /**
- * Reads what a page shows, and subscribes to what comes after. Where the log can't continue (CURSOR_EXPIRED), and where a
- * stored cursor is none (INVALID_CURSOR), it reads again. Returns a function that ends it.
+ * Reads what a page shows, and subscribes to what comes after. It reads again when the log no longer has the cursor (CURSOR_EXPIRED),
+ * or when a stored value is not a cursor (INVALID_CURSOR). Returns a function that stops it.
  */
 export const follow = ({ read, subscribe, failed, from = null }: Following): (() => void) => {
   let isOver = false;

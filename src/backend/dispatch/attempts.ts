@@ -17,7 +17,7 @@ export type Attempt = {
   readonly status: number | null;
   /** What went wrong; null when the url accepted it. It names no url. */
   readonly problem: string | null;
-  /** When the next attempt is due, in milliseconds since 1970; null when there is none. */
+  /** When the delivery is tried again, in milliseconds since 1970; null when it is not. */
   readonly nextAt: number | null;
 };
 

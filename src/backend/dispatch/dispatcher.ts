@@ -224,7 +224,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
     }
   };
 
-  /** Returns when the next attempt of the delivery's schedule is due; null when there is none. */
+  /** Returns when the delivery is tried again, in milliseconds since 1970; null when it is not. */
   const tryLater = (
     url: string,
     delivery: PendingDelivery,

@@ -114,7 +114,7 @@ export type Kind = (typeof KINDS)[number];
 
 type Permission = Pick<ActivityItem, 'type' | 'value' | 'tokenId' | 'spender'>;
 
-/** Whether an approval allows nothing, and so revokes what was allowed before: of no amount, or of an NFT to nobody. */
+/** Whether an approval is a revocation: its amount is 0, or it approves an NFT to the zero address. */
 export const isRevocation = ({ type, value, tokenId, spender }: Permission): boolean =>
   type === 'APPROVE' && (tokenId === null ? value !== null && isZero(value) : /^0x0+$/.test(spender ?? ''));
 

@@ -1,7 +1,7 @@
 import { shortHex } from '../format.ts';
 import { labelOf } from '../labels.ts';
 
-/** A flow as a picture that can be sent to somebody: in light colours, whatever the page's are. */
+/** Draws a transaction's flow as an image to save, always in the light theme. */
 
 export type DrawnLane = {
   readonly tone: 'in' | 'out' | 'note';

@@ -21,7 +21,7 @@ export const TOPICS = {
   punkBought: topicOf('event PunkBought(uint256,uint256,address,address)'),
 };
 
-/** The forms of logs, and one without logs, each a bit in the file of the index. Another number would be another format. */
+/** The forms of logs, each a bit in the file of the index. Another number would be another format. */
 export const FORMS = {
   /** Transfer with two topics behind its own: an ERC-20's, or an NFT's whose id is not indexed. */
   amount: 1,
@@ -37,7 +37,7 @@ export const FORMS = {
   punk: 32,
   /** TransferSingle and TransferBatch of ERC-1155, which leave no doubt. */
   multi: 64,
-  /** No log: a contract that somebody asked for, and that answered as a coin does. */
+  /** Not a log: set for a contract that a lookup asked about, and that answered like an ERC-20. */
   asked: 128,
 } as const;
 
