@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import { reachable } from './api/reachable.ts';
 import type { Paged } from './api/use-connection.ts';
-import { useExplorer, useExplorerNames, useMainChainIds } from './explorers.ts';
+import { useExplorer, useExplorerNames, useMainChainIds } from './chains.ts';
 import { counted, formatAge, formatCount, formatTime, formatUtc, shorten, shortHex } from './format.ts';
 import { useLabel } from './labels.ts';
 import { hrefOf, route, setParams } from './route.ts';

@@ -1,5 +1,5 @@
 import { openInGraphiQL } from '../api/graphiql.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChains } from '../chains.ts';
 import { type Bucket, type Series, TimeBars, TONES } from '../charts.ts';
 import { Empty, html, Time } from '../components.ts';
 import { counted, formatCount } from '../format.ts';

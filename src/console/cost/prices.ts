@@ -1,5 +1,5 @@
 import type { ChainsQuery, Lookup } from '../__generated__/operations.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChains } from '../chains.ts';
 import { html } from '../components.ts';
 import { counted, formatCount, isRecord } from '../format.ts';
 import type { LedgerEntry } from '../state.ts';

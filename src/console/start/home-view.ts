@@ -1,5 +1,5 @@
 import { Avatar } from '../avatar.ts';
-import { isSupported, useChains } from '../chain-filter.ts';
+import { isSupported, useChains } from '../chains.ts';
 import { html } from '../components.ts';
 import { type Priced, PriceTag } from '../cost/prices.ts';
 import { useLabel } from '../labels.ts';
