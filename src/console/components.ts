@@ -141,7 +141,7 @@ export const Dialog = ({ title, onClose, children }: Props) => {
   </dialog>`;
 };
 
-export type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
+type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
 
 /** Names with their values. Those without a value are left out. */
 export const Facts = ({ facts }: { facts: readonly Fact[] }) =>
