@@ -48,8 +48,8 @@ export const parsed = (text: string | null): unknown => {
 };
 
 /**
- * A store that the browser keeps under a key, also for its other tabs. `read` makes a value of the JSON that `write` has made, and of
- * anything else.
+ * A store that the browser keeps under a key, also for its other tabs. `read` makes a value of what `write` has made, and of
+ * anything else: the value that it makes of null leaves nothing behind.
  */
 export const createKept = <Value>(
   storage: Storage,
@@ -58,6 +58,7 @@ export const createKept = <Value>(
   write: (value: Value) => unknown = (value) => value,
 ): Store<Value> => {
   const load = () => read(parsed(storage.getItem(key)));
+  const empty = JSON.stringify(write(read(null)));
   const store = createStore(load());
   addEventListener('storage', (event) => {
     if (event.storageArea === storage && (event.key === key || event.key === null)) store.set(load());
@@ -66,8 +67,10 @@ export const createKept = <Value>(
     ...store,
     set(value) {
       store.set(value);
+      const text = JSON.stringify(write(value));
       try {
-        storage.setItem(key, JSON.stringify(write(value)));
+        if (text === empty) storage.removeItem(key);
+        else storage.setItem(key, text);
       } catch {
         // A full storage: it lasts as long as the page.
       }
