@@ -160,9 +160,9 @@ test('an amount of many digits is shortened, and is exact when it is pointed at'
   const body = { activities: [{ ...item, value: `123${'4'.repeat(40)}` }] };
   expect(await deliver(deliveryUrl, { type: 'activities', body })).toBe(200);
   const { page } = await shared.visit(`#/live?address=${address}`);
-  const amount = page.locator('.event').getByText('1.23 × 10⁴²');
+  const amount = page.locator('.event [title]', { hasText: '1.23 × 10⁴² units' });
   await amount.waitFor();
-  expect((await amount.getAttribute('title'))?.replaceAll(',', '')).toBe(`123${'4'.repeat(40)}`);
+  expect((await amount.getAttribute('title'))?.replaceAll(',', '')).toContain(`123${'4'.repeat(40)} units`);
 });
 
 test('the chart counts what the log has, also after another view was open', async (context) => {

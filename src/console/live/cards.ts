@@ -25,10 +25,8 @@ export type Row = Card | Gap;
 /** A delivery may have ten thousand events, each of another transaction. */
 const MAX_EVENTS = 100;
 
-const hashOf = (event: DeliveredEvent): string | null => {
-  if (event.__typename === 'TransactionEvent') return event.transaction.hash;
-  return event.__typename === 'Activity' ? event.transactionHash : event.balanceHash;
-};
+const hashOf = (event: DeliveredEvent): string | null =>
+  event.__typename === 'TransactionEvent' ? event.transaction.hash : event.transactionHash;
 
 const chainOf = (event: DeliveredEvent, delivery: Delivery): number | null => {
   if (event.__typename === 'TransactionEvent') return event.transaction.chainId;
@@ -62,8 +60,9 @@ const groupsOf = (delivery: Delivery): ReadonlyMap<string, Group> => {
 const subjectOf = (event: DeliveredEvent): string | null =>
   event.__typename === 'TransactionEvent' ? null : event.subscribedAddress;
 
-/** An event without its subject, which one webhook may tell and another not. */
-const contentOf = (event: DeliveredEvent): string => JSON.stringify({ ...event, subscribedAddress: null });
+/** An event without its subject, which one webhook may tell and another not, and which its id depends on. */
+const contentOf = (event: DeliveredEvent): string =>
+  JSON.stringify({ ...event, subscribedAddress: null, id: null });
 
 /**
  * The events of several deliveries, each once. Two equal ones in one delivery are two events; equal ones in two deliveries
@@ -104,7 +103,7 @@ const isTold = (activity: Activity, event: DeliveredEvent): boolean => {
       ? [activity.swap?.from?.value, null]
       : [activity.value, isOut ? activity.to : activity.from];
   return (
-    event.balanceDirection === (isOut ? 'OUT' : 'IN') &&
+    event.direction === (isOut ? 'OUT' : 'IN') &&
     event.amountDelta?.replace('-', '') === value &&
     (side === null || event.counterparty === side)
   );
@@ -121,7 +120,7 @@ const withSubject = (event: DeliveredEvent, events: readonly DeliveredEvent[]): 
 const ORDER: readonly DeliveredEvent['__typename'][] = ['Activity', 'TransactionEvent', 'BalanceChange'];
 
 /** Whether both lists have the same objects in the same order. */
-export const isSame = (some: readonly object[], others: readonly object[]): boolean =>
+const isSame = (some: readonly object[], others: readonly object[]): boolean =>
   some.length === others.length && some.every((each, index) => each === others[index]);
 
 /**

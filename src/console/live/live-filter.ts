@@ -6,10 +6,9 @@ import { html } from '../components.ts';
 import { inWords, shorten } from '../format.ts';
 import { insteadOfAddress, isAddress, setParams, useParam } from '../route.ts';
 import { settings } from '../settings.ts';
+import { ALL_TYPES } from '../webhooks/webhook-words.ts';
 
-const TYPES: readonly WebhookType[] = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'];
-
-const isType = (name: string): name is WebhookType => TYPES.some((type) => type === name);
+const isType = (name: string): name is WebhookType => ALL_TYPES.some((type) => type === name);
 
 const namesOf = (params: URLSearchParams): readonly string[] =>
   (params.get('types') ?? '').split(',').filter(Boolean);
@@ -42,7 +41,7 @@ export const wrongIn = (params: URLSearchParams): readonly string[] => {
       ? `Expected the id of a webhook, a UUID, got ${JSON.stringify(shorten(webhook, 50))}.`
       : null,
     types.length > 0
-      ? `Expected types among ${TYPES.join(', ')}, got ${JSON.stringify(shorten(types.join(','), 50))}.`
+      ? `Expected types among ${ALL_TYPES.join(', ')}, got ${JSON.stringify(shorten(types.join(','), 50))}.`
       : null,
   ].filter((sentence) => sentence !== null);
 };
@@ -85,7 +84,7 @@ export const LiveFilter = ({ params }: { params: URLSearchParams }) => {
     </label>
     <fieldset class="bar">
       <legend>Types</legend>
-      ${TYPES.map((type) => html`<label key=${type} class="choice"><input type="checkbox" checked=${types.includes(type)} onChange=${() => toggle(type)} /> ${inWords(type)}</label>`)}
+      ${ALL_TYPES.map((type) => html`<label key=${type} class="choice"><input type="checkbox" checked=${types.includes(type)} onChange=${() => toggle(type)} /> ${inWords(type)}</label>`)}
     </fieldset>
     <p id="live-address-error" class="bad" role="alert">${error}</p>
   </form>`;

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks';
 import {
   type Operation,
   SendTestEvent,
-  WebhookAttempts,
   type WebhookErrorCode,
   Webhook as WebhookOperation,
 } from '../__generated__/operations.ts';
@@ -141,13 +140,9 @@ const WAIT_MS = 15_000;
 const newestOf = (webhook: Webhook): string =>
   `${lastArrival(webhook)} ${webhook.refusedDeliveries?.[0]?.refusedAt}`;
 
-/** Null if the webhook no longer exists, and if it can't be read. */
-export const readWebhook = async (webhookId: string): Promise<Webhook | null> =>
-  (await send(WebhookOperation, { webhookId })).data?.webhook ?? null;
-
-/** What the service tells of its attempts to deliver; null where it tells nothing. */
-export const readAttempts = async (webhookId: string): Promise<Webhook['attempts']> =>
-  (await send(WebhookAttempts, { webhookId })).data?.webhook?.attempts ?? null;
+/** `isOpen`: with the bodies of its attempts. Null if the webhook no longer exists, and if it can't be read. */
+export const readWebhook = async (webhookId: string, isOpen: boolean): Promise<Webhook | null> =>
+  (await send(WebhookOperation, { webhookId, isOpen })).data?.webhook ?? null;
 
 const CAN_NOT =
   'This service can’t send test events. The next event of its addresses shows whether deliveries arrive.';
@@ -180,7 +175,7 @@ const testOutcome = (before: Webhook, after: Webhook): TestOutcome | null => {
 /** Makes the service send a test event, and waits for what comes of it. Resolves once nothing more will be said. */
 export const sendTestEvent = async (webhook: Webhook, { say, onChanged }: Told): Promise<void> => {
   const { webhookId, deliversHere, url } = webhook;
-  const before = (await readWebhook(webhookId)) ?? webhook;
+  const before = (await readWebhook(webhookId, true)) ?? webhook;
   const change = await sendChange(SendTestEvent, { webhookId });
   if (change.kind === 'failed')
     return say(`${titleOfProblem(change.problem)}: ${change.problem.message}`, true);
@@ -196,7 +191,7 @@ export const sendTestEvent = async (webhook: Webhook, { say, onChanged }: Told):
   const since = Date.now();
   for (let pause = FIRST_MS; Date.now() - since < WAIT_MS; pause = EVERY_MS) {
     await new Promise((resolve) => setTimeout(resolve, pause));
-    const after = await readWebhook(webhookId);
+    const after = await readWebhook(webhookId, true);
     const outcome = after && testOutcome(before, after);
     if (!outcome) continue;
     onChanged(after);

@@ -101,7 +101,7 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
       <${Action} of=${address} disabled=${running !== null} kind="danger" onClick=${() => setStopping(true)}>Stop watching<//>
     </div>
     <${FaultNotice} fault=${fault} />
-    ${isOpen && html`<${Deliveries} webhooks=${webhooks} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ address }} onStale=${onStale} />`}
+    ${isOpen && html`<${Deliveries} webhooks=${webhooks} newest=${lastDay?.newest ?? null} live=${{ address }} onStale=${onStale} />`}
     ${isShown && html`<ul class="rows webhook-parts" aria-label=${`Webhooks of ${title}`}>${webhooks.map(rowOf)}</ul>`}
     ${
       isStopping &&

@@ -5,19 +5,12 @@ import { useChainNames } from '../chain-filter.ts';
 import { Sparkline } from '../charts.ts';
 import { Dialog, Hash, html, Time, useNow } from '../components.ts';
 import { counted, formatCount, shorten } from '../format.ts';
+import { MOST_READ } from '../live/history.ts';
 import { useParam } from '../route.ts';
-import {
-  FaultNotice,
-  type Outcome,
-  readAttempts,
-  readWebhook,
-  sendChange,
-  sendTestEvent,
-  useChange,
-} from './change.ts';
+import { FaultNotice, type Outcome, readWebhook, sendChange, sendTestEvent, useChange } from './change.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival, STATES } from './health.ts';
-import { type LastDay, MOST_READ } from './last-day.ts';
+import type { LastDay } from './last-day.ts';
 import { chainsOf, destinationOf, filtersOf, titleOf, typeOf, type Webhook } from './webhook-words.ts';
 
 export type RowDialog = 'edit' | 'addresses' | 'delete';
@@ -68,7 +61,7 @@ type DayProps = {
 /** The deliveries of the last day as a line, and when the last one came. */
 export const Day = ({ of, lastDay, last, tried }: DayProps) => {
   const now = useNow();
-  const newest = [last, lastDay?.newest?.receivedAt ?? null]
+  const newest = [last, lastDay?.newest ?? null]
     .filter((time) => time !== null)
     .toSorted()
     .at(-1);
@@ -103,35 +96,24 @@ export const WebhookRow = (props: Props) => {
   const [isTesting, setTesting] = useState(false);
   const [open, setOpen] = useParam('open');
   const isOpen = open === webhookId;
-  const latest = useRef({ webhook, onChanged });
-  latest.current = { webhook, onChanged };
+  const latest = useRef(onChanged);
+  latest.current = onChanged;
   const title = isPart ? `${titleOf(webhook)}, ${typeOf(webhook)}` : titleOf(webhook);
   const health = healthOf(webhook, ownUrl);
 
   const read = useCallback(async () => {
-    const again = document.hidden ? null : await readWebhook(webhookId);
-    if (again) latest.current.onChanged(again);
-  }, [webhookId]);
-  // Of one that delivers elsewhere, only the service knows what came of it.
-  const asksService = !deliversHere && active && !isOpen && webhook.attempts !== null;
-  const readTold = useCallback(async () => {
-    const attempts = document.hidden ? undefined : await readAttempts(webhookId);
-    const { webhook: known, onChanged: change } = latest.current;
-    if (attempts !== undefined) change({ ...known, attempts });
-  }, [webhookId]);
+    const again = document.hidden ? null : await readWebhook(webhookId, isOpen);
+    if (again) latest.current(again);
+  }, [webhookId, isOpen]);
+  // Nothing else tells that more was refused, or that its addresses are gone; and of one that delivers elsewhere, only the
+  // service knows what came of it.
+  const isAsked = isOpen || (!deliversHere && active && webhook.attempts !== null);
   useEffect(() => {
-    if (!asksService) return;
-    void readTold();
-    const timer = setInterval(readTold, EVERY_MS_CLOSED);
-    return () => clearInterval(timer);
-  }, [asksService, readTold]);
-  // Nothing else tells that more was refused, or that its addresses are gone.
-  useEffect(() => {
-    if (!isOpen) return;
+    if (!isAsked) return;
     void read();
-    const timer = setInterval(read, EVERY_MS);
+    const timer = setInterval(read, isOpen ? EVERY_MS : EVERY_MS_CLOSED);
     return () => clearInterval(timer);
-  }, [isOpen, read]);
+  }, [isAsked, read]);
 
   // What is said of a test that failed is over once a later delivery arrives.
   useEffect(() => {
@@ -184,7 +166,7 @@ export const WebhookRow = (props: Props) => {
     </div>
     <p class=${tested.isBad ? 'webhooks-status bad' : 'webhooks-status'} role="status">${tested.text}</p>
     <${FaultNotice} fault=${fault} />
-    ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ webhook: webhookId }} onStale=${read}><${About} webhook=${webhook} /><//>`}
+    ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest ?? null} live=${{ webhook: webhookId }} onStale=${read}><${About} webhook=${webhook} /><//>`}
   </li>`;
 };
 

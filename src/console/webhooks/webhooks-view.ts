@@ -179,9 +179,9 @@ const useWebhooks = (): List => {
       else list.change((items) => [{ node, before: null }, ...items]);
     },
     changed(webhook) {
-      // The answer of a change does not say what came of its attempts.
+      // The answer of a change does not say what came of its attempts, and that of a closed row nothing of its addresses.
       const put = (item: Item<Webhook>) =>
-        item.node.id === webhook.id ? { ...item, node: { attempts: item.node.attempts, ...webhook } } : item;
+        item.node.id === webhook.id ? { ...item, node: { ...item.node, ...webhook } } : item;
       list.change((items) => items.map(put));
     },
     deleted({ id }) {
