@@ -1,6 +1,6 @@
 import { counted, formatCount } from '../format.ts';
 import { settings } from '../settings.ts';
-import { hostOf, triedOf, type Webhook } from './webhook-words.ts';
+import { causeOf, hostOf, triedOf, type Webhook } from './webhook-words.ts';
 
 /** Whether a webhook's events arrive, as far as the gateway knows. */
 export type Health = {
@@ -80,7 +80,7 @@ const healthHere = (webhook: Webhook): Health => {
 const healthTold = (webhook: Webhook): Health | null => {
   const [last] = webhook.attempts ?? [];
   if (last === undefined) return null;
-  if (!last.accepted) return failing(`The last attempt failed: ${last.problem}.`);
+  if (!last.accepted) return failing(`The last attempt failed: ${causeOf(webhook, last)}.`);
   const failed = triedOf(webhook).filter((tried) => !tried.last.accepted).length;
   if (failed === 0) return { state: 'delivering', reasons: [] };
   const others = counted(failed, 'delivery', 'deliveries');

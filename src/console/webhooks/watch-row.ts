@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { UnwatchWallet, WatchWallet, type WebhookType } from '../__generated__/operations.ts';
 import { Address, html } from '../components.ts';
 import { setParams, useParam } from '../route.ts';
-import { FaultNotice, sendChange, useChange } from './change.ts';
+import { ConfirmDialog, FaultNotice, sendChange, useChange } from './change.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival } from './health.ts';
 import type { LastDay } from './last-day.ts';
-import { Action, ConfirmDialog, Day, Reasons, StateTag } from './webhook-row.ts';
+import { Action, Day, Reasons, StateTag } from './webhook-row.ts';
 import { ALL_TYPES, filterCountOf, inTypes, TYPES, typeOf, type Webhook } from './webhook-words.ts';
 
 /** The types of events that reach the gateway: their webhooks are active, point here, and have no filter. */

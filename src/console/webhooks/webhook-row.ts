@@ -3,14 +3,15 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/operations.ts';
 import { useChainNames } from '../chain-filter.ts';
 import { Sparkline } from '../charts.ts';
-import { Dialog, Hash, html, Time, useNow } from '../components.ts';
+import { Hash, html, Time, useNow } from '../components.ts';
 import { counted, formatCount, shorten } from '../format.ts';
 import { MOST_READ } from '../live/history.ts';
 import { useParam } from '../route.ts';
-import { FaultNotice, type Outcome, readWebhook, sendChange, sendTestEvent, useChange } from './change.ts';
+import { ConfirmDialog, FaultNotice, sendChange, useChange } from './change.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival, STATES } from './health.ts';
 import type { LastDay } from './last-day.ts';
+import { readWebhook, sendTestEvent } from './test-event.ts';
 import { chainsOf, destinationOf, filtersOf, titleOf, typeOf, type Webhook } from './webhook-words.ts';
 
 export type RowDialog = 'edit' | 'addresses' | 'delete';
@@ -138,7 +139,7 @@ export const WebhookRow = (props: Props) => {
   const test = async () => {
     if (isTesting) return;
     setTesting(true);
-    await sendTestEvent(webhook, { say: (text, isBad = false) => setTested({ text, isBad }), onChanged });
+    for await (const { text, isBad = false } of sendTestEvent(webhook, onChanged)) setTested({ text, isBad });
     setTesting(false);
   };
   const toggling = active ? 'Pausing…' : 'Resuming…';
@@ -168,38 +169,6 @@ export const WebhookRow = (props: Props) => {
     <${FaultNotice} fault=${fault} />
     ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest ?? null} live=${{ webhook: webhookId }} onStale=${read}><${About} webhook=${webhook} /><//>`}
   </li>`;
-};
-
-type ConfirmDialogProps<Value> = {
-  title: string;
-  /** What happens when it is confirmed. */
-  children: ComponentChildren;
-  action: string;
-  busy: string;
-  save: () => Promise<Outcome<Value>>;
-  onDone: (value: Value) => void;
-  onStale: () => void;
-  onClose: () => void;
-};
-
-/** Asks for confirmation before a destructive change. */
-export const ConfirmDialog = <Value>(props: ConfirmDialogProps<Value>) => {
-  const { title, children, action, busy, save, onDone, onStale, onClose } = props;
-  const { running, fault, run } = useChange(onStale);
-  const onConfirm = async () => {
-    const value = await run('confirm', save);
-    if (value !== null) onDone(value);
-  };
-  return html`<${Dialog} title=${title} onClose=${onClose}>
-    <div class="stack">
-      <${FaultNotice} fault=${fault} />
-      ${children}
-      <div class="bar">
-        <button type="button" autofocus onClick=${onClose}>Cancel</button>
-        <button type="button" class="danger" disabled=${running !== null} onClick=${onConfirm}>${running === null ? action : busy}</button>
-      </div>
-    </div>
-  <//>`;
 };
 
 type DeleteDialogProps = {

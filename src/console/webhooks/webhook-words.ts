@@ -32,6 +32,25 @@ export const triedOf = (webhook: Webhook): readonly Tried[] =>
     all[0] ? { webhook, last: all[0], attempts: all } : [],
   );
 
+/** Why a connection failed, by what the service's own library says. `at` names the receiver. */
+const CAUSES: readonly (readonly [said: RegExp, cause: (at: string) => string])[] = [
+  [/ECONNREFUSED/, (at) => `nothing answers at ${at}: the connection was refused`],
+  [/ENOTFOUND|EAI_AGAIN/, (at) => `no server has the name in ${at}`],
+  [/EHOSTUNREACH|ENETUNREACH/, (at) => `no network leads to ${at}`],
+  [/ECONNRESET|EPIPE|other side closed/i, (at) => `${at} closed the connection`],
+  [/time(?:d )?-?out|ETIMEDOUT/i, (at) => `${at} did not answer in time`],
+  [/certificate|SELF_SIGNED|CERT_/i, (at) => `the certificate of ${at} is not trusted`],
+];
+
+/** Why a delivery was not accepted: the reason of the gateway itself says more than what the service got. */
+export const causeOf = ({ url, refusedDeliveries }: Webhook, { status, problem }: Attempt): string => {
+  const known = refusedDeliveries?.find((refused) => refused.status === status)?.reason;
+  if (known !== undefined) return known;
+  const [, cause] = CAUSES.find(([said]) => status === null && said.test(problem ?? '')) ?? [];
+  // The rest of the URL may hold a secret.
+  return cause?.(URL.parse(url ?? '')?.origin ?? 'its URL') ?? problem ?? '';
+};
+
 export const TYPES: Readonly<Record<WebhookType, string>> = {
   TRANSACTIONS: 'Transactions',
   ACTIVITIES: 'Activities',
