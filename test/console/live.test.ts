@@ -141,6 +141,18 @@ test('each transaction is one card: its events once, and those of the chosen wal
   expect(await events.textContent()).toContain('7 USDC');
 });
 
+test('the address of the wallet whose events are shown can be read whole', async (context) => {
+  needBrowser(context);
+  const address = freshAddress();
+  for (const width of [1280, 1100, 800]) {
+    const { page } = await shared.visit(`#/live?address=${address}`, { width, height: 720 });
+    const field = page.getByLabel('Wallet', { exact: true });
+    await expect.poll(() => field.inputValue()).toBe(address);
+    const cut = await field.evaluate((element) => element.scrollWidth - element.clientWidth);
+    expect([width, cut]).toEqual([width, 0]);
+  }
+});
+
 test('an approval of nothing is told as a revocation', async (context) => {
   needBrowser(context);
   const address = freshAddress();

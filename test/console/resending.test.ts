@@ -85,3 +85,30 @@ test('what failed is seen with its status, latency and body, and is sent again; 
   expect(receiver.received.filter(({ path }) => path === '/mine')).toHaveLength(1);
   expect([opened.strange, opened.faults]).toEqual([[], []]);
 });
+
+test('why nothing answers is said in a sentence, and its attempts by their times', async (context) => {
+  needBrowser(context);
+  const receiver = await startReceiver();
+  const { origin } = new URL(receiver.url);
+  await receiver[Symbol.asyncDispose]();
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await gateway.query(
+    `mutation { createWebhook(input: { name: "nowhere", type: ACTIVITIES, addresses: ["${ALICE}"], url: "${receiver.url}/secret" }) { __typename } }`,
+  );
+  await using opened = await openPage(`${gateway.url}/#/webhooks`);
+  const { page } = opened;
+  const row = page.locator('[data-webhook]').filter({ hasText: 'nowhere' });
+  await row.getByRole('button', { name: /^Send test event/ }).click();
+  const cause = `nothing answers at ${origin}: the connection was refused`;
+  await row.getByText(`but the delivery failed: ${cause}.`).waitFor();
+  await row.getByText(`The last attempt failed: ${cause}.`).waitFor();
+  await row.getByRole('button', { name: /^Deliveries/ }).click();
+  const said = row.locator('[data-tried]').getByText(cause);
+  await expect.poll(() => said.getAttribute('title')).toMatch(/ECONNREFUSED/);
+  const attempts = row.locator('[data-tried]').getByRole('list', { name: 'Attempts' });
+  await expect.poll(() => attempts.innerText()).toMatch(/^\d\d:\d\d:\d\d: no answer after \d+ ms/);
+  await page.clock.setSystemTime(Date.now() + 86_400_000);
+  await page.reload();
+  await expect.poll(() => attempts.innerText()).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d: no answer/);
+  expect(opened.faults).toEqual([]);
+});

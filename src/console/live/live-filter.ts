@@ -4,7 +4,7 @@ import type { Asked } from '../api/live-feed.ts';
 import { useOperation } from '../api/use-answer.ts';
 import { html } from '../components.ts';
 import { inWords, shorten } from '../format.ts';
-import { insteadOfAddress, isAddress, setParams, useParam } from '../route.ts';
+import { setParams, useParam, wrongAddress } from '../route.ts';
 import { settings } from '../settings.ts';
 import { ALL_TYPES } from '../webhooks/webhook-words.ts';
 
@@ -26,9 +26,6 @@ export const askedOf = (params: URLSearchParams): Asked => {
   };
   return { filter, address };
 };
-
-const wrongAddress = (text: string): string | null =>
-  isAddress(text) ? null : `Expected an address, 0x and 40 hex digits, got ${insteadOfAddress(text)}.`;
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -72,7 +69,7 @@ export const LiveFilter = ({ params }: { params: URLSearchParams }) => {
   const [chosen, setChosen] = useParam('webhook');
   return html`<form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
     <label class="field">Wallet
-      <input name="address" list="live-wallets" spellcheck=${false} autocomplete="off" autocapitalize="none" placeholder="all wallets: 0x… for one" value=${params.get('address') ?? ''} onChange=${onAddress} aria-invalid=${error !== null} aria-describedby="live-address-error" />
+      <input class="hex" name="address" list="live-wallets" spellcheck=${false} autocomplete="off" autocapitalize="none" placeholder="all wallets, or the 0x… of one" value=${params.get('address') ?? ''} onChange=${onAddress} aria-invalid=${error !== null} aria-describedby="live-address-error" />
       <datalist id="live-wallets">${settings.wallets.map(({ name, address }) => html`<option key=${address} value=${name} />`)}</datalist>
     </label>
     <label class="field">Webhook

@@ -111,7 +111,7 @@ export const AddressesDialog = ({ webhook, onClose }: Props) => {
         </div>
       </form>
       <${FaultNotice} fault=${fault} />
-      <p class="webhooks-status" role="status">${status}</p>
+      <p class="good" role="status">${status}</p>
       ${malformed > 0 && html`<p class="quiet">${inAddresses(malformed)} could not be read.</p>`}
       ${
         items.length === 0

@@ -19,9 +19,7 @@ export type Outcome<Value> =
   /** It may have been made all the same, as when the service took too long. */
   | { readonly kind: 'failed'; readonly problem: Problem };
 
-type Refusal = RefusalFragment & { readonly __typename: 'WebhookError' };
-
-const isRefusal = (result: object): result is Refusal =>
+const isRefusal = (result: object): result is RefusalFragment =>
   '__typename' in result && result.__typename === 'WebhookError';
 
 const NOTHING = problemHere('INTERNAL_SERVER_ERROR', 'Expected data or an error, got neither.');
@@ -34,11 +32,11 @@ const sentenceOf = (message: string): string =>
 export const sendChange = async <Result extends object, Input>(
   operation: Operation<Readonly<Record<string, Result>>, { readonly input: Input }>,
   input: Input,
-): Promise<Outcome<Exclude<Result, Refusal>>> => {
+): Promise<Outcome<Exclude<Result, RefusalFragment>>> => {
   const { data, problems } = await send(operation, { input });
   const [result] = Object.values(data ?? {});
   if (result !== undefined) {
-    if (!isRefusal(result)) return { kind: 'done', value: result as Exclude<Result, Refusal> };
+    if (!isRefusal(result)) return { kind: 'done', value: result as Exclude<Result, RefusalFragment> };
     return { kind: 'refused', messages: [result.message], code: result.code };
   }
   const [problem = NOTHING] = problems;

@@ -112,7 +112,7 @@ export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props)
       ${shown.length > 0 && html`<button type="button" onClick=${() => setReplayed(shown.toReversed())}>Replay the newest ${shown.length}…</button>`}
       <a href=${hrefOf('live', [], live)}>Follow live</a>
     </div>
-    <p class="webhooks-status" role="status">${resending.said}</p>
+    <p class="good" role="status">${resending.said}</p>
     <${FaultNotice} fault=${resending.fault} />
     <div class="attempts-scroll">
       ${rows.length > 0 && html`<ol class="rows attempts" aria-label="Deliveries">${rows.map(({ rowOf, reason }, index) => rowOf(reason === rows[index - 1]?.reason))}</ol>`}

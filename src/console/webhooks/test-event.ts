@@ -20,16 +20,19 @@ type Said = { readonly text: string; readonly isBad?: boolean };
 
 /** What came of a test event that was sent elsewhere since the webhook was read; null while nothing has. */
 const outcomeElsewhere = (before: Webhook, after: Webhook): Said | null => {
+  const host = hostOf(before.url ?? '');
   const known = new Set(before.attempts?.map(({ deliveryId }) => deliveryId));
-  const sent = (after.attempts ?? []).filter((attempt) => !known.has(attempt.deliveryId) && isTest(attempt));
-  const [last] = sent;
-  // Another client may have sent one at the same time: which is this one’s is not known.
-  if (last === undefined || new Set(sent.map(({ deliveryId }) => deliveryId)).size > 1) return null;
+  const [last, ...others] = (after.attempts ?? []).filter(
+    (attempt) => !known.has(attempt.deliveryId) && isTest(attempt),
+  );
+  if (last === undefined) return null;
+  if (others.some(({ deliveryId }) => deliveryId !== last.deliveryId))
+    return { text: `Sent to ${host}, as was another test event: the deliveries show what came of both.` };
   const came = last.accepted ? ', which accepted it' : `, but the delivery failed: ${causeOf(after, last)}`;
-  return { text: `Sent to ${hostOf(before.url ?? '')}${came}.`, isBad: !last.accepted };
+  return { text: `Sent to ${host}${came}.`, isBad: !last.accepted };
 };
 
-/** The hash of a test event’s transaction begins with `test`, in services that tell of their attempts. */
+/** The hash of a test event's transaction begins with `test`, in services that tell of their attempts. */
 const isTest = ({ payload }: NonNullable<Webhook['attempts']>[number]): boolean =>
   JSON.stringify(payload ?? null).includes('"0x74657374');
 

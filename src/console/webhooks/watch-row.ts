@@ -4,7 +4,7 @@ import { Address, html } from '../components.ts';
 import { setParams, useParam } from '../route.ts';
 import { ConfirmDialog, FaultNotice, sendChange, useChange } from './change.ts';
 import { Deliveries } from './deliveries.ts';
-import { type Health, healthOf, lastArrival } from './health.ts';
+import { type Health, healthOf } from './health.ts';
 import type { LastDay } from './last-day.ts';
 import { Action, Day, Reasons, StateTag } from './webhook-row.ts';
 import { ALL_TYPES, filterCountOf, inTypes, TYPES, typeOf, type Webhook } from './webhook-words.ts';
@@ -66,7 +66,6 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
   const delivered = deliveredBy(webhooks);
   const health = healthOfWatch(webhooks, ownUrl);
   const title = `the watch of ${address}`;
-  const last = webhooks.flatMap((webhook) => lastArrival(webhook) ?? []).toSorted();
 
   const repair = async () => {
     const input = { address, chainIds: webhooks[0]?.chainIds ?? null };
@@ -82,16 +81,19 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
     onStale();
   };
 
-  return html`<li class="webhook stack is-watch" data-watch=${address} data-state=${health.state}>
+  return html`<li class="webhook stack" data-watch=${address} data-state=${health.state}>
     <div class="bar webhook-head">
       <div class="bar">
         <h3 class="webhook-title">Watching <${Address} value=${address} /></h3>
         <${StateTag} state=${health.state} />
       </div>
-      <${Day} of=${title} lastDay=${lastDay} last=${last.at(-1) ?? null} />
+      <${Day} of=${title} lastDay=${lastDay} webhooks=${webhooks} />
     </div>
-    <ul class="bar webhook-types" aria-label="What it delivers">
-      ${ALL_TYPES.map((type) => html`<li key=${type}><${TypeTag} webhook=${webhooks.find((each) => each.type === type)} type=${type} /></li>`)}
+    <ul class="bar" aria-label="What it delivers">
+      ${ALL_TYPES.map((type) => {
+        const [tone, word] = statusOf(webhooks.find((webhook) => webhook.type === type));
+        return html`<li key=${type} class=${`tag ${tone}`}>${TYPES[type]}${word}</li>`;
+      })}
     </ul>
     <${Reasons} ...${health} />
     <div class="bar actions">
@@ -112,14 +114,7 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
   </li>`;
 };
 
-type TypeTagProps = { webhook: Webhook | undefined; type: WebhookType };
-
-/** One type of events: whether they are delivered, or why not. */
-const TypeTag = ({ webhook, type }: TypeTagProps) => {
-  const [tone, word] = statusOf(webhook);
-  return html`<span class=${`tag ${tone}`}>${TYPES[type]}${word}</span>`;
-};
-
+/** Whether the events of a type are delivered, or why not. */
 const statusOf = (webhook: Webhook | undefined): readonly [tone: string, word: string] => {
   if (webhook === undefined) return ['', ': none'];
   if (!webhook.active) return ['warn', ': paused'];

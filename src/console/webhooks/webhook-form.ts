@@ -4,7 +4,7 @@ import { problemHere, send } from '../api/client.ts';
 import { ChainFilter } from '../chain-filter.ts';
 import { Dialog, html } from '../components.ts';
 import { shorten } from '../format.ts';
-import { isAddress } from '../route.ts';
+import { wrongAddress } from '../route.ts';
 import { FaultNotice, NO_FAULT, sendChange, useChange } from './change.ts';
 import { Description, Field } from './field.ts';
 import { parseAddresses } from './pasted-addresses.ts';
@@ -34,15 +34,10 @@ type Setting = {
   readonly wrong?: (text: string) => string | null;
 };
 
-const got = (text: string): string => `got “${shorten(text, 60)}”.`;
-
-const wrongAddress = (text: string): string | null =>
-  isAddress(text) ? null : `Expected an address (0x and 40 hex digits), ${got(text)}`;
-
 const wrongUrl = (text: string): string | null =>
   /^https?:\/\/\S+$/i.test(text) && URL.canParse(text)
     ? null
-    : `Expected a whole URL with http:// or https://, ${got(text)}`;
+    : `Expected a whole URL with http:// or https://, got “${shorten(text, 60)}”.`;
 
 /** What a webhook is made of, in the order of its form. */
 const SETTINGS = {

@@ -29,12 +29,6 @@ type Props = {
   isPart: boolean;
 };
 
-const Facts = ({ webhook }: { webhook: Webhook }) =>
-  html`<p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, useChainNames())}${filtersOf(webhook)}</p>`;
-
-const About = ({ webhook: { webhookId, createdAt } }: { webhook: Webhook }) =>
-  html`<span class="quiet">${createdAt !== null && html`Created <${Time} value=${createdAt} now=${Date.now()} />${' · '}`}id <${Hash} value=${webhookId} label="webhook id" /></span>`;
-
 type ActionProps = {
   of: string;
   onClick: () => void;
@@ -51,30 +45,25 @@ export const Action = ({ of, onClick, disabled, kind, isOpen, children }: Action
 export const StateTag = ({ state }: Pick<Health, 'state'>) =>
   html`<span class=${`tag ${STATES[state].tone}`}>${STATES[state].word}</span>`;
 
-type DayProps = {
-  of: string;
-  lastDay: LastDay | null;
-  last: string | null;
-  /** Of one that delivers elsewhere: when the service last tried; null where it does not tell. Undefined of any other. */
-  tried?: string | null;
-};
+type DayProps = { of: string; webhooks: readonly Webhook[]; lastDay: LastDay | null };
 
 /** The deliveries of the last day as a line, and when the last one came. */
-export const Day = ({ of, lastDay, last, tried }: DayProps) => {
+export const Day = ({ of, webhooks, lastDay }: DayProps) => {
   const now = useNow();
-  const newest = [last, lastDay?.newest ?? null]
-    .filter((time) => time !== null)
-    .toSorted()
-    .at(-1);
+  const known = webhooks.map((webhook) => lastArrival(webhook) ?? '');
+  const newest = [...known, lastDay?.newest ?? ''].toSorted().at(-1);
   const count = lastDay?.count ?? 0;
-  // None arrives here: that says nothing of those elsewhere.
-  if (tried !== undefined && count === 0)
-    return html`<div class="webhook-day">${tried !== null && html`<span class="quiet">last sent <${Time} value=${tried} now=${now} /></span>`}</div>`;
+  // None arrives here: that says nothing of those elsewhere. Of them the service may tell when it last tried.
+  if (count === 0 && webhooks.every(({ deliversHere }) => !deliversHere)) {
+    const tried = webhooks[0]?.attempts?.[0]?.attemptedAt;
+    return html`<div class="webhook-day">${tried !== undefined && html`<span class="quiet">last sent <${Time} value=${tried} now=${now} /></span>`}</div>`;
+  }
+  const span = lastDay?.isPart ? counted(lastDay.minutes, 'minute', 'minutes') : '24 hours';
   return html`<div class="webhook-day">
     ${
       lastDay !== null &&
-      html`<${Sparkline} label=${`Deliveries of ${of} over the last ${lastDay.isPart ? counted(lastDay.minutes, 'minute', 'minutes') : '24 hours'}`} values=${lastDay.perSpan} />
-        <span class="quiet" title=${lastDay.isPart ? `Of the newest ${formatCount(MOST_READ)} deliveries of all webhooks, and those since` : ''}>${lastDay.isPart && 'at least '}${formatCount(count)} in 24 h</span>`
+      html`<${Sparkline} label=${`Deliveries of ${of} over the last ${span}`} values=${lastDay.perSpan} />
+        <span class="quiet" title=${lastDay.isPart ? `Counted are the newest ${formatCount(MOST_READ)} deliveries of all webhooks, and those since` : ''}>${lastDay.isPart && 'at least '}${formatCount(count)} in 24 h</span>`
     }
     <span class="quiet">${newest ? html`last <${Time} value=${newest} now=${now} />` : 'none yet'}</span>
   </div>`;
@@ -82,7 +71,7 @@ export const Day = ({ of, lastDay, last, tried }: DayProps) => {
 
 export const Reasons = ({ state, reasons }: Health) =>
   reasons.length > 0 &&
-  html`<p class=${state === 'failing' ? 'webhook-reasons bad' : 'webhook-reasons quiet'}>${reasons.join(' ')}</p>`;
+  html`<p class=${state === 'failing' ? 'webhook-reasons bad' : 'quiet'}>${reasons.join(' ')}</p>`;
 
 const EVERY_MS = 5000;
 const EVERY_MS_CLOSED = 15_000;
@@ -90,7 +79,8 @@ const EVERY_MS_CLOSED = 15_000;
 /** A webhook in words: whether its events arrive, or why not, and what can be done with it. */
 export const WebhookRow = (props: Props) => {
   const { webhook, lastDay, ownUrl, onOpen, onChanged, onStale, isPart } = props;
-  const { webhookId, active, deliversHere, url } = webhook;
+  const { webhookId, active, deliversHere, url, createdAt } = webhook;
+  const nameOf = useChainNames();
   const actions = useRef<HTMLDivElement>(null);
   const { running, fault, run } = useChange(onStale);
   const [tested, setTested] = useState({ text: '', isBad: false });
@@ -152,10 +142,10 @@ export const WebhookRow = (props: Props) => {
         ${!isPart && html`<span class="tag">${typeOf(webhook)}</span>`}
         <${StateTag} state=${health.state} />
       </div>
-      <${Day} of=${title} lastDay=${lastDay} last=${lastArrival(webhook)} tried=${deliversHere ? undefined : (webhook.attempts?.[0]?.attemptedAt ?? null)} />
+      <${Day} of=${title} lastDay=${lastDay} webhooks=${[webhook]} />
     </div>
     <${Reasons} ...${health} />
-    <${Facts} webhook=${webhook} />
+    <p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, nameOf)}${filtersOf(webhook)}</p>
     <div class="bar actions" ref=${actions}>
       <${Action} of=${`of ${title}`} kind="toggle" isOpen=${isOpen} onClick=${() => setOpen(isOpen ? '' : webhookId)}>Deliveries<//>
       <button type="button" aria-disabled=${isTesting} onClick=${test}>Send test event<span class="visually-hidden"> to ${title}</span></button>
@@ -165,9 +155,14 @@ export const WebhookRow = (props: Props) => {
       ${!deliversHere && html`<${Action} ...${common} onClick=${connect}>${running === 'connect' ? 'Pointing…' : 'Point here'}<//>`}
       <${Action} ...${common} kind="danger" onClick=${() => onOpen('delete')}>Delete<//>
     </div>
-    <p class=${tested.isBad ? 'webhooks-status bad' : 'webhooks-status'} role="status">${tested.text}</p>
+    <p class=${tested.isBad ? 'bad' : 'good'} role="status">${tested.text}</p>
     <${FaultNotice} fault=${fault} />
-    ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest ?? null} live=${{ webhook: webhookId }} onStale=${read}><${About} webhook=${webhook} /><//>`}
+    ${
+      isOpen &&
+      html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest ?? null} live=${{ webhook: webhookId }} onStale=${read}>
+      <span class="quiet">${createdAt !== null && html`Created <${Time} value=${createdAt} now=${Date.now()} />${' · '}`}id <${Hash} value=${webhookId} label="webhook id" /></span>
+    <//>`
+    }
   </li>`;
 };
 
@@ -184,7 +179,7 @@ export const DeleteDialog = ({ webhook, left, onDeleted, onStale, onClose }: Del
   const { webhookId } = webhook;
   const remove = () => sendChange(DeleteWebhook, { webhookId });
   return html`<${ConfirmDialog} title="Delete this webhook?" action="Delete" busy="Deleting…" save=${remove} onDone=${onDeleted} onStale=${onStale} onClose=${onClose}>
-    <p class="webhook-name"><strong>${titleOf(webhook)}</strong> (${typeOf(webhook)}, <code>${webhookId}</code>)</p>
+    <p><strong>${titleOf(webhook)}</strong> (${typeOf(webhook)}, <code>${webhookId}</code>)</p>
     <p>It and its list of addresses are deleted, and can’t be brought back. Its past deliveries stay.</p>
     ${left !== null && html`<p>${left}</p>`}
   <//>`;

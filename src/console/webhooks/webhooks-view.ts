@@ -66,10 +66,7 @@ export const WebhooksView = () => {
       <h2 id="webhooks-title" ref=${heading} tabindex="-1">Webhooks</h2>
       ${!isOutOfScope(list) && html`<button type="button" class="primary push" onClick=${() => setOpened({ dialog: 'edit', webhook: null })}>New webhook</button>`}
     </div>
-    <div class="webhooks-intro">
-      <p class="quiet">Each delivers the events of its addresses to a URL. Those that deliver here are seen under Live.</p>
-      <p class="webhooks-status" role="status">${status}</p>
-    </div>
+    <p class=${status === '' ? 'quiet' : 'good'} role="status">${status || 'Each delivers the events of its addresses to a URL. Those that deliver here are seen under Live.'}</p>
     <${Rows} list=${list} onOpen=${(dialog: RowDialog, webhook: Webhook) => setOpened({ dialog, webhook })} onChanged=${onChanged} onSaid=${setStatus} />
     ${opened !== null && dialogOf(opened)}
   </section>`;
