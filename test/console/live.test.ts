@@ -55,7 +55,7 @@ test('an event appears when it is delivered', async (context) => {
   await expect.poll(() => numbersOn(page)).toEqual([1]);
   await deliverActivity(2, address);
   await expect.poll(() => numbersOn(page)).toEqual([2, 1]);
-  await page.getByText('2 arrived while this view is open').waitFor();
+  await page.getByText('2 arrived since this view was opened').waitFor();
   // A screen reader is told in a sentence, some seconds later.
   await page
     .getByRole('status')
@@ -221,7 +221,7 @@ test('a paused list stays as it is, and older events follow as far as the log go
   await page.getByText('122 deliveries: all of them.').waitFor();
 });
 
-test('a link that names what can’t exist says what is wrong', async (context) => {
+test('a link that asks for something that can’t exist says what is wrong', async (context) => {
   needBrowser(context);
   const { page } = await shared.visit('#/live?address=0x12');
   await page.getByText('Expected an address, 0x and 40 hex digits, got 0x and 2 hex digits.').waitFor();
@@ -239,7 +239,7 @@ test('hundreds of events in a few seconds leave the page responsive', async (con
   const { page } = await shared.visit(`#/live?address=${address}`);
   await isLive(page);
   for (let number = 1; number <= 300; number += 1) await deliverActivity(number, address);
-  await page.getByText('300 arrived while this view is open').waitFor();
+  await page.getByText('300 arrived since this view was opened').waitFor();
   const numbers = await numbersOn(page);
   expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 300 - index));
   // The list is bounded, and another view is one click away.

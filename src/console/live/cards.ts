@@ -33,29 +33,24 @@ const chainOf = (event: DeliveredEvent, delivery: Delivery): number | null => {
   return (event.__typename === 'Activity' ? event.chainId : null) ?? delivery.chainId;
 };
 
-type Group = Pick<Card, 'chainId' | 'hash' | 'omitted'> & { readonly events: DeliveredEvent[] };
-
 /** The events of each transaction of a delivery, by the key of their card. They are found once for each delivery. */
-const groups = new WeakMap<Delivery, ReadonlyMap<string, Group>>();
+const groups = new WeakMap<Delivery, ReadonlyMap<string, readonly DeliveredEvent[]>>();
 
-const groupsOf = (delivery: Delivery): ReadonlyMap<string, Group> => {
+const groupsOf = (delivery: Delivery): ReadonlyMap<string, readonly DeliveredEvent[]> => {
   const known = groups.get(delivery);
   if (known) return known;
-  const found = new Map<string, Group>();
-  const beyond = Math.max(0, delivery.events.length - MAX_EVENTS);
-  for (const event of delivery.events.slice(0, MAX_EVENTS)) {
-    const [hash, chainId] = [hashOf(event), chainOf(event, delivery)];
-    const key = hash === null ? delivery.id : `${chainId} ${hash}`;
-    const omitted = found.size === 0 ? beyond : 0;
-    const group = found.get(key) ?? { chainId, hash, omitted, events: [] };
-    group.events.push(event);
-    found.set(key, group);
-  }
-  if (found.size === 0)
-    found.set(delivery.id, { chainId: delivery.chainId, hash: null, omitted: 0, events: [] });
+  const found = Map.groupBy(delivery.events.slice(0, MAX_EVENTS), (event) => {
+    const hash = hashOf(event);
+    return hash === null ? delivery.id : `${chainOf(event, delivery)} ${hash}`;
+  });
+  if (found.size === 0) found.set(delivery.id, []);
   groups.set(delivery, found);
   return found;
 };
+
+/** How many events of a delivery are left out of its cards: its first one says it. */
+const omittedIn = (delivery: Delivery, key: string): number =>
+  groupsOf(delivery).keys().next().value === key ? Math.max(0, delivery.events.length - MAX_EVENTS) : 0;
 
 const subjectOf = (event: DeliveredEvent): string | null =>
   event.__typename === 'TransactionEvent' ? null : event.subscribedAddress;
@@ -129,34 +124,35 @@ const isSame = (some: readonly object[], others: readonly object[]): boolean =>
  */
 export const rowsOf = (items: readonly FeedItem[], before: readonly Row[] = []): readonly Row[] => {
   const known = new Map(before.map((row) => [row.key, row]));
-  const parts = new Map<string, { group: Group; deliveries: Delivery[]; isNew: boolean } | Gap>();
+  const parts = new Map<string, { deliveries: [Delivery, ...Delivery[]]; isNew: boolean } | Gap>();
   for (const item of items.toReversed()) {
     if (item.kind === 'gap') {
       parts.set(`gap ${item.cursor}`, { ...item, key: `gap ${item.cursor}` });
       continue;
     }
-    for (const [key, group] of groupsOf(item.delivery)) {
+    for (const key of groupsOf(item.delivery).keys()) {
       const part = parts.get(key);
       if (part && 'deliveries' in part) part.deliveries.push(item.delivery);
-      else parts.set(key, { group, deliveries: [item.delivery], isNew: item.isNew });
+      else parts.set(key, { deliveries: [item.delivery], isNew: item.isNew });
     }
   }
   const rows = [...parts].map(([key, part]): Row => {
     if (!('deliveries' in part)) return part;
-    const { group, deliveries, isNew } = part;
+    const { deliveries, isNew } = part;
     const last = known.get(key);
     if (last?.kind === 'card' && isSame(last.deliveries, deliveries)) return last;
-    const events = merged(deliveries.map((delivery) => groupsOf(delivery).get(key)?.events ?? []));
+    const events = merged(deliveries.map((delivery) => groupsOf(delivery).get(key) ?? []));
+    const [first] = events;
     return {
       kind: 'card',
       key,
-      hash: group.hash,
-      chainId: group.chainId,
+      hash: first ? hashOf(first) : null,
+      chainId: first ? chainOf(first, deliveries[0]) : deliveries[0].chainId,
       deliveries,
       events: events
         .map((event) => withSubject(event, events))
         .toSorted((a, b) => ORDER.indexOf(a.__typename) - ORDER.indexOf(b.__typename)),
-      omitted: group.omitted,
+      omitted: omittedIn(deliveries[0], key),
       isNew,
     };
   });

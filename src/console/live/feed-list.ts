@@ -58,7 +58,7 @@ const CardRow = ({ card }: { card: Card }) => {
     </div>
     <ul class="card-events">
       ${shown.map((event, index) => html`<${EventLine} key=${index} event=${event} chainId=${chainId} isTold=${isTold} />`)}
-      ${events.length === 0 && html`<li class="quiet">No event that this gateway can read: its payload has the body.</li>`}
+      ${events.length === 0 && html`<li class="quiet">This delivery has no event that the gateway can read. Under Webhooks, its payload shows the body.</li>`}
       ${omitted > 0 && html`<li class="quiet">The delivery has ${formatCount(omitted)} more events, which are not shown here.</li>`}
     </ul>
     ${hidden > 0 && html`<button type="button" class="more" onClick=${() => setWhole(true)}>Show ${formatCount(hidden)} more</button>`}
@@ -69,7 +69,7 @@ const CardRow = ({ card }: { card: Card }) => {
 const Older = ({ feed }: { feed: Feed }) => {
   const { hasOlder, isLoadingOlder, olderProblem, items } = useStore(feed.state);
   if (olderProblem?.code === 'CURSOR_EXPIRED')
-    return html`<p class="list-end">Older ones are no longer in the log.</p>`;
+    return html`<p class="list-end">Older deliveries are no longer in the log.</p>`;
   const [state, read] = [{ isLoading: isLoadingOlder, problem: olderProblem }, feed.loadOlder];
   const list = { items, hasMore: hasOlder, ...state, loadMore: read, retry: read };
   return html`<${LoadMore} list=${list} what="deliveries" />`;

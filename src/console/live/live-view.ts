@@ -9,22 +9,22 @@ import { type Row, rowsOf } from './cards.ts';
 import { type Feed, type FeedState, openFeed } from './feed.ts';
 import { FeedList } from './feed-list.ts';
 import { barsOf, type History, SLOT_MS, slotOf } from './history.ts';
-import { askedOf, LiveFilter, wrongIn } from './live-filter.ts';
+import { askedOf, LiveFilter } from './live-filter.ts';
 
 /** The events of the caller's webhooks as they arrive, one card for each transaction, newest first. */
 export const LiveView = () => {
   const { params } = useStore(route);
-  const wrong = wrongIn(params);
-  const asked = JSON.stringify(askedOf(params));
+  const { asked, wrong } = askedOf(params);
+  const key = JSON.stringify(asked);
   return html`<section class="stack live" aria-labelledby="live-title">
     ${
       wrong.length > 0
         ? html`<h2 id="live-title">Live events</h2>
-            <${Notice} title="This link names what can’t exist">
+            <${Notice} title="This link asks for something that can’t exist">
               ${wrong.map((sentence) => html`<p key=${sentence}>${sentence}</p>`)}
               <p>Correct it in the address bar, or see <a href=${hrefOf('live')}>the events of all wallets</a>.</p>
             <//>`
-        : html`<${Followed} key=${asked} asked=${asked} params=${params} />`
+        : html`<${Followed} key=${key} asked=${key} params=${params} />`
     }
   </section>`;
 };
@@ -40,11 +40,13 @@ const Followed = ({ asked, params }: { asked: string; params: URLSearchParams })
 };
 
 const Events = ({ feed, params }: { feed: Feed; params: URLSearchParams }) => {
-  const state = useStore(feed.state);
-  const { connection, problem, items, received } = state;
+  const { connection, problem, items, held, received } = useStore(feed.state);
   const before = useRef<readonly Row[]>([]);
   const rows = useMemo(() => rowsOf(items, before.current), [items]);
   before.current = rows;
+  /** How many transactions wait while the feed is paused. */
+  const waiting = useMemo(() => rowsOf(held).length, [held]);
+  const [text, kind] = TEXTS[connection];
   const isLoading = items.length === 0 && connection === 'connecting';
   const [isPaused, setPaused] = useState(false);
   const pause = (paused: boolean) => {
@@ -53,37 +55,23 @@ const Events = ({ feed, params }: { feed: Feed; params: URLSearchParams }) => {
   };
   return html`<div class="bar">
       <h2 id="live-title">Live events</h2>
-      <${ConnectionState} connection=${connection} />
+      <span class=${`tag ${kind}`} role="status" data-connection=${connection}>${text}</span>
       <button type="button" aria-pressed=${isPaused} onClick=${() => pause(!isPaused)}>${isPaused ? 'Resume' : 'Pause'}</button>
-      <span class="push quiet">${formatCount(received)} arrived while this view is open</span>
+      <span class="push quiet">${formatCount(received)} arrived since this view was opened</span>
     </div>
     <${LiveFilter} params=${params} />
     <${LiveChart} history=${feed.history} />
     ${problem && html`<${ProblemNotice} problem=${problem} onRetry=${connection === 'ended' ? feed.retry : undefined} />`}
-    <${Held} state=${state} onShow=${() => pause(false)} />
+    ${waiting > 0 && html`<div class="held"><button type="button" class="primary" onClick=${() => pause(false)}>${formatCount(waiting)} new</button></div>`}
     ${(items.length > 0 || !problem) && html`<div class="panel">${isLoading ? html`<${Skeleton} rows=${6} />` : html`<${FeedList} feed=${feed} rows=${rows} />`}</div>`}
     <${Announcer} rows=${rows} />`;
-};
-
-/** How many transactions wait while the feed is paused. */
-const Held = ({ state, onShow }: { state: FeedState; onShow: () => void }) => {
-  const count = useMemo(() => rowsOf(state.held).length, [state.held]);
-  return (
-    count > 0 &&
-    html`<div class="held"><button type="button" class="primary" onClick=${onShow}>${formatCount(count)} new</button></div>`
-  );
 };
 
 const TEXTS: Readonly<Record<FeedState['connection'], readonly [text: string, kind: string]>> = {
   connecting: ['connecting…', ''],
   live: ['live', 'good'],
-  waiting: ['the connection broke: it resumes where it was', 'warn'],
+  waiting: ['reconnecting, without missing any', 'warn'],
   ended: ['ended', 'bad'],
-};
-
-const ConnectionState = ({ connection }: Pick<FeedState, 'connection'>) => {
-  const [text, kind] = TEXTS[connection];
-  return html`<span class=${`tag ${kind}`} role="status" data-connection=${connection}>${text}</span>`;
 };
 
 /** A screen reader hears a summary, and not each of a hundred events a second. */
@@ -126,7 +114,7 @@ const SERIES: readonly Series[] = [
   { name: 'transactions', tone: 'blue' },
   { name: 'activities', tone: 'green' },
   { name: 'balances', tone: 'amber' },
-  { name: 'of no known type', tone: 'grey' },
+  { name: 'of unknown type', tone: 'grey' },
 ];
 
 const isSpan = (text: string): text is keyof typeof SPANS => text in SPANS;
@@ -154,6 +142,6 @@ const LiveChart = ({ history }: { history: History }) => {
     </div>
     <${TimeBars} label=${`Deliveries, a bar for each ${bar}`} buckets=${buckets} series=${SERIES.slice(0, known)} unit="deliveries" />
     ${problem && html`<${ProblemNotice} problem=${problem} onRetry=${reach} />`}
-    ${since !== null && since > start && !isReading && !problem && html`<div class="bar quiet"><span>Earlier ones than ${formatTime(new Date(since).toISOString())} are not counted yet.</span><button type="button" onClick=${reach}>Count earlier ones</button></div>`}
+    ${since !== null && since > start && !isReading && !problem && html`<div class="bar quiet"><span>Deliveries before ${formatTime(new Date(since).toISOString())} are not counted yet.</span><button type="button" onClick=${reach}>Count earlier ones</button></div>`}
   </div>`;
 };

@@ -72,7 +72,7 @@ export const AddressesDialog = ({ webhook, onClose }: Props) => {
     const rows = added.map((address) => ({ node: { address }, before: null }));
     if (added.length > MOST_SHOWN) reload();
     else list.change((before) => [...rows, ...without(before, added)]);
-    done(`${inAddresses(added.length)} added, or in the list already.`);
+    done(`${inAddresses(added.length)} added, or already in the list.`);
   };
   const remove = async (address: string, index: number) => {
     const input = { webhookId, removeAddresses: [address] };

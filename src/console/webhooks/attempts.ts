@@ -44,16 +44,8 @@ export const Entry = ({ mark, status, isGood, at, said, facts, actions, body, ch
   </li>`;
 };
 
-/** What a button has made the service send again. */
-type Resending = {
-  readonly isRunning: boolean;
-  readonly resend: (of: readonly Tried[]) => void;
-};
-
 /** Makes the service send deliveries again, those of one webhook after those of another, and says what came of the last time. */
-export const useResend = (
-  onSent: () => void,
-): Resending & { readonly said: string } & Pick<ReturnType<typeof useChange>, 'fault'> => {
+export const useResend = (onSent: () => void) => {
   const { running, fault, run } = useChange(onSent);
   const [said, setSaid] = useState('');
   const resend = async (of: readonly Tried[]) => {
@@ -77,6 +69,8 @@ const resentText = (resent: number, gone: number): string => {
   if (gone === 0) return sent;
   return `${sent} The service no longer knows ${resent === 0 && gone === 1 ? 'it' : `${formatCount(gone)} of those that were listed`}.`;
 };
+
+type Resending = ReturnType<typeof useResend>;
 
 type ResendProps = { of: readonly Tried[]; by: Resending; children: ComponentChildren };
 

@@ -51,8 +51,8 @@ type Props = {
 
 /** The filters, and what they say when they leave nothing. */
 const RESULTS = [
-  { id: 'failed', word: 'Failed', none: 'None has failed' },
-  { id: 'arrived', word: 'Arrived', none: 'None has arrived' },
+  { id: 'failed', word: 'Failed', none: 'None of the loaded deliveries has failed' },
+  { id: 'arrived', word: 'Arrived', none: 'None of the loaded deliveries has arrived' },
 ];
 
 /** What was delivered here, what was refused, and what the service tells of its attempts, the newest first, with each body. */
@@ -116,7 +116,7 @@ export const Deliveries = ({ webhooks, newest, live, onStale, children }: Props)
     <${FaultNotice} fault=${resending.fault} />
     <div class="attempts-scroll">
       ${rows.length > 0 && html`<ol class="rows attempts" aria-label="Deliveries">${rows.map(({ rowOf, reason }, index) => rowOf(reason === rows[index - 1]?.reason))}</ol>`}
-      ${rows.length === 0 && none !== null && !isLoading && html`<${Empty} title=${none}>Of the deliveries that are loaded.<//>`}
+      ${rows.length === 0 && none !== null && !isLoading && html`<${Empty} title=${none} />`}
       ${
         items.length > 0
           ? html`<${LoadMore} list=${list} what="deliveries" />`
@@ -153,7 +153,7 @@ const Stored = ({ delivery, showsType, onReplay }: StoredProps) => {
   return html`<${Entry} mark=${{ 'data-delivery': id }} status=${200} isGood at=${receivedAt} facts=${facts} actions=${html`<button type="button" onClick=${onReplay}>Replay…</button>`} body=${() => html`<${StoredPayload} id=${id} />`} />`;
 };
 
-const GONE = problemHere('NOT_FOUND', 'Retention has dropped this delivery.');
+const GONE = problemHere('NOT_FOUND', 'The log no longer keeps this delivery.');
 
 const StoredPayload = ({ id }: { id: string }) => {
   const { data, problems, isLoading, retry } = useOperation(DeliveryPayload, { id });

@@ -3,11 +3,9 @@ import { shorten } from '../format.ts';
 
 type Described = { id: string; hint: string; error: string | undefined };
 
-/** The attributes of an input by which its hint and its error belong to it. */
-const described = ({ id, error }: Pick<Described, 'id' | 'error'>) => ({
-  'aria-invalid': error === undefined ? undefined : 'true',
-  'aria-describedby': error === undefined ? `${id}-hint` : `${id}-error ${id}-hint`,
-});
+/** The ids of the sentences below an input. */
+export const describing = ({ id, error }: Pick<Described, 'id' | 'error'>): string =>
+  error === undefined ? `${id}-hint` : `${id}-error ${id}-hint`;
 
 /** The sentences below an input. */
 export const Description = ({ id, hint, error }: Described) =>
@@ -31,7 +29,8 @@ type FieldProps = Described & {
 export const Field = (props: FieldProps) => {
   const { id, label, hint, error, value, onChange, isFirst, rows, options, none } = props;
   const attributes = {
-    ...{ id, value, autofocus: isFirst, ...described(props) },
+    ...{ id, value, autofocus: isFirst, 'aria-describedby': describing(props) },
+    'aria-invalid': error === undefined ? undefined : 'true',
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => onChange(currentTarget.value),
   };
   const text = { ...attributes, autocomplete: 'off', spellcheck: false };

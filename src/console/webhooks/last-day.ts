@@ -23,9 +23,9 @@ const EVERY_MS = 15_000;
 
 /**
  * Returns the last day of some webhooks together; null until it is read, and when it can't be. It goes on with what arrives,
- * while the page is seen, and at once when another `latest` is known to have arrived.
+ * while the page is seen, and at once when `known`, what else tells of arrivals, is another.
  */
-export const useLastDay = (latest: string): ((webhookIds: readonly string[]) => LastDay | null) => {
+export const useLastDay = (known: string): ((webhookIds: readonly string[]) => LastDay | null) => {
   const [history] = useState(() => createHistory({}, ({ webhookId }) => webhookId));
   const state = useStore(history.state);
   useEffect(() => history.close, [history]);
@@ -36,7 +36,7 @@ export const useLastDay = (latest: string): ((webhookIds: readonly string[]) => 
     update();
     const timer = setInterval(update, EVERY_MS);
     return () => clearInterval(timer);
-  }, [latest, history]);
+  }, [known, history]);
 
   return (webhookIds) => {
     const { since, newest, head } = state;

@@ -36,7 +36,7 @@ export const parseAddresses = (text: string): PastedAddresses => {
   const repeats = good.length - addresses.length;
   const facts = [
     inAddresses(addresses.length),
-    repeats > 0 && `${formatCount(repeats)} more that repeat one`,
+    repeats > 0 && `${formatCount(repeats)} repeated`,
     wrong.length > 0 && `${formatCount(wrong.length)} that can’t be read`,
   ].filter(Boolean);
   const found =

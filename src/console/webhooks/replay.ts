@@ -29,7 +29,7 @@ export const ReplayDialog = ({ ids, onClose }: { ids: readonly string[]; onClose
       <${Field} id="replay-url" label="URL" isFirst=${true} hint="The gateway posts each body there, unsigned and as it was stored, the oldest first. It does not try again." value=${url} error=${fault.errors.url} onChange=${setUrl} />
       ${
         replayed !== null &&
-        html`<div role="status"><p>${replayed.length - failed.length} of ${replayed.length} were accepted.</p>
+        html`<div role="status"><p>Accepted: ${replayed.length - failed.length} of ${replayed.length}.</p>
         ${failed[0] && html`<p class="bad">${failed.length} failed: ${failed[0].problem}.</p>`}</div>`
       }
       <div class="bar"><button type="submit" class="primary" disabled=${running !== null}>${running ? 'Replaying…' : 'Replay'}</button></div>

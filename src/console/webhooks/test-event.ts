@@ -67,7 +67,7 @@ export async function* sendTestEvent(
     return yield { text: change.code === 'UNSUPPORTED' ? CAN_NOT : why, isBad: true };
   }
   if (!deliversHere && !before.attempts)
-    return yield { text: `Sent to ${host}. The service does not tell what came of it.` };
+    return yield { text: `Sent to ${host}. The service does not say whether it arrived.` };
   yield {
     text: deliversHere ? 'Sent. Waiting for it to arrive…' : `Sent to ${host}. Waiting for its answer…`,
   };

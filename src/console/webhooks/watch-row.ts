@@ -7,12 +7,12 @@ import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf } from './health.ts';
 import type { LastDay } from './last-day.ts';
 import { Action, Day, Reasons, StateTag } from './webhook-row.ts';
-import { ALL_TYPES, filterCountOf, inTypes, TYPES, typeOf, type Webhook } from './webhook-words.ts';
+import { ALL_TYPES, filtersOf, inTypes, TYPES, typeOf, type Webhook } from './webhook-words.ts';
 
 /** The types of events that reach the gateway: their webhooks are active, point here, and have no filter. */
 const deliveredBy = (webhooks: readonly Webhook[]): readonly WebhookType[] =>
   ALL_TYPES.filter((type) =>
-    webhooks.some((webhook) => webhook.type === type && webhook.active && filterCountOf(webhook) === 0),
+    webhooks.some((webhook) => webhook.type === type && webhook.active && filtersOf(webhook).length === 0),
   );
 
 /** What is left of a watch without one of its webhooks. */
@@ -31,7 +31,10 @@ export const healthOfWatch = (webhooks: readonly Webhook[], ownUrl: string | nul
     return { state: 'failing', reasons: failing.map(({ of, reasons }) => `${of}: ${reasons.join(' ')}`) };
   const missing = ALL_TYPES.filter((type) => !delivered.includes(type));
   if (delivered.length === 0)
-    return { state: 'paused', reasons: ['Nothing is delivered: its webhooks are paused, or have filters.'] };
+    return {
+      state: 'paused',
+      reasons: ['None of its webhooks delivers everything: they are paused, or have filters.'],
+    };
   if (missing.length > 0)
     return {
       state: 'partly',
@@ -118,5 +121,5 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
 const statusOf = (webhook: Webhook | undefined): readonly [tone: string, word: string] => {
   if (webhook === undefined) return ['', ': none'];
   if (!webhook.active) return ['warn', ': paused'];
-  return filterCountOf(webhook) > 0 ? ['warn', ': filtered'] : ['good', ''];
+  return filtersOf(webhook).length > 0 ? ['warn', ': filtered'] : ['good', ''];
 };

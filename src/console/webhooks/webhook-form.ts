@@ -6,7 +6,7 @@ import { Dialog, html } from '../components.ts';
 import { shorten } from '../format.ts';
 import { wrongAddress } from '../route.ts';
 import { FaultNotice, NO_FAULT, sendChange, useChange } from './change.ts';
-import { Description, Field } from './field.ts';
+import { Description, describing, Field } from './field.ts';
 import { parseAddresses } from './pasted-addresses.ts';
 import {
   ACTIVITIES,
@@ -64,7 +64,11 @@ const SETTINGS = {
     only: 'ACTIVITIES',
   },
   transactionType: {
-    ...{ label: 'Side of the transaction', hint: 'Which side its addresses are.', options: SIDES },
+    ...{
+      label: 'Side of the transaction',
+      hint: 'Whether its addresses send it or receive it.',
+      options: SIDES,
+    },
     ...{ none: 'either side', only: 'TRANSACTIONS' },
   },
   counterparty: {
@@ -242,7 +246,7 @@ type ChainsProps = {
 const ChainsField = ({ id, hint, value, error, onChange }: ChainsProps) => {
   const isEmptyList = value !== null && value.length === 0;
   const choose = (chainIds: readonly number[]) => onChange(chainIds.length === 0 ? null : chainIds);
-  return html`<div class=${`field ${error === undefined ? '' : 'is-invalid'}`} role="group" aria-label="Chains" aria-describedby=${`${id}-hint${error === undefined ? '' : ` ${id}-error`}`}>
+  return html`<div class=${`field ${error === undefined ? '' : 'is-invalid'}`} role="group" aria-label="Chains" aria-describedby=${describing({ id, error })}>
     <${ChainFilter} selected=${value ?? []} none=${isEmptyList ? 'No chain' : 'Any chain'} onChange=${choose} />
     <${Description} id=${id} error=${error} hint=${isEmptyList ? 'Its list of chains is empty, so that nothing is delivered.' : hint} />
     ${isEmptyList && html`<button type="button" onClick=${() => onChange(null)}>Deliver for every chain</button>`}

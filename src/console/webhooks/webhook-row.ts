@@ -91,6 +91,7 @@ export const WebhookRow = (props: Props) => {
   latest.current = onChanged;
   const title = isPart ? `${titleOf(webhook)}, ${typeOf(webhook)}` : titleOf(webhook);
   const health = healthOf(webhook, ownUrl);
+  const filters = filtersOf(webhook);
 
   const read = useCallback(async () => {
     const again = document.hidden ? null : await readWebhook(webhookId, isOpen);
@@ -145,7 +146,7 @@ export const WebhookRow = (props: Props) => {
       <${Day} of=${title} lastDay=${lastDay} webhooks=${[webhook]} />
     </div>
     <${Reasons} ...${health} />
-    <p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, nameOf)}${filtersOf(webhook)}</p>
+    <p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, nameOf)}${filters.length > 0 && ` · only ${filters.join(', ')}`}</p>
     <div class="bar actions" ref=${actions}>
       <${Action} of=${`of ${title}`} kind="toggle" isOpen=${isOpen} onClick=${() => setOpen(isOpen ? '' : webhookId)}>Deliveries<//>
       <button type="button" aria-disabled=${isTesting} onClick=${test}>Send test event<span class="visually-hidden"> to ${title}</span></button>

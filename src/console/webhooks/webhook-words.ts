@@ -71,8 +71,8 @@ export const ACTIVITIES: Readonly<Record<ActivityType, string>> = {
   BURN: 'burns',
   CALL: 'calls',
   MINT: 'mints',
-  RECEIVE: 'receipts',
-  SEND: 'sends',
+  RECEIVE: 'incoming transfers',
+  SEND: 'outgoing transfers',
   SWAP: 'swaps',
 };
 
@@ -111,7 +111,7 @@ export const watchedBy = ({ name, deliversHere }: Webhook): string | null =>
 export const titleOf = (webhook: Webhook): string => {
   const address = watchedBy(webhook);
   if (address !== null) return `watch of ${shortHex(address)}`;
-  return webhook.name?.trim() ? shorten(webhook.name, 80) : 'no name';
+  return webhook.name?.trim() ? shorten(webhook.name, 80) : 'unnamed webhook';
 };
 
 /** `transactions, activities and balance changes`. */
@@ -121,7 +121,7 @@ export const inTypes = (types: readonly WebhookType[]): string =>
 const inList = new Intl.ListFormat('en-GB');
 
 /** Its filters except for the chains, in words. */
-const filterWordsOf = (webhook: Webhook): readonly string[] => {
+export const filtersOf = (webhook: Webhook): readonly string[] => {
   const { tokenAddress, assetType, activityType, transactionType, counterparty } = webhook;
   const filters = [
     activityType && ACTIVITIES[activityType],
@@ -131,15 +131,6 @@ const filterWordsOf = (webhook: Webhook): readonly string[] => {
     tokenAddress && `token ${shortHex(tokenAddress)}`,
   ];
   return filters.filter((filter) => filter !== null);
-};
-
-/** How many filters it has, except for the chains. */
-export const filterCountOf = (webhook: Webhook): number => filterWordsOf(webhook).length;
-
-/** Its filters except for the chains, as the end of a line: ` · only ERC-20`. Empty if it has none. */
-export const filtersOf = (webhook: Webhook): string => {
-  const filters = filterWordsOf(webhook);
-  return filters.length === 0 ? '' : ` · only ${filters.join(', ')}`;
 };
 
 const inSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -66,7 +66,7 @@ export const WebhooksView = () => {
       <h2 id="webhooks-title" ref=${heading} tabindex="-1">Webhooks</h2>
       ${!isOutOfScope(list) && html`<button type="button" class="primary push" onClick=${() => setOpened({ dialog: 'edit', webhook: null })}>New webhook</button>`}
     </div>
-    <p class=${status === '' ? 'quiet' : 'good'} role="status">${status || 'Each delivers the events of its addresses to a URL. Those that deliver here are seen under Live.'}</p>
+    <p class=${status === '' ? 'quiet' : 'good'} role="status">${status || 'Each webhook delivers the events of its addresses to a URL. Events that are delivered to this gateway appear under Live.'}</p>
     <${Rows} list=${list} onOpen=${(dialog: RowDialog, webhook: Webhook) => setOpened({ dialog, webhook })} onChanged=${onChanged} onSaid=${setStatus} />
     ${opened !== null && dialogOf(opened)}
   </section>`;
@@ -78,7 +78,7 @@ const isOutOfScope = ({ problem }: Paged<Webhook>): boolean =>
 
 const NeedsScope = ({ message }: { message: string }) =>
   html`<${Notice} title="Webhooks need the scope “webhooks”">
-    <p>It is for administrators: your token does not name it. Sign out to enter another token.</p>
+    <p>That scope is for administrators, and your token does not have it. Sign out to enter another token.</p>
     <p class="quiet">${message}</p>
   <//>`;
 
@@ -93,12 +93,7 @@ type Props = {
 const Rows = ({ list, onOpen, onChanged, onSaid }: Props) => {
   const { items, ownUrl, isLoading, problem, malformed, reload } = list;
   const [chosen, choose] = useParam('state');
-  const lastDayOf = useLastDay(
-    items
-      .map(({ node }) => lastArrival(node) ?? '')
-      .toSorted()
-      .at(-1) ?? '',
-  );
+  const lastDayOf = useLastDay(items.map(({ node }) => lastArrival(node)).join());
   if (items.length === 0) {
     if (problem !== null && isOutOfScope(list)) return html`<${NeedsScope} message=${problem.message} />`;
     return html`<div class="no-webhooks">
@@ -127,7 +122,7 @@ const Rows = ({ list, onOpen, onChanged, onSaid }: Props) => {
     ${
       shown.length > 0
         ? html`<ul class="rows panel" aria-label="Webhooks">${shown.map(({ row }) => row)}</ul>`
-        : html`<${Empty} title="None of those that are loaded"><button type="button" onClick=${() => choose('')}>Show all</button><//>`
+        : html`<${Empty} title="None of the loaded webhooks is in this state"><button type="button" onClick=${() => choose('')}>Show all</button><//>`
     }
     <${LoadMore} list=${list} what="webhooks" />`;
 };
@@ -178,9 +173,8 @@ const useWebhooks = (): List => {
       list.change((items) => items.map(put));
     },
     deleted({ id }) {
-      const left = list.items.filter(({ node }) => node.id !== id);
       list.change((items) => items.filter(({ node }) => node.id !== id));
-      if (left.length === 0 && list.hasMore) list.reload();
+      if (list.items.length === 1 && list.hasMore) list.reload();
     },
   };
 };
