@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import { reachable } from './api/reachable.ts';
 import type { Paged } from './api/use-connection.ts';
-import { useExplorer, useExplorerNames, useMainChainIds } from './explorers.ts';
+import { useExplorer, useExplorerNames, useMainChainIds } from './chains.ts';
 import { counted, formatAge, formatCount, formatTime, formatUtc, shorten, shortHex } from './format.ts';
 import { useLabel } from './labels.ts';
 import { hrefOf, route, setParams } from './route.ts';
@@ -144,7 +144,7 @@ export const Dialog = ({ title, onClose, children }: Props) => {
   </dialog>`;
 };
 
-export type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
+type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
 
 /** Names with their values. Those without a value are left out. */
 export const Facts = ({ facts }: { facts: readonly Fact[] }) =>

@@ -28,36 +28,28 @@ const EVERY_MS = 3000;
 
 /** The chains whose service says how far its index is. It is asked again while the page is visible, if any is. */
 const useIndexed = (): Seen => {
-  const [seen, setSeen] = useState<Seen>({ chains: [], at: 0 });
+  const [{ chains, at }, setSeen] = useState<Seen>({ chains: [], at: 0 });
   useEffect(() => {
     const abort = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isAny = false;
+    const { signal } = abort;
     const read = async (): Promise<void> => {
-      const { data } = await send(ChainIndexes, {}, abort.signal, !isAny);
-      if (abort.signal.aborted) return;
-      const chains = data?.chains.filter(isIndexed) ?? [];
+      const { data } = await send(ChainIndexes, {}, signal, at === 0);
+      const found = data?.chains.filter(isIndexed) ?? [];
       // What is known stays while the service can't be asked.
-      if (chains.length > 0) setSeen({ chains, at: Date.now() });
-      isAny ||= chains.length > 0;
-      if (isAny) timer = setTimeout(poll, EVERY_MS);
+      setSeen({ chains: found.length > 0 ? found : chains, at: Date.now() });
     };
     const poll = (): void => {
-      clearTimeout(timer);
       if (document.visibilityState === 'visible') void read().catch(() => {});
     };
-    const onVisible = (): void => {
-      if (isAny) poll();
-    };
-    document.addEventListener('visibilitychange', onVisible);
-    poll();
+    if (at === 0) void read().catch(() => {});
+    if (chains.length > 0) document.addEventListener('visibilitychange', poll, { signal });
+    const timer = chains.length > 0 ? setTimeout(poll, EVERY_MS) : undefined;
     return () => {
       abort.abort();
       clearTimeout(timer);
-      document.removeEventListener('visibilitychange', onVisible);
     };
-  }, []);
-  return seen;
+  }, [at]);
+  return { chains, at };
 };
 
 /** The chains that the service indexes from nodes: their heads, and how far it is. Hosted services say nothing of that. */

@@ -9,49 +9,32 @@ import { formatCount, formatUsd, shortHex } from '../format.ts';
 import { useLabel } from '../labels.ts';
 import { hrefOf, isAddress, route } from '../route.ts';
 import { settings } from '../settings.ts';
-import { createStore, credentials, useStore } from '../state.ts';
+import { createKept, createStore, credentials, useStore } from '../state.ts';
 import { ChangeOf } from '../token/price-history.ts';
 import { isUnpriced } from '../wallet/thin-pools.ts';
 import { readWatched, useWatched } from '../wallet/watched.ts';
 
 /** The wallets that were opened last. */
 
-const KEY = 'console:recent';
 const MOST = 12;
 
-/** Where credentials are needed, wallets are forgotten with the tab, as the credentials are. */
-const storage = settings.auth === 'open' ? localStorage : sessionStorage;
-
-const load = (): readonly string[] => {
-  try {
-    const kept: unknown = JSON.parse(storage.getItem(KEY) ?? '[]');
+/** Addresses in lower case, the latest first. Where credentials are needed, they are forgotten with the tab, as the credentials are. */
+export const recentWallets = createKept<readonly string[]>(
+  settings.auth === 'open' ? localStorage : sessionStorage,
+  'console:recent',
+  (kept) => {
     const addresses = Array.isArray(kept) ? kept.filter((each) => typeof each === 'string') : [];
     return addresses.filter(isAddress).slice(0, MOST);
-  } catch {
-    return [];
-  }
-};
+  },
+);
 
-/** Addresses in lower case, the latest first. */
-export const recentWallets = createStore(load());
-
-const keep = (addresses: readonly string[]): void => {
-  recentWallets.set(addresses);
-  try {
-    if (addresses.length === 0) storage.removeItem(KEY);
-    else storage.setItem(KEY, JSON.stringify(addresses));
-  } catch {
-    // They last as long as the page.
-  }
-};
-
-const forgetRecent = (): void => keep([]);
+const forgetRecent = (): void => recentWallets.set([]);
 
 const remember = (): void => {
   const { view, addresses } = route.get();
   if (view !== 'wallet' || addresses.length === 0) return;
   const others = recentWallets.get().filter((address) => !addresses.includes(address));
-  keep([...addresses, ...others].slice(0, MOST));
+  recentWallets.set([...addresses, ...others].slice(0, MOST));
 };
 
 remember();

@@ -19,6 +19,8 @@ export type LastDay = {
 const DAY_MS = 24 * 60 * 60_000;
 const DAY_SLOTS = DAY_MS / SLOT_MS;
 const SPANS = 24;
+/** No span is shorter than a minute: what arrived since the log was last read would be missing from all of it. */
+const LEAST_SLOTS = 60_000 / SLOT_MS;
 const EVERY_MS = 15_000;
 
 /**
@@ -43,7 +45,7 @@ export const useLastDay = (known: string): ((webhookIds: readonly string[]) => L
     if (head === null) return null;
     const end = slotOf(Date.now()) + 1;
     const total = Math.min(DAY_SLOTS, end - slotOf(since ?? 0));
-    const length = Math.ceil(total / SPANS);
+    const length = Math.max(LEAST_SLOTS, Math.ceil(total / SPANS));
     const bars = Math.ceil(total / length);
     const perSpan = barsOf(state, { end, slots: length, bars, keys: webhookIds }).map(sumOf);
     return {
