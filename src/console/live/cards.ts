@@ -1,3 +1,4 @@
+import { movesOf } from '../activity/activity-model.ts';
 import type { Delivery, FeedItem } from '../api/live-feed.ts';
 
 export type DeliveredEvent = Delivery['events'][number];
@@ -89,20 +90,15 @@ const merged = (deliveries: readonly (readonly DeliveredEvent[])[]): readonly De
 type Activity = Extract<DeliveredEvent, { __typename: 'Activity' }>;
 
 /** Whether a change of a balance is what the activity says that the wallet sent or received. */
-const isTold = (activity: Activity, event: DeliveredEvent): boolean => {
-  if (event.__typename !== 'BalanceChange') return false;
-  const isOut = activity.type === 'SEND' || activity.type === 'SWAP';
-  if (!isOut && activity.type !== 'RECEIVE') return false;
-  const [value, side] =
-    activity.type === 'SWAP'
-      ? [activity.swap?.from?.value, null]
-      : [activity.value, isOut ? activity.to : activity.from];
-  return (
-    event.direction === (isOut ? 'OUT' : 'IN') &&
-    event.amountDelta?.replace('-', '') === value &&
-    (side === null || event.counterparty === side)
+const isTold = (activity: Activity, event: DeliveredEvent): boolean =>
+  event.__typename === 'BalanceChange' &&
+  movesOf(activity).some(
+    ({ direction, value, party }) =>
+      event.direction === direction.toUpperCase() &&
+      event.amountDelta?.replace('-', '') === value &&
+      // In a swap it may be the pool, or what leads to it.
+      (activity.type === 'SWAP' || party === null || event.counterparty === party),
   );
-};
 
 /** The service omits whose an activity is; a change of a balance in the same transaction may tell it. */
 const withSubject = (event: DeliveredEvent, events: readonly DeliveredEvent[]): DeliveredEvent => {

@@ -151,15 +151,12 @@ const MOST_COUNT_PAGES = 10;
 
 const NO_WEBHOOK = problemHere('NOT_FOUND', 'There is no such webhook. It was deleted in the meantime.');
 
-const NO_LIST = problemHere('UPSTREAM_REJECTED', 'The service does not list the addresses.');
-
 const loadAddresses =
   (webhookId: string, first = PAGE): LoadPage<ListedAddress> =>
   async (after, signal) => {
     const { data, problems } = await send(WebhookAddresses, { webhookId, first, after }, signal);
     const connection = data?.webhook?.addresses ?? null;
-    if (connection !== null || problems.length > 0) return { connection, problems };
-    return { connection, problems: [data?.webhook ? NO_LIST : NO_WEBHOOK] };
+    return { connection, problems: data?.webhook === null ? [...problems, NO_WEBHOOK] : problems };
   };
 
 type Removal = { readonly count: number; readonly isWhole: boolean };
@@ -173,7 +170,7 @@ const countRemoved = async (webhookId: string, kept: readonly string[]): Promise
   let after: string | null = null;
   for (let page = 0; page < MOST_COUNT_PAGES; page++) {
     const { connection, problems } = await load(after, signal);
-    if (connection === null) return { kind: 'failed', problem: problems[0] ?? NO_LIST };
+    if (connection === null) return { kind: 'failed', problem: problems[0] ?? NO_WEBHOOK };
     count += connection.edges.filter((edge) => edge?.node && !stay.has(edge.node.address)).length;
     after = connection.pageInfo.endCursor;
     if (!connection.pageInfo.hasNextPage) return { kind: 'done', value: { count, isWhole: true } };

@@ -22,7 +22,7 @@ export type Outcome<Value> =
 const isRefusal = (result: object): result is RefusalFragment =>
   '__typename' in result && result.__typename === 'WebhookError';
 
-const NOTHING = problemHere('INTERNAL_SERVER_ERROR', 'Expected data or an error, got neither.');
+export const NOTHING = problemHere('INTERNAL_SERVER_ERROR', 'Expected data or an error, got neither.');
 
 /** A message without the path of the variable, beside whose field it is shown. */
 const sentenceOf = (message: string): string =>

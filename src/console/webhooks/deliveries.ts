@@ -17,15 +17,13 @@ type Delivery = DeliveryRowFragment;
 
 const PAGE = 20;
 
-const NO_LOG = problemHere('LOG_UNAVAILABLE', 'The gateway answered without the deliveries.');
-
 /** The log's pages go back from its end: the next page of the list is the one before. */
 const load =
   (webhookIds: readonly string[]): LoadPage<Delivery> =>
   async (before, signal) => {
     const { data, problems } = await send(WebhookDeliveries, { webhookIds, last: PAGE, before }, signal);
     const page = data?.deliveries;
-    if (!page) return { connection: null, problems: problems.length === 0 ? [NO_LOG] : problems };
+    if (!page) return { connection: null, problems };
     const { hasPreviousPage, startCursor } = page.pageInfo;
     return {
       connection: {

@@ -1,11 +1,11 @@
 import { useId, useRef, useState } from 'preact/hooks';
 import { CreateWebhook, DeliveryUrl, UpdateWebhook, type WebhookType } from '../__generated__/operations.ts';
-import { problemHere, send } from '../api/client.ts';
+import { send } from '../api/client.ts';
 import { ChainFilter } from '../chain-filter.ts';
 import { Dialog, html } from '../components.ts';
 import { shorten } from '../format.ts';
 import { wrongAddress } from '../route.ts';
-import { FaultNotice, NO_FAULT, sendChange, useChange } from './change.ts';
+import { FaultNotice, NO_FAULT, NOTHING, sendChange, useChange } from './change.ts';
 import { Description, describing, Field } from './field.ts';
 import { parseAddresses } from './pasted-addresses.ts';
 import {
@@ -127,8 +127,6 @@ const wrongIn = (draft: Draft, names: readonly Name[], isNew: boolean): Readonly
   return { ...errors, ...(isNew && draft.name.trim() === '' && { name: 'Expected a name, got none.' }) };
 };
 
-const NO_URL = problemHere('INTERNAL_SERVER_ERROR', 'The gateway did not say its own URL.');
-
 const create = (draft: Draft, names: readonly Name[]) => {
   const given = names.map((name) => [name, settingIn(draft, name)] as const);
   const { type, name, addresses } = draft;
@@ -143,7 +141,7 @@ const update = async (webhookId: string, draft: Draft, names: readonly Name[]) =
   const changes = Object.fromEntries(names.map((name) => [name, settingIn(draft, name)]));
   if (changes.url !== null) return sendChange(UpdateWebhook, { ...changes, webhookId });
   const { data, problems } = await send(DeliveryUrl, { webhookId });
-  if (data === null) return { kind: 'failed', problem: problems[0] ?? NO_URL } as const;
+  if (data === null) return { kind: 'failed', problem: problems[0] ?? NOTHING } as const;
   return sendChange(UpdateWebhook, { ...changes, webhookId, url: data.deliveryUrl });
 };
 

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { WebhookList } from '../__generated__/operations.ts';
-import { problemHere, send } from '../api/client.ts';
+import { send } from '../api/client.ts';
 import { type Item, type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
 import { Empty, html, LoadMore, Notice, Placeholder } from '../components.ts';
 import { counted } from '../format.ts';
@@ -146,8 +146,6 @@ const StateFilter = ({ states, chosen, onChoose }: StateFilterProps) => {
 
 const PAGE = 20;
 
-const NO_LIST = problemHere('UPSTREAM_REJECTED', 'The service does not list webhooks.');
-
 type List = Paged<Webhook> & {
   /** The delivery URL of this gateway; null until it is known, and for a caller that may not see it. */
   readonly ownUrl: string | null;
@@ -184,6 +182,5 @@ const loadWith =
   async (after, signal) => {
     const { data, problems } = await send(WebhookList, { first: PAGE, after }, signal);
     if (data) setOwnUrl(data.deliveryUrl);
-    const connection = data?.webhooks ?? null;
-    return { connection, problems: connection === null && problems.length === 0 ? [NO_LIST] : problems };
+    return { connection: data?.webhooks ?? null, problems };
   };
