@@ -68,7 +68,7 @@ const PoweredBy = () => {
   const nameOf = useChainNames();
   const named = chains.flatMap(({ chainId, explorer }) => (explorer ? [{ chainId, ...explorer }] : []));
   if (named.length === 0) return null;
-  return html`<footer class="quiet">${[...Map.groupBy(named, ({ name }) => name)].map(
+  return html`<footer class="quiet small">${[...Map.groupBy(named, ({ name }) => name)].map(
     ([name, of]) =>
       html`<p key=${name}>Powered by ${HOMES.has(name) ? html`<a href=${HOMES.get(name)} target="_blank" rel="noopener noreferrer">${name}</a>` : shorten(name)}${of.length < chains.length && `: ${of.map(({ chainId }) => nameOf(chainId)).join(', ')}`}</p>`,
   )}</footer>`;

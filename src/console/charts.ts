@@ -84,13 +84,13 @@ export const TimeBars = ({ label, buckets, series, unit }: TimeBarsProps) => {
   const ticks = valueTicks(buckets.map(sumOf));
   const top = ticks.at(-1) ?? 1;
 
-  return html`<figure class="chart">
+  return html`<figure class="chart small">
     <figcaption><span>${label}</span><${Legend} series=${series} /></figcaption>
     <div class="plot">
       <ol class="values" aria-hidden="true">${ticks.toReversed().map((value) => html`<li key=${value}>${compact.format(value)}</li>`)}</ol>
       <div class="bars" aria-label=${label} aria-valuetext=${count === 0 ? 'empty' : textOf(present ?? buckets.at(-1), series, unit)} ...${attributes}>
         <svg height=${HEIGHT} aria-hidden="true">
-          ${ticks.map((value) => html`<line key=${value} class="grid" x1="0" x2="100%" y1=${heightOf(top - value, top)} y2=${heightOf(top - value, top)} />`)}
+          ${ticks.map((value) => html`<line key=${value} x1="0" x2="100%" y1=${heightOf(top - value, top)} y2=${heightOf(top - value, top)} />`)}
           ${buckets.map((bucket, index) => html`<${Bar} key=${bucket.start} bucket=${bucket} left=${(index / count) * 100} width=${100 / count} series=${series} top=${top} />`)}
           ${present && chosen !== null && html`<rect class="chosen" x=${`${(chosen / count) * 100}%`} width=${`${100 / count}%`} y="0" height=${HEIGHT} />`}
         </svg>
@@ -244,7 +244,7 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
       : []),
   ];
   let left = 0;
-  return html`<figure class="chart share">
+  return html`<figure class="chart share small">
     <figcaption>${label}</figcaption>
     <svg height="12" aria-hidden="true">
       ${shown.map(({ share, tone, colour }) => {
@@ -254,7 +254,7 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
       })}
     </svg>
     <ul class="legend">
-      ${shown.map(({ name, share, text, tone, colour }) => html`<li key=${tone}><${Swatch} tone=${tone} colour=${colour} /><span class="name">${name}</span>${text !== undefined && html`<span>${text}</span>`}<span class="quiet">${percent.format(share / whole)}</span></li>`)}
+      ${shown.map(({ name, share, text, tone, colour }) => html`<li key=${tone} class="in-columns"><${Swatch} tone=${tone} colour=${colour} /><span class="name">${name}</span>${text !== undefined && html`<span>${text}</span>`}<span class="quiet">${percent.format(share / whole)}</span></li>`)}
     </ul>
   </figure>`;
 };

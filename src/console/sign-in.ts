@@ -49,7 +49,7 @@ export const SignIn = () => {
     <${Purpose} />
     <div class="field">
       <label for="secret">${WHAT === 'key' ? 'Key' : 'Token'}</label>
-      <div class="secret">
+      <div class="line">
         <input ref=${input} id="secret" type=${isShown ? 'text' : 'password'} value=${typed} onInput=${onInput} autocomplete="off" autocapitalize="off" spellcheck=${false} aria-invalid=${error === null ? undefined : 'true'} aria-describedby=${error === null ? 'secret-hint' : 'secret-error secret-hint'} />
         <button type="button" aria-controls="secret" onClick=${() => setShown(!isShown)}>${isShown ? 'Hide' : 'Show'}<span class="visually-hidden"> the ${WHAT}</span></button>
       </div>

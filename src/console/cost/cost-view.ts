@@ -70,7 +70,7 @@ const Sums = () => {
     ['pages from cache', cached],
     ['answers', answers],
   ] as const;
-  return html`<dl class="sums">
+  return html`<dl class="sums grid" style="--column: 9rem">
     ${sums.map(([name, sum]) => html`<div key=${name} class="panel"><dt>${name}</dt><dd>${formatCount(sum)}</dd></div>`)}
   </dl>`;
 };

@@ -48,18 +48,18 @@ const Samples = () => {
   return html`<section class="panel stack" aria-labelledby="samples">
     <h2 id="samples">Sample wallets of the sandbox</h2>
     <p>Its chains are simulated: to see real wallets, start the gateway with <code>BLOCKSCOUT=1,8453</code> and a free <code>BLOCKSCOUT_API_KEY</code> for public chains, with <code>CHAINS</code> for nodes of your own, or with <code>UPSTREAM_URL</code> for another service.</p>
-    <ul class="samples">${leading.map(
-      ({ address, shows }) => html`<li key=${address} class="sample">
+    <ul class="grid">${leading.map(
+      ({ address, shows }) => html`<li key=${address} class="panel line sample">
         <${Avatar} address=${address} size=${44} />
         <div>
           <a class="strong" href=${hrefOf('wallet', [address])}>${labelOf(address)}</a>
-          <p class="quiet">${shows}</p>
+          <p class="quiet small">${shows}</p>
         </div>
       </li>`,
     )}</ul>
-    <details class="other-samples">
+    <details>
       <summary>${others.length} more, each for a case of its own</summary>
-      <ul>${others.map(({ address, shows }) => html`<li key=${address}><a href=${hrefOf('wallet', [address])}>${labelOf(address)}</a> <span class="quiet">${shows.replaceAll('`', '')}</span></li>`)}</ul>
+      <ul class="grid small" style="--column: 17rem">${others.map(({ address, shows }) => html`<li key=${address}><a href=${hrefOf('wallet', [address])}>${labelOf(address)}</a> <span class="quiet">${shows.replaceAll('`', '')}</span></li>`)}</ul>
     </details>
   </section>`;
 };

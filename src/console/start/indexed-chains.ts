@@ -58,7 +58,7 @@ export const IndexedChains = () => {
   if (chains.length === 0) return null;
   return html`<section class="panel stack" aria-labelledby="indexed-chains">
     <h2 id="indexed-chains">${chains.length === 1 ? 'Your chain' : 'Your chains'}</h2>
-    <ul class="indexed">${chains.map((chain) => html`<${Row} key=${chain.chainId} chain=${chain} now=${at} />`)}</ul>
+    <ul class="grid" style="--column: 24rem">${chains.map((chain) => html`<${Row} key=${chain.chainId} chain=${chain} now=${at} />`)}</ul>
     ${chains.some(({ chainId }) => DEVELOPMENT.includes(chainId)) && html`<p class="bar">Accounts that Anvil and Hardhat fund: ${FUNDED.map((address) => html`<${Address} key=${address} value=${address} />`)}</p>`}
     <p class="quiet">Open an address above, and <em>Watch</em> it there: from then on its events arrive under <a href=${hrefOf('live')}>Live</a>.</p>
   </section>`;
@@ -75,7 +75,7 @@ const stateOf = ({ behind, problem }: Index): readonly [text: string, tone: stri
 const Row = ({ chain, now }: { chain: Indexed; now: number }) => {
   const { chainId, name, index } = chain;
   const [text, tone] = stateOf(index);
-  return html`<li class="stack">
+  return html`<li class="stack tight">
     <p class="bar"><strong>${inWords(shorten(name, 40))}</strong>${name !== `chain_${chainId}` && html` <span class="quiet">chain ${chainId}</span>`} <span class=${`tag ${tone}`}>${text}</span></p>
     <p class="head">${index.head === null ? html`<span class="quiet">No block is known yet</span>` : html`Block ${formatCount(Number(index.head))}`}${index.headTime !== null && html`<span class="quiet">, <${Time} value=${index.headTime} now=${now} /></span>`}</p>
     <${Progress} index=${index} />

@@ -111,7 +111,7 @@ const Known = ({ address, isWatched, value }: KnownProps) => {
       ${isWatched && html` <span class="tag good">Watching</span>`}
       ${label !== null && html`<p class="quiet">${shortHex(address)}</p>`}
     </div>
-    <div class="worth"><${Worth} value=${value} /></div>
+    <div class="bar worth"><${Worth} value=${value} /></div>
   </li>`;
 };
 

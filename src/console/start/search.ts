@@ -54,14 +54,14 @@ const Options = ({ id, suggestions, chosen, onPoint, onChoose }: OptionsProps) =
   return html`<div role="listbox" id=${id} aria-label="Found" onMouseDown=${keepFocus}>
     ${groups.map(
       ([group, items]) => html`<div key=${group} role="group" aria-labelledby=${`${id}-${group}`}>
-        <p class="option-group" id=${`${id}-${group}`}>${group}</p>
+        <p class="option-group quiet small strong" id=${`${id}-${group}`}>${group}</p>
         ${items?.map(
           (
             item,
           ) => html`<div key=${item.id} class="option" role="option" id=${optionId(id, item)} aria-selected=${item === chosen} onPointerMove=${() => onPoint(item)} onClick=${() => onChoose(item)}>
-            <span class="option-picture">${item.picture ?? html`<svg class="glyph" viewBox="0 0 16 16" aria-hidden="true"><path d=${typeof item.action === 'string' ? 'M2.5 8h10M9 4.5 12.5 8 9 11.5' : 'M11.5 7a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0ZM10.2 10.2l3.6 3.6'} /></svg>`}</span>
+            ${item.picture ?? html`<svg class="glyph" viewBox="0 0 16 16" aria-hidden="true"><path d=${typeof item.action === 'string' ? 'M2.5 8h10M9 4.5 12.5 8 9 11.5' : 'M11.5 7a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0ZM10.2 10.2l3.6 3.6'} /></svg>`}
             <span class="strong">${item.title}</span>
-            <span class="option-detail quiet">${item.detail}</span>
+            <span class="quiet small">${item.detail}</span>
           </div>`,
         )}
       </div>`,
@@ -136,7 +136,7 @@ export const Search = ({ name, label, onDone }: Props) => {
     <span class="error" id=${`${name}-error`} role="alert">${error}</span>
     <div class="popup found" hidden=${!isShown}>
       <${Options} id=${list} suggestions=${suggestions} chosen=${chosen} onPoint=${(pointed: Suggestion) => setActive(suggestions.indexOf(pointed))} onChoose=${choose} />
-      <p class="found-status quiet" role="status">${status}</p>
+      <p class="quiet small" role="status">${status}</p>
     </div>
   </div>`;
 };
