@@ -7,48 +7,20 @@ import { html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
 import { formatCount, formatUsd, shortHex } from '../format.ts';
 import { useLabel } from '../labels.ts';
-import { hrefOf, isAddress, route } from '../route.ts';
-import { settings } from '../settings.ts';
-import { createKept, createStore, credentials, useStore } from '../state.ts';
+import { forgetRecent, recentWallets } from '../recent-wallets.ts';
+import { hrefOf } from '../route.ts';
+import { createStore, credentials, useStore } from '../state.ts';
 import { ChangeOf } from '../token/price-history.ts';
 import { isUnpriced } from '../wallet/thin-pools.ts';
 import { readWatched, useWatched } from '../wallet/watched.ts';
-
-/** The wallets that were opened last. */
-
-const MOST = 12;
-
-/** Addresses in lower case, the latest first. Where credentials are needed, they are forgotten with the tab, as the credentials are. */
-export const recentWallets = createKept<readonly string[]>(
-  settings.auth === 'open' ? localStorage : sessionStorage,
-  'console:recent',
-  (kept) => {
-    const addresses = Array.isArray(kept) ? kept.filter((each) => typeof each === 'string') : [];
-    return addresses.filter(isAddress).slice(0, MOST);
-  },
-);
-
-const forgetRecent = (): void => recentWallets.set([]);
-
-const remember = (): void => {
-  const { view, addresses } = route.get();
-  if (view !== 'wallet' || addresses.length === 0) return;
-  const others = recentWallets.get().filter((address) => !addresses.includes(address));
-  recentWallets.set([...addresses, ...others].slice(0, MOST));
-};
-
-remember();
-route.subscribe(remember);
-credentials.subscribe(() => {
-  values.set(new Map());
-  if (settings.auth !== 'open' && credentials.get().secret === null) forgetRecent();
-});
 
 type Portfolio = NonNullable<WalletValueQuery['wallet']['portfolio']>;
 type Value = Portfolio | { readonly failed: string } | 'loading';
 
 /** What wallets are worth, as far as it was asked for during the visit. */
 const values = createStore<ReadonlyMap<string, Value>>(new Map());
+
+credentials.subscribe(() => values.set(new Map()));
 
 const setValue = (address: string, value: Value): void => {
   values.set(new Map(values.get()).set(address, value));

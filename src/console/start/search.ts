@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { titleOf } from '../api/client.ts';
-import { Dialog, html } from '../components.ts';
+import { html } from '../components.ts';
 import { shorten } from '../format.ts';
 import { insteadOfAddress, navigate } from '../route.ts';
 import {
@@ -83,6 +83,10 @@ type Props = {
  */
 export const Search = ({ name, label, onDone }: Props) => {
   const isPalette = onDone !== undefined;
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isPalette) field.current?.focus();
+  }, []);
   const [typed, setTyped] = useState('');
   const [isOpen, setOpen] = useState(isPalette);
   const [active, setActive] = useState(0);
@@ -132,35 +136,11 @@ export const Search = ({ name, label, onDone }: Props) => {
 
   return html`<div class=${`stack search ${isPalette ? 'is-palette' : ''}`} role="search" onFocusOut=${() => setOpen(isPalette)}>
     <label for=${`${name}-field`} class=${isPalette ? 'visually-hidden' : ''}>${label}</label>
-    <input id=${`${name}-field`} type="search" autofocus=${isPalette} role="combobox" placeholder="0x… address or hash, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
+    <input ref=${field} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address or hash, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
     <span class="error" id=${`${name}-error`} role="alert">${error}</span>
     <div class="popup found" hidden=${!isShown}>
       <${Options} id=${list} suggestions=${suggestions} chosen=${chosen} onPoint=${(pointed: Suggestion) => setActive(suggestions.indexOf(pointed))} onChoose=${choose} />
       <p class="quiet small" role="status">${status}</p>
     </div>
   </div>`;
-};
-
-const isMac = navigator.userAgent.includes('Mac');
-
-/** Whether the event is ⌘K on a Mac and Ctrl+K elsewhere. */
-const isShortcut = ({ key, metaKey, ctrlKey, shiftKey, altKey }: KeyboardEvent): boolean =>
-  key.toLowerCase() === 'k' && (isMac ? metaKey : ctrlKey) && !shiftKey && !altKey;
-
-/** A button, and a key, that open one field for wallets, labels, tokens and views from anywhere. */
-export const Palette = () => {
-  const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (!isShortcut(event)) return;
-      event.preventDefault();
-      // Another dialog keeps what is being done in it.
-      setOpen((before) => !before && document.querySelector('dialog[open]') === null);
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, []);
-  const close = () => setOpen(false);
-  return html`<button type="button" class="open-palette" aria-keyshortcuts=${isMac ? 'Meta+K' : 'Control+K'} onClick=${() => setOpen(true)}>Search <kbd>${isMac ? '⌘K' : 'Ctrl K'}</kbd></button>
-    ${isOpen && html`<${Dialog} title="Go to" onClose=${close}><${Search} name="palette" label="A wallet, a label, a token, a transaction or a view" onDone=${close} /><//>`}`;
 };

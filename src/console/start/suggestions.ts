@@ -9,11 +9,11 @@ import { inWords, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabels } from '../labels.ts';
 import { problemsIn } from '../partial-errors.ts';
 import { TokenLogo } from '../picture.ts';
+import { recentWallets } from '../recent-wallets.ts';
 import { hrefOf, isAddress, isHash, MOST_WALLETS, type View } from '../route.ts';
 import { settings } from '../settings.ts';
 import { useStore } from '../state.ts';
 import { mostLikely } from '../wallet/tx-chains.ts';
-import { recentWallets } from './recent.ts';
 
 type FoundToken = NonNullable<SearchTokensQuery['searchTokens']>['nodes'][number];
 
