@@ -47,6 +47,15 @@ export const useChain = (chainId: number | null) => {
 export const isSupported = (chains: readonly Chain[], lookup: Lookup): boolean =>
   chains.some(({ supports }) => supports?.includes(lookup) === true);
 
+/** The chains on which a transaction is found by its hash, or else all of them, the main ones first. */
+export const mostLikely = (chains: readonly Chain[]): readonly Chain[] => {
+  const isMain = ({ tags }: Chain): boolean => tags.includes('default');
+  const finding = chains.filter(({ supports }) => supports?.includes('TRANSACTION'));
+  return (finding.length > 0 ? finding : chains).toSorted(
+    (one, other) => Number(isMain(other)) - Number(isMain(one)),
+  );
+};
+
 /** Says in place of a value that nothing has a price: over chains of one's own, how that is mended. */
 export const NoPrices = () =>
   useChains().some(({ index }) => index !== null) ? html`No prices: set <code>PRICES</code>` : html`Unpriced`;

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { SearchTokens, type SearchTokensQuery } from '../__generated__/operations.ts';
 import { type Problem, send } from '../api/client.ts';
 import { Avatar } from '../avatar.ts';
-import { useChainNames, useChains } from '../chain-filter.ts';
+import { mostLikely, useChainNames, useChains } from '../chain-filter.ts';
 import { html } from '../components.ts';
 import { useOfferedViews } from '../explorers.ts';
 import { inWords, nativeSymbol, shorten, shortHex } from '../format.ts';
@@ -13,7 +13,6 @@ import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, isHash, MOST_WALLETS, type View } from '../route.ts';
 import { settings } from '../settings.ts';
 import { useStore } from '../state.ts';
-import { mostLikely } from '../wallet/tx-chains.ts';
 import { recentWallets } from './recent.ts';
 
 type FoundToken = NonNullable<SearchTokensQuery['searchTokens']>['nodes'][number];
