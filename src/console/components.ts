@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import { reachable } from './api/reachable.ts';
 import type { Paged } from './api/use-connection.ts';
-import { useExplorer, useExplorerNames, useMainChainIds } from './explorers.ts';
+import { useExplorer, useExplorerNames, useMainChainIds } from './chains.ts';
 import { counted, formatAge, formatCount, formatTime, formatUtc, shorten, shortHex } from './format.ts';
 import { useLabel } from './labels.ts';
 import { hrefOf, route, setParams } from './route.ts';
@@ -55,7 +55,7 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
     setTimeout(() => setCopied(false), COPIED_MS);
   };
   return html`<button type="button" class="copy" onClick=${onClick} aria-label=${copied ? `${label} copied` : `Copy ${label}`} title=${copied ? 'Copied' : `Copy ${label}`}>
-    <svg aria-hidden="true" viewBox="0 0 16 16"><path d=${copied ? 'M3 8.5 6.5 12 13 4.5' : 'M6 5V2.5h7.5V10H11M2.5 5H10v8.5H2.5Z'} /></svg>
+    <svg class="glyph" aria-hidden="true" viewBox="0 0 16 16"><path d=${copied ? 'M3 8.5 6.5 12 13 4.5' : 'M6 5V2.5h7.5V10H11M2.5 5H10v8.5H2.5Z'} /></svg>
   </button>`;
 };
 
@@ -72,7 +72,7 @@ export const ExplorerLink = ({ path, children }: ExplorerLinkProps) => {
   if (url === null) return null;
   return html`<a class="in-explorer" href=${`${url}/${path}`} target="_blank" rel="noopener noreferrer" title=${`In ${name}`}>${
     children ??
-    html`<span class="visually-hidden">In ${name}</span><svg aria-hidden="true" viewBox="0 0 16 16"><path d="M6.5 3.5h-3v9h9v-3M9 3.5h3.5V7M12.5 3.5l-5 5" /></svg>`
+    html`<span class="visually-hidden">In ${name}</span><svg class="glyph" aria-hidden="true" viewBox="0 0 16 16"><path d="M6.5 3.5h-3v9h9v-3M9 3.5h3.5V7M12.5 3.5l-5 5" /></svg>`
   }</a>`;
 };
 
@@ -141,7 +141,7 @@ export const Dialog = ({ title, onClose, children }: Props) => {
   </dialog>`;
 };
 
-export type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
+type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
 
 /** Names with their values. Those without a value are left out. */
 export const Facts = ({ facts }: { facts: readonly Fact[] }) =>
@@ -231,7 +231,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 
 /** Grey lines in place of what is loading, of the same height. After some seconds they say that it is slow. */
 export const Skeleton = ({ rows, kind = 'row' }: { rows: number; kind?: 'row' | 'card' }) =>
-  html`<div class=${`skeleton is-${kind}s`} role="status" aria-label="Loading">
+  html`<div class=${`skeleton ${kind === 'card' ? 'cards' : ''}`} role="status" aria-label="Loading">
     <p>This takes longer than usual.</p>
     ${Array.from({ length: rows }, (_, index) => html`<span key=${index} />`)}
   </div>`;

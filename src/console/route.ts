@@ -143,19 +143,6 @@ export const setParams = (changes: Readonly<Record<string, string>>, push = fals
   route.set(read(null));
 };
 
-/** The wallet that was shown last; without one, the view that asks for it. */
-let lastWallet = hrefOf('wallet');
-
-const remember = (): void => {
-  const { view, addresses } = route.get();
-  if (view === 'wallet' && addresses.length > 0) lastWallet = location.hash;
-};
-remember();
-route.subscribe(remember);
-
-/** A link to a view as it was left: to the last wallet, if it is the view of wallets. */
-export const hrefOfLast = (view: View): string => (view === 'wallet' ? lastWallet : hrefOf(view));
-
 const MOST_KEPT = 8;
 
 /** Kept values, by a name that the caller chooses. */

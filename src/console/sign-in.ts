@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { html, Notice } from './components.ts';
-import { formatAge, formatTime, isRecord, shorten } from './format.ts';
+import { counted, formatAge, formatTime, isRecord, shorten } from './format.ts';
 import { settings } from './settings.ts';
 import { credentials, signIn, useStore } from './state.ts';
 
 const WHAT = settings.auth === 'key' ? 'key' : 'token';
 
 const wrong = (secret: string): string | null =>
-  wrongSecret(secret, WHAT) ?? (WHAT === 'token' ? wrongToken(secret) : null);
+  wrongSecret(secret) ?? (WHAT === 'token' ? wrongToken(secret) : null);
 
 const Refusal = () => {
   const { refusal } = useStore(credentials);
@@ -49,7 +49,7 @@ export const SignIn = () => {
     <${Purpose} />
     <div class="field">
       <label for="secret">${WHAT === 'key' ? 'Key' : 'Token'}</label>
-      <div class="secret">
+      <div class="line">
         <input ref=${input} id="secret" type=${isShown ? 'text' : 'password'} value=${typed} onInput=${onInput} autocomplete="off" autocapitalize="off" spellcheck=${false} aria-invalid=${error === null ? undefined : 'true'} aria-describedby=${error === null ? 'secret-hint' : 'secret-error secret-hint'} />
         <button type="button" aria-controls="secret" onClick=${() => setShown(!isShown)}>${isShown ? 'Hide' : 'Show'}<span class="visually-hidden"> the ${WHAT}</span></button>
       </div>
@@ -68,15 +68,15 @@ const MOST = 4096;
 const cleanSecret = (pasted: string): string => pasted.trim().replace(/^bearer\s+/i, '');
 
 /** Why a header can't hold the secret; null if it can. Names the position, and shows only one character of the secret. */
-const wrongSecret = (secret: string, what: 'key' | 'token'): string | null => {
-  if (secret === '') return `Expected a ${what}, got nothing.`;
+const wrongSecret = (secret: string): string | null => {
+  if (secret === '') return `Expected a ${WHAT}, got nothing.`;
   const at = secret.search(/[^!-~]/);
   if (at >= 0) {
     const code = (secret.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     const got = /\s/.test(secret.charAt(at)) ? 'a space or a line break' : `U+${code}`;
     return `Expected letters, digits and signs that a header can hold, got ${got} at position ${at + 1}.`;
   }
-  if (secret.length > MOST) return `Expected a ${what} of at most ${MOST} characters, got ${secret.length}.`;
+  if (secret.length > MOST) return `Expected a ${WHAT} of at most ${MOST} characters, got ${secret.length}.`;
   return null;
 };
 
@@ -139,7 +139,7 @@ const claimsOf = (token: string) => {
 const wrongToken = (token: string): string | null => {
   const parts = token.split('.').length;
   if (parts !== 3)
-    return `Expected a JWT (three parts with dots between them), got ${parts === 1 ? '1 part' : `${parts} parts`}.`;
+    return `Expected a JWT (three parts with dots between them), got ${counted(parts, 'part', 'parts')}.`;
   return claimsOf(token) === null
     ? 'Expected a JWT (its first two parts are base64url of JSON), got something else.'
     : null;

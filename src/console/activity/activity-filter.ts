@@ -72,7 +72,7 @@ export const ActivityFilter = ({ items, chosen }: { items: readonly ActivityItem
   const [isOpen] = useState(set > 0);
   const isBad = filter.min !== '' && leastOf(filter.min) === null;
   return html`<form class="stack tight activity-filter" onSubmit=${(event: Event) => event.preventDefault()}>
-    <div class="fields">
+    <div class="grid">
       <label class="field is-wide">Search
         <input type="search" value=${filter.q} placeholder="address, token, function, hash" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setParams({ q: textIn(event) })} />
       </label>
@@ -81,7 +81,7 @@ export const ActivityFilter = ({ items, chosen }: { items: readonly ActivityItem
     </div>
     <details open=${isOpen}>
       <summary>More filters${set > 0 && `: ${set} set`}</summary>
-      <div class="fields">
+      <div class="grid">
         <${Select} label="Direction" name="side" value=${filter.side} options=${[['', 'in and out'], ['in', 'in'], ['out', 'out']]} />
         <${Select} label="Token" name="token" value=${filter.token} options=${[['', 'every token'], ...tokensOf(items).map(([symbol, count]) => [symbol, `${shorten(symbol, 30)} (${count})`])]} />
         <label class="field">At least, in $

@@ -1,7 +1,7 @@
 import { isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { Avatar } from '../avatar.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { useChainNames } from '../chains.ts';
 import { Address, html } from '../components.ts';
 import { download } from '../download.ts';
 import { formatUsdBriefly, formatUtc, inWords, shorten, shortHex } from '../format.ts';
@@ -93,13 +93,13 @@ export const Flow = ({ items, address, thin }: FlowProps) => {
     );
   };
   return html`<figure class="flow" aria-label="Who gave what to whom">
-    <div class="flow-picture">
-      <div class="bar flow-party is-wallet"><${Party} party=${address} /><span class="quiet">this wallet</span></div>
+    <div class="panel flow-picture">
+      <div class="panel bar flow-party is-wallet"><${Party} party=${address} /><span class="quiet small">this wallet</span></div>
       <ul class="stack flow-sides">
         ${[...parties].map(
           ([party, own]) => html`<li key=${party}>
-            <ul class="stack tight flow-lanes">${own.map(({ tone, points, word, what }, index) => html`<li key=${index} class=${`is-${tone} points-${points}`}><span class="visually-hidden">${word} </span><span class="flow-what">${what}</span><span class="flow-arrow" aria-hidden="true"></span></li>`)}</ul>
-            <div class="bar flow-party"><${Party} party=${party} /></div>
+            <ul class="stack tight flow-lanes">${own.map(({ tone, points, word, what }, index) => html`<li key=${index} class=${`is-${tone} points-${points}`}><span class="visually-hidden">${word} </span><span class="small">${what}</span><span class="flow-arrow" aria-hidden="true"></span></li>`)}</ul>
+            <div class="panel bar flow-party"><${Party} party=${party} /></div>
           </li>`,
         )}
       </ul>

@@ -1,9 +1,8 @@
 import { formatAmount } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { useChainNames } from '../chain-filter.ts';
+import { OnChain, useChainNames, useExplorer } from '../chains.ts';
 import { Facts, html, TransactionHash } from '../components.ts';
-import { OnChain, useExplorer } from '../explorers.ts';
 import { formatClock, formatDay, formatUsdBriefly, formatUtc, shortHex } from '../format.ts';
 import { Finding, useTransaction } from '../wallet/find-transaction.ts';
 import { CallText, decodedText, RawJson } from '../wallet/transaction-details.ts';
@@ -53,11 +52,11 @@ const Worth = ({ item, thin }: ItemProps) => {
   const worth = worthOf(item, thin);
   const isOfNow = useExplorer() !== null;
   if (worth !== null)
-    return html`<span class="quiet" title=${isOfNow ? 'At today’s price' : undefined}>${formatUsdBriefly(worth)}</span>`;
+    return html`<span class="quiet small" title=${isOfNow ? 'At today’s price' : undefined}>${formatUsdBriefly(worth)}</span>`;
   const claimed = movesOf(item).length > 0 ? item.valueUsd : null;
   return (
     claimed &&
-    html`<span class="quiet" title=${`The service says ${formatUsdBriefly(claimed)}, by the price of a pool with little liquidity.`}>no reliable price</span>`
+    html`<span class="quiet small" title=${`The service says ${formatUsdBriefly(claimed)}, by the price of a pool with little liquidity.`}>no reliable price</span>`
   );
 };
 
@@ -105,7 +104,7 @@ export const HappeningRow = ({
   }, []);
   const shown = items.slice(0, isOpen ? items.length : SHOWN);
   const foot = html`${!isOpen && others > 0 && html`<p class="quiet">and ${others} more in this transaction</p>`}
-    <div class="bar quiet act-foot">
+    <div class="bar quiet small act-foot">
       <time datetime=${time} title=${formatUtc(time)}>${withDay && `${formatDay(day)}, `}${formatClock(time)}</time>
       <span class="tag">${nameOf(chainId)}</span>
       <${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />

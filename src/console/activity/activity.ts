@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { WalletActivity } from '../__generated__/operations.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChains } from '../chains.ts';
 import { Empty, html, PricesOfNow, useReached } from '../components.ts';
 import { counted, formatCount, formatDay, formatUsd, formatUsdBriefly } from '../format.ts';
 import { setParams, useParam } from '../route.ts';
@@ -80,7 +80,7 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
     <//>
     ${
       items.length > 0 &&
-      html`<div class="activity-top">
+      html`<div class="grid activity-top">
           <${Year} name=${`day-${address}`} happenings=${happenings} hasMore=${hasMore} from=${filter.from} to=${filter.to} onPick=${pick} />
           <${Summary} found=${found} happenings=${happenings} items=${items} thin=${thin} chosen=${chosen} hasMore=${hasMore} />
         </div>
@@ -113,7 +113,7 @@ const Summary = ({ found, happenings, items, thin, chosen, hasMore }: SummaryPro
     ['Swapped', sums.swapped],
   ] as const;
   const matching = found.reduce((count, each) => count + each.matching.length, 0);
-  return html`<div class="stack tight activity-summary">
+  return html`<div class="panel stack tight">
     <div class="bar">
       <p role="status"><strong>${formatCount(found.length)} of ${transactions(happenings.length)} loaded</strong>, with ${formatCount(matching)} of ${counted(items.length, 'activity', 'activities')}. ${hasMore ? 'The wallet has more.' : 'The wallet has no more.'}</p>
       ${chosen.isActive && html`<button type="button" class="more" onClick=${clearChosen}>Clear filter and sort</button>`}
@@ -156,7 +156,7 @@ const Rows = ({ shown, happenings, thin, address, chainIds, isByDay }: RowsProps
   const rows = isByDay
     ? [...Map.groupBy(shown, ({ day }) => day)].map(
         ([day, group]) =>
-          html`<section key=${day} class="stack tight day"><h3>${formatDay(day)} <span class="quiet">${transactions(group.length)}</span></h3><ol class="rows">${group.map(rowOf)}</ol></section>`,
+          html`<section key=${day} class="stack tight day"><h3>${formatDay(day)} <span class="quiet small">${transactions(group.length)}</span></h3><ol class="rows">${group.map(rowOf)}</ol></section>`,
       )
     : html`<ol class="rows">${shown.map(rowOf)}</ol>`;
   return html`${!opened && html`<${NotLoaded} open=${open} address=${address} chainIds=${chainIds} />`}

@@ -7,7 +7,7 @@ import { type ActivityItem, type Happening, type Token, thinTokensOf, tokensIn }
 const MOST = 5000;
 
 /** The last ones that were put. They are cleared when the credentials change: another caller may see other things. */
-const createKept = <Value>() => {
+const createCache = <Value>() => {
   const kept = new Map<string, Value>();
   credentials.subscribe(() => kept.clear());
   return {
@@ -21,9 +21,9 @@ const createKept = <Value>() => {
   };
 };
 
-const happenings = createKept<Happening & { readonly thin: ReadonlySet<string> }>();
-const tokens = createKept<Token>();
-const fees = createKept<{ readonly fee: string; readonly payer: string }>();
+const happenings = createCache<Happening & { readonly thin: ReadonlySet<string> }>();
+const tokens = createCache<Token>();
+const fees = createCache<{ readonly fee: string; readonly payer: string }>();
 
 export const keepToken = (token: Token): void => {
   if (token.address !== null && token.decimals !== null)

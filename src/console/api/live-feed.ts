@@ -9,7 +9,7 @@ import {
 } from '../__generated__/operations.ts';
 import { settings } from '../settings.ts';
 import { credentialHeaders, signOut } from '../state.ts';
-import { closed, type Problem, problemOf, send } from './client.ts';
+import { closed, type Problem, problemOf, send, type WireError } from './client.ts';
 
 export type Delivery = DeliveryPartsFragment;
 
@@ -75,12 +75,12 @@ const RETRY_MS = 2000;
 
 type Wire = {
   readonly data?: DeliveriesSubscription | null;
-  readonly errors?: readonly Parameters<typeof problemOf>[0][];
+  readonly errors?: readonly WireError[];
 };
 
 /** The cursor of an event that did not fit is in its error. */
 const cursorIn = ({ data, errors }: Wire): string | null => {
-  const inError = (errors?.[0]?.extensions as { cursor?: unknown } | undefined)?.cursor;
+  const inError = errors?.[0]?.extensions?.cursor;
   return data?.deliveries.cursor ?? (typeof inError === 'string' ? inError : null);
 };
 

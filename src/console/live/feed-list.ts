@@ -1,8 +1,7 @@
 import { Fragment } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { useChainNames } from '../chain-filter.ts';
+import { OnChain, useChainNames } from '../chains.ts';
 import { Empty, html, LoadMore, Time, TransactionHash } from '../components.ts';
-import { OnChain } from '../explorers.ts';
 import { formatCount, type NameOfChain, shorten } from '../format.ts';
 import { hrefOf } from '../route.ts';
 import { useStore } from '../state.ts';

@@ -40,9 +40,9 @@ export const OwnLabels = () => {
     ${
       labels.size === 0
         ? html`<${Empty} title="No address has a label of yours">Open a wallet and name it there. Names stay in this browser.<//>`
-        : html`<ul class="own-labels">
+        : html`<ul class="grid">
             ${named.slice(0, SHOWN).map(
-              ([address, name]) => html`<li key=${address}>
+              ([address, name]) => html`<li key=${address} class="line">
                 <${Avatar} address=${address} size=${24} />
                 <${Address} value=${address} />
                 <button type="button" class="plain" aria-label=${`Remove the label ${name}`} title="Remove the label" onClick=${() => setLabel(address, '')}>✕</button>

@@ -1,9 +1,8 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '../__generated__/operations.ts';
 import { useOperation } from '../api/use-answer.ts';
-import { useChainNames, useChains } from '../chain-filter.ts';
+import { OnChain, useChainNames, useChains, useExplorer } from '../chains.ts';
 import { CopyButton, Empty, ExplorerLink, Facts, html, Placeholder, PricesOfNow } from '../components.ts';
-import { OnChain, useExplorer } from '../explorers.ts';
 import { amountIn, formatPrice, formatUsd, nativeSymbol, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, navigate, route } from '../route.ts';
@@ -86,7 +85,7 @@ const Head = ({ place, market }: HeadProps) => {
   };
   return html`<header class="panel token-head">
     <${TokenLogo} token=${{ logo: market?.logo ?? null, symbol }} size=${48} />
-    <div class="token-name">
+    <div class="line">
       <h2>${shorten(symbol, 40)}</h2>
       <p class="quiet">${market?.name ? shorten(market.name, 80) : address === null && 'the chain’s own currency'}</p>
     </div>

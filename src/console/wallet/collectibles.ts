@@ -5,10 +5,10 @@ import {
   WalletCollectibles,
 } from '../__generated__/operations.ts';
 import { Pattern } from '../avatar.ts';
+import { OnChain } from '../chains.ts';
 import { Meter } from '../charts.ts';
 import { Address, Dialog, ExplorerLink, Facts, Hash, html, Time } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
-import { OnChain } from '../explorers.ts';
 import { counted, inWords, shorten, shortHex } from '../format.ts';
 import { Picture } from '../picture.ts';
 import { useParam } from '../route.ts';
@@ -109,7 +109,7 @@ const CardPicture = ({ card }: { card: Card }) => {
 /** What a card leaves out. The list has it already: asking for it again would be another list of the service, at its price. */
 const CollectibleDetails = ({ card, onClose }: { card: Card; onClose: () => void }) =>
   html`<${Dialog} title=${cardTitle(card)} onClose=${onClose}>
-    <div class="details collectible">
+    <div class="details grid collectible">
       <${CardPicture} card=${card} />
       <div class="stack">
         <${Known} card=${card} />
@@ -139,7 +139,7 @@ const Traits = ({ metadata }: { metadata: NonNullable<Card['metadata']> }) => {
   const { uri, attributes } = metadata;
   const others = attributes.length - MOST_TRAITS;
   return html`<h3>Traits${attributes.length === 0 && ': none'}</h3>
-    <dl class="traits">${attributes
+    <dl class="bar traits">${attributes
       .slice(0, MOST_TRAITS)
       .map(
         ({ key, value }, index) =>

@@ -7,7 +7,7 @@ import {
   type PositionRowFragment,
   WalletPositions,
 } from '../__generated__/operations.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { useChainNames } from '../chains.ts';
 import { Address, Empty, Facts, html, Time } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
 import {
@@ -94,9 +94,9 @@ const Positions = ({ address, chainIds }: PanelProps) => {
 };
 
 const Protocol = ({ protocol, logo, total, positions, symbols }: Group & { symbols: Symbols }) =>
-  html`<section class="protocol stack">
+  html`<section class="panel protocol stack">
     <h3 class="bar"><${TokenLogo} token=${{ logo, symbol: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(total)}</span></h3>
-    <ul class="positions">${positions.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
+    <ul class="rows">${positions.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
   </section>`;
 
 const TYPES: Readonly<Record<DefiPositionType, string>> = {

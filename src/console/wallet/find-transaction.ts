@@ -3,7 +3,7 @@ import { TransactionByHash, TransactionDetails, WalletTransactions } from '../__
 import type { Token } from '../activity/activity-model.ts';
 import { keepFees } from '../activity/known.ts';
 import { type Problem, problemHere, send } from '../api/client.ts';
-import { useChain, useChainNames } from '../chain-filter.ts';
+import { useChain, useChainNames } from '../chains.ts';
 import { Empty, html, ProblemNotice, Skeleton } from '../components.ts';
 import { formatCount } from '../format.ts';
 import { TransactionBody, type Whole } from './transaction-details.ts';

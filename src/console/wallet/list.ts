@@ -3,7 +3,7 @@ import { useCallback, useMemo, useRef } from 'preact/hooks';
 import type { Operation } from '../__generated__/operations.ts';
 import { send, titleOf } from '../api/client.ts';
 import { type Connection, type Paged, type PagedState, useConnection } from '../api/use-connection.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChains } from '../chains.ts';
 import { Empty, html, LoadMore, Placeholder, Time, useNow } from '../components.ts';
 import { counted, formatCount } from '../format.ts';
 import { problemsIn } from '../partial-errors.ts';

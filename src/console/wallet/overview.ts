@@ -6,7 +6,8 @@ import { symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import type { Delivery, FeedItem } from '../api/live-feed.ts';
 import { useOperation } from '../api/use-answer.ts';
-import { NoPrices, useChainNames, useChains } from '../chain-filter.ts';
+import { NoPrices } from '../chain-filter.ts';
+import { useChainNames, useChains } from '../chains.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
@@ -108,7 +109,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
         ? null
         : tokens.length === 0
           ? html`<${Empty} title="No balance with a price">${counted(portfolio.unpricedBalances + portfolio.excluded.balances, 'balance of this wallet is', 'balances of this wallet are')} not in the total: see the tab Tokens.${chains.length > 1 && ' Other chains may have more: choose them above.'}<//>`
-          : html`<div class="shares"><${ShareBar} label="By token" parts=${tokens} /><${ShareBar} label="By chain" parts=${places} /></div>`
+          : html`<div class="grid"><${ShareBar} label="By token" parts=${tokens} /><${ShareBar} label="By chain" parts=${places} /></div>`
     }
   </div>`;
 };

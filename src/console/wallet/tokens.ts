@@ -5,10 +5,10 @@ import { type BalanceRowFragment, WalletBalances } from '../__generated__/operat
 import { decimalsOf, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { keepToken } from '../activity/known.ts';
-import { NoPrices, useChainNames } from '../chain-filter.ts';
+import { NoPrices } from '../chain-filter.ts';
+import { OnChain, useChainNames } from '../chains.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
-import { OnChain } from '../explorers.ts';
 import {
   counted,
   formatChange,
@@ -137,7 +137,7 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
     <//>
     <${ListBody} list=${balances} what="tokens" kind="row" empty="No token" isPaused=${true}>
       <${TokensSummary} rows=${found} loaded=${rows.length} hasMore=${hasMore} only=${only} onOnly=${setOnly} />
-      <div class="token-tools"><${FindField} placeholder="symbol, name, address or chain" />
+      <div class="grid"><${FindField} placeholder="symbol, name, address or chain" />
       <label class="field token-order">Sort
         <select value=${by} onChange=${(event: Event) => setBy((event.currentTarget as HTMLSelectElement).value)}>
           ${COLUMNS.filter(({ key }) => key).flatMap(({ id, title }) => [id, `-${id}`].map((order) => html`<option key=${order} value=${order}>${title}${order === id ? '' : ', reversed'}</option>`))}
@@ -302,12 +302,12 @@ const TokenRow = ({ row, total, hasChange }: { row: Row; total: string; hasChang
   const { amount, token, priceUsd, valueUsd } = balance;
   const { shown, exact } = amountOf(amount, token);
   return html`<${OnChain} chainId=${balance.chainId}><tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
-    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="bar quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
+    <th scope="row"><span class="line"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="bar quiet small">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
     <td class="is-chain"><span class="tag">${chain}</span></td>
     <td class="number is-price">${priceUsd === null ? '—' : formatUsdBriefly(priceUsd)}</td>
     ${hasChange && html`<td class="number is-change"><span class=${toneOf(change)}>${change}</span></td>`}
     <td class="number is-amount" title=${exact}>${shown}</td>
     <td class="number is-value">${valueUsd === null ? '—' : html`<span class=${reason === null ? '' : 'quiet'}>${formatUsdBriefly(valueUsd)}</span>`}</td>
-    <td class=${reason === null ? 'number is-share' : 'reason'}>${reason ?? (valueUsd !== null && html`<${Share} value=${valueUsd} total=${total} />`)}</td>
+    <td class=${reason === null ? 'number is-share' : 'quiet small reason'}>${reason ?? (valueUsd !== null && html`<${Share} value=${valueUsd} total=${total} />`)}</td>
   </tr><//>`;
 };

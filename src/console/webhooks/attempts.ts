@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ResendDeliveries } from '../__generated__/operations.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { useChainNames } from '../chains.ts';
 import { html, LongText, Time } from '../components.ts';
 import { counted, formatCount, formatTime, shorten } from '../format.ts';
 import { sendChange, useChange } from './change.ts';

@@ -4,7 +4,7 @@ import { DeliveryPayload, type DeliveryRowFragment, WebhookDeliveries } from '..
 import { problemHere, send } from '../api/client.ts';
 import { useOperation } from '../api/use-answer.ts';
 import { type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { useChainNames } from '../chains.ts';
 import { Empty, html, LoadMore, Placeholder, Time } from '../components.ts';
 import { counted } from '../format.ts';
 import { hrefOf, useParam } from '../route.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/operations.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { useChainNames } from '../chains.ts';
 import { Sparkline } from '../charts.ts';
 import { Dialog, Hash, html, Time, useNow } from '../components.ts';
 import { counted, formatCount, shorten } from '../format.ts';
