@@ -104,9 +104,12 @@ export const TransactionHash = ({ value, chainId, wallet }: TransactionHashProps
 export const Address = ({ value, page = 'address' }: { value: string; page?: 'address' | 'token' }) =>
   html`<span class="hex"><a href=${hrefOf('wallet', [value])} title=${value}>${useLabel(value) ?? shortHex(value)}</a><${CopyButton} text=${value} label="address" /><${ExplorerLink} path=${`${page}/${value}`} /></span>`;
 
-/** A time where the reader is, or how long ago it was if it gets the present time; in UTC on hover. */
-export const Time = ({ value, now }: { value: string; now?: number }) => {
-  const local = formatTime(value);
+/**
+ * A time where the reader is, or how long ago it was if it gets the present time; in UTC on hover. Beside a time of the same
+ * day, it is without the date.
+ */
+export const Time = ({ value, now, beside }: { value: string; now?: number; beside?: string }) => {
+  const local = formatTime(value, beside);
   return now === undefined
     ? html`<time datetime=${value} title=${formatUtc(value)}>${local}</time>`
     : html`<time datetime=${value} title=${`${local} here, ${formatUtc(value)}`}>${formatAge(value, now)}</time>`;

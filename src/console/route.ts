@@ -35,6 +35,10 @@ export const insteadOfAddress = (text: string, quoted = JSON.stringify(shorten(t
   return digits === undefined ? quoted : `0x and ${digits.length} hex digits`;
 };
 
+/** Why a text is no address, as a sentence; null for one that is. */
+export const wrongAddress = (text: string): string | null =>
+  isAddress(text) ? null : `Expected an address, 0x and 40 hex digits, got ${insteadOfAddress(text)}.`;
+
 export const MOST_WALLETS = 4;
 
 const read = (place: Place | null): Route => {

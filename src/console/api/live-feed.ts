@@ -78,12 +78,6 @@ type Wire = {
   readonly errors?: readonly WireError[];
 };
 
-/** The cursor of an event that did not fit is in its error. */
-const cursorIn = ({ data, errors }: Wire): string | null => {
-  const inError = errors?.[0]?.extensions?.cursor;
-  return data?.deliveries.cursor ?? (typeof inError === 'string' ? inError : null);
-};
-
 const UNAUTHORISED = 4403;
 
 const isRefusal = (event: unknown): boolean => event instanceof CloseEvent && event.code === UNAUTHORISED;
@@ -133,12 +127,12 @@ export const followDeliveries = (asked: Asked, on: Listeners): Following => {
     };
     unsubscribe = socket.subscribe<DeliveriesSubscription>(payload, {
       next(message) {
-        const wire = message as Wire;
-        after = cursorIn(wire) ?? after;
-        if (wire.data)
-          on.arrived({ kind: 'delivery', cursor: after, delivery: wire.data.deliveries.node, isNew: true });
-        else if (wire.errors?.[0])
-          on.arrived({ kind: 'gap', cursor: after, message: problemOf(wire.errors[0]).message });
+        const { data, errors: [error] = [] } = message as Wire;
+        // The cursor of an event that did not fit is in its error.
+        after = data?.deliveries.cursor ?? String(error?.extensions?.cursor ?? after);
+        if (data)
+          on.arrived({ kind: 'delivery', cursor: after, delivery: data.deliveries.node, isNew: true });
+        else if (error) on.arrived({ kind: 'gap', cursor: after, message: problemOf(error).message });
       },
       error: (reason) => void ended(reason, after),
       complete: () => void begin(),

@@ -95,7 +95,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
           : html`<p class="quiet">Worth</p>
             <p class="total" aria-live="polite" data-total=${total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(total)}</p>`
       }
-      ${!hasNoPrice && html`<${Changes} portfolio=${portfolio} older=${changed > 0 && html`as it was read ${read}`} />`}
+      ${!hasNoPrice && html`<${Changes} portfolio=${portfolio} older=${changed > 0 && html`of the balances read ${read}, before they moved`} />`}
       <p class="quiet">
         ${changed > 0 ? html`Read ${read}; ${counted(changed, 'balance has', 'balances have')} changed since, network fees aside.` : read && html`As of ${read}.`}${' '}
         DeFi positions are not counted.${' '}
