@@ -85,7 +85,7 @@ export const TimeBars = ({ label, buckets, series, unit }: TimeBarsProps) => {
   const top = ticks.at(-1) ?? 1;
 
   return html`<figure class="chart small">
-    <figcaption><span>${label}</span><${Legend} series=${series} /></figcaption>
+    <figcaption class="bar quiet"><span>${label}</span><${Legend} series=${series} /></figcaption>
     <div class="plot">
       <ol class="values" aria-hidden="true">${ticks.toReversed().map((value) => html`<li key=${value}>${compact.format(value)}</li>`)}</ol>
       <div class="bars" aria-label=${label} aria-valuetext=${count === 0 ? 'empty' : textOf(present ?? buckets.at(-1), series, unit)} ...${attributes}>
@@ -118,7 +118,7 @@ const Bar = ({ bucket, left, width, series, top }: BarProps) => {
 };
 
 const Legend = ({ series }: { series: readonly Series[] }) =>
-  html`<ul class="bar legend">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
+  html`<ul class="bar legend push">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
 
 const Swatch = ({ tone, colour }: { tone: Tone } & Pick<Part, 'colour'>) =>
   html`<svg class="swatch" aria-hidden="true"><rect class=${colour ? 'of-asset' : 'tone'} style=${colour ?? inTone(tone)} width="100%" height="100%" /></svg>`;
@@ -150,7 +150,7 @@ const Tip = ({ bucket, at, series, unit }: TipProps) => {
   return html`<div class="popup tip" style=${place} aria-hidden="true">
     <div class="quiet">${rangeOf(bucket)}</div>
     <strong>${exact.format(sumOf(bucket))} ${unit}</strong>
-    <ul>${shown.toReversed().map(({ name, tone, value }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}<span>${exact.format(value)}</span></li>`)}</ul>
+    <ul>${shown.toReversed().map(({ name, tone, value }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}<span class="push">${exact.format(value)}</span></li>`)}</ul>
   </div>`;
 };
 
@@ -245,7 +245,7 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
   ];
   let left = 0;
   return html`<figure class="chart share small">
-    <figcaption>${label}</figcaption>
+    <figcaption class="quiet">${label}</figcaption>
     <svg height="12" aria-hidden="true">
       ${shown.map(({ share, tone, colour }) => {
         const x = (left / whole) * 100;
@@ -264,7 +264,7 @@ type MeterProps = { label: string; value: number; most: number; text: string };
 /** How much of `most` the value is, with a text beside the bar that says it. */
 export const Meter = ({ label, value, most, text }: MeterProps) => {
   const part = most > 0 ? Math.min(1, Math.max(0, value / most)) : 0;
-  return html`<div class="meter" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${most} aria-valuenow=${Math.min(most, Math.max(0, value))} aria-valuetext=${text}>
+  return html`<div class="meter small" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${most} aria-valuenow=${Math.min(most, Math.max(0, value))} aria-valuetext=${text}>
     <span class="name">${label}</span>
     <svg height="8" aria-hidden="true"><rect class="track" width="100%" height="8" rx="4" /><rect class="tone" style=${inTone('blue')} width=${`${part * 100}%`} height="8" rx="4" /></svg>
     <span>${text}</span>

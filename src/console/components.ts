@@ -54,7 +54,7 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
     setCopied(true);
     setTimeout(() => setCopied(false), COPIED_MS);
   };
-  return html`<button type="button" class="copy" onClick=${onClick} aria-label=${copied ? `${label} copied` : `Copy ${label}`} title=${copied ? 'Copied' : `Copy ${label}`}>
+  return html`<button type="button" class="plain copy" onClick=${onClick} aria-label=${copied ? `${label} copied` : `Copy ${label}`} title=${copied ? 'Copied' : `Copy ${label}`}>
     <svg class="glyph" aria-hidden="true" viewBox="0 0 16 16"><path d=${copied ? 'M3 8.5 6.5 12 13 4.5' : 'M6 5V2.5h7.5V10H11M2.5 5H10v8.5H2.5Z'} /></svg>
   </button>`;
 };
@@ -70,7 +70,7 @@ type ExplorerLinkProps = {
 export const ExplorerLink = ({ path, children }: ExplorerLinkProps) => {
   const { name, url = null } = useExplorer() ?? {};
   if (url === null) return null;
-  return html`<a class="in-explorer" href=${`${url}/${path}`} target="_blank" rel="noopener noreferrer" title=${`In ${name}`}>${
+  return html`<a class=${children ? '' : 'plain'} href=${`${url}/${path}`} target="_blank" rel="noopener noreferrer" title=${`In ${name}`}>${
     children ??
     html`<span class="visually-hidden">In ${name}</span><svg class="glyph" aria-hidden="true" viewBox="0 0 16 16"><path d="M6.5 3.5h-3v9h9v-3M9 3.5h3.5V7M12.5 3.5l-5 5" /></svg>`
   }</a>`;
@@ -139,7 +139,7 @@ export const Dialog = ({ title, onClose, children }: Props) => {
     if (element.current) onClose();
   };
   return html`<dialog ref=${element} onCancel=${onCancel} onClose=${onClosed} aria-label=${title}>
-    <header><h2>${title}</h2><button type="button" class="plain" aria-label="Close" onClick=${onClose}>✕</button></header>
+    <header class="line"><h2>${title}</h2><button type="button" class="plain push" aria-label="Close" onClick=${onClose}>✕</button></header>
     ${children}
   </dialog>`;
 };

@@ -76,6 +76,7 @@ test('a link that is opened in another tab keeps the credentials, and signing ou
   await using opened = await openPage(`${gateway.url}/#/`);
   const { page } = opened;
   await page.getByLabel('Token', { exact: true }).fill(await tokenOf({ scope: 'wallets' }));
+  await page.getByText(/^It expires at /).waitFor();
   await page.keyboard.press('Enter');
   const link = page.getByRole('link', { name: 'metronome' });
   const opening = page.context().waitForEvent('page');
