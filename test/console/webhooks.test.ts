@@ -103,6 +103,9 @@ test('what can’t be an address, and what the service refuses, is said at its f
   await dialog.getByLabel(/^url/i).fill('ftp://elsewhere.example');
   await dialog.getByRole('button', { name: /^create/i }).click();
   await expect.poll(() => dialog.getByLabel(/^url/i).getAttribute('aria-invalid')).toBe('true');
+  const frameOf = (label: RegExp) =>
+    dialog.getByLabel(label).evaluate((field) => getComputedStyle(field).borderColor);
+  expect(await frameOf(/^url/i)).not.toBe(await frameOf(/^name/i));
 });
 
 test('why a webhook fails is said in its row, and how to mend it', async (context) => {
@@ -167,6 +170,19 @@ test('why a webhook fails is said in its row, and how to mend it', async (contex
     .getByRole('button', { name: /^Deliveries/ })
     .click();
   await rowOf(lost).getByText('It has no addresses').waitFor();
+  // A closed row, which asks for nothing, does not go on saying it once there are some.
+  await rowOf(lost)
+    .getByRole('button', { name: /^Deliveries/ })
+    .click();
+  await rowOf(lost)
+    .getByRole('button', { name: /^Addresses/ })
+    .click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(/^More addresses/).fill(ALICE);
+  await dialog.getByRole('button', { name: /^Add/ }).click();
+  await dialog.getByTitle(ALICE).first().waitFor();
+  await page.keyboard.press('Escape');
+  await rowOf(lost).getByText('It has no addresses').waitFor({ state: 'detached' });
   expect(opened.faults).toEqual([]);
 });
 

@@ -34,10 +34,10 @@ const FIELDS = ['addAddresses', 'addresses'];
 /** More of them than a page are not put into the list, which would be long: they appear where the service lists them. */
 const MOST_SHOWN = 100;
 
-type Props = { webhook: Webhook; onClose: () => void };
+type Props = { webhook: Webhook; onChanged: () => void; onClose: () => void };
 
 /** A webhook's addresses, each with a button that removes it. A pasted text adds more, or becomes the list. */
-export const AddressesDialog = ({ webhook, onClose }: Props) => {
+export const AddressesDialog = ({ webhook, onChanged, onClose }: Props) => {
   const { webhookId } = webhook;
   const list = useConnection(useMemo(() => loadAddresses(webhookId), [webhookId]));
   const { isLoading, problem, malformed, reload } = list;
@@ -61,6 +61,7 @@ export const AddressesDialog = ({ webhook, onClose }: Props) => {
     setRemoval(null);
     setText('');
     setStatus(said);
+    onChanged();
   };
   const add = async (event: Event) => {
     event.preventDefault();
@@ -81,6 +82,7 @@ export const AddressesDialog = ({ webhook, onClose }: Props) => {
     list.change((before) => without(before, changed.removed));
     if (without(list.items, changed.removed).length === 0 && list.hasMore) reload();
     setStatus(`Removed ${changed.removed.join(', ')}.`);
+    onChanged();
     // The button with the focus is gone: the next one gets it.
     requestAnimationFrame(() => {
       const next = element.current?.children[index] ?? element.current?.lastElementChild;

@@ -57,7 +57,9 @@ export const WebhooksView = () => {
     const common = { webhook, onStale: list.reload, onClose: close };
     if (webhook === null || dialog === 'edit')
       return html`<${WebhookDialog} ...${common} onSaved=${webhook === null ? onCreated : onEdited} />`;
-    if (dialog === 'addresses') return html`<${AddressesDialog} ...${common} />`;
+    // Whether it has an address may be another thing now.
+    const forget = () => list.changed({ id: webhook.id, addresses: null });
+    if (dialog === 'addresses') return html`<${AddressesDialog} ...${common} onChanged=${forget} />`;
     return html`<${DeleteDialog} ...${common} left=${leftOf(webhook)} onDeleted=${() => onDeleted(webhook)} />`;
   };
 
@@ -150,7 +152,8 @@ type List = Paged<Webhook> & {
   /** The delivery URL of this gateway; null until it is known, and for a caller that may not see it. */
   readonly ownUrl: string | null;
   created(webhook: Webhook): void;
-  changed(webhook: Webhook): void;
+  /** Puts into a webhook what is known of it now. */
+  changed(webhook: Pick<Webhook, 'id'> & Partial<Webhook>): void;
   deleted(webhook: Webhook): void;
 };
 
