@@ -135,7 +135,7 @@ const App = () => {
     if (place !== null) returnTo(place);
   }, [shown]);
   return html`
-    <header>
+    <header class="bar">
       <h1><a href=${hrefOf('home')}>EVM gateway</a></h1>
       <${Navigation} current=${view} />
       ${!isReachable && html`<span class="tag bad" role="status" title="What is shown stays. What failed is asked again once the gateway answers.">Disconnected: trying again</span>`}

@@ -190,7 +190,7 @@ export const LoadMore = ({ list, what, price, isPaused = false }: LoadMoreProps)
   const { hasMore, isLoading, problem, loadMore, retry, items } = list;
   const follows = hasMore && !isLoading && problem === null && items.length > 0;
   const end = useReached(follows && !isPaused, loadMore);
-  return html`<div class="list-end" ref=${end}>
+  return html`<div class="stack tight quiet list-end" ref=${end}>
     ${problem && items.length > 0 && html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`}
     ${follows && html`<button type="button" onClick=${loadMore}>Load more ${what}${price !== undefined && `: ${price} CU`}</button>`}
     ${isLoading && items.length > 0 && html`<span role="status">Loading more ${what}…</span>`}
@@ -225,8 +225,8 @@ const FewerChains = ({ costs, most }: NonNullable<Problem['tooDear']>) => {
   const chosen = (params.get('chains') ?? '').split(',').filter(Boolean);
   const asked = chosen.length > 0 ? chosen : main;
   const fitting = view === 'wallet' ? asked.slice(0, Math.floor((asked.length * most) / costs)) : [];
-  return html`<p>It may cost ${formatCount(costs)} CU, and ${formatCount(most)} are the most that is allowed: to wait does not help, fewer chains do.</p>
-    ${fitting.length > 0 && html`<button type="button" onClick=${() => setParams({ chains: fitting.join() }, true)}>Look at ${counted(fitting.length, 'chain', 'chains')} alone</button>`}`;
+  return html`<p>It may cost ${formatCount(costs)} CU, and at most ${formatCount(most)} are allowed. Waiting does not help: choose fewer chains.</p>
+    ${fitting.length > 0 && html`<button type="button" onClick=${() => setParams({ chains: fitting.join() }, true)}>Look at ${counted(fitting.length, 'chain', 'chains')} only</button>`}`;
 };
 
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) =>
@@ -234,7 +234,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 
 /** Grey lines in place of what is loading, of the same height. After some seconds they say that it is slow. */
 export const Skeleton = ({ rows, kind = 'row' }: { rows: number; kind?: 'row' | 'card' }) =>
-  html`<div class=${`skeleton ${kind === 'card' ? 'cards' : ''}`} role="status" aria-label="Loading">
+  html`<div class=${`skeleton ${kind === 'card' ? 'cards' : 'stack tight'}`} role="status" aria-label="Loading">
     <p>This takes longer than usual.</p>
     ${Array.from({ length: rows }, (_, index) => html`<span key=${index} />`)}
   </div>`;

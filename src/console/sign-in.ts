@@ -11,7 +11,7 @@ const wrong = (secret: string): string | null =>
 
 const Refusal = () => {
   const { refusal } = useStore(credentials);
-  const title = `The gateway refused the ${WHAT} before`;
+  const title = `The gateway refused the last ${WHAT}`;
   return refusal !== null && html`<${Notice} title=${title}><p>${shorten(refusal, 600)}</p><//>`;
 };
 
@@ -54,7 +54,7 @@ export const SignIn = () => {
         <button type="button" aria-controls="secret" onClick=${() => setShown(!isShown)}>${isShown ? 'Hide' : 'Show'}<span class="visually-hidden"> the ${WHAT}</span></button>
       </div>
       ${error !== null && html`<p class="error" id="secret-error">${error}</p>`}
-      <p class="hint" id="secret-hint">It is kept until this tab and those beside it are closed, and is sent to this gateway alone.</p>
+      <p class="hint" id="secret-hint">It is kept until you close all tabs of this gateway, and is sent to nobody else.</p>
     </div>
     ${WHAT === 'token' && html`<div class="expiry" role="status"><${Expiry} token=${secret} /></div>`}
     <div class="bar"><button type="submit" class="primary">Continue</button></div>

@@ -100,7 +100,7 @@ export const signIn = (secret: string): void => {
 /** Forgets the credentials, and what was asked with them. `refusal` is the gateway's message, if it refused them. */
 export const signOut = (refusal: string | null = null): void => {
   sessionStorage.removeItem(KEY);
-  clearLedger();
+  ledger.set(EMPTY);
   credentials.set({ secret: null, refusal });
   if (refusal === null) tabs.postMessage({ kind: 'out' });
 };
@@ -179,9 +179,6 @@ const dayIn = (kept: unknown): Day => {
 };
 
 export const today = createKept(localStorage, `console:cost:${location.pathname}`, dayIn);
-
-/** Forgets what was asked, including variables. */
-const clearLedger = (): void => ledger.set(EMPTY);
 
 export const record = (entry: Omit<LedgerEntry, 'id'>): void => {
   const { cost } = entry;

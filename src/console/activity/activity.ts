@@ -88,7 +88,7 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
     }
     <${ListBody} list=${activity} what="activities" kind="row" empty="No activity" price=${UNITS_OF_A_REQUEST} isPaused=${chosen.isActive || isCut}>
       <${Rows} shown=${isCut ? found.slice(0, visible) : found} happenings=${happenings} thin=${thin} address=${address} chainIds=${chainIds} isByDay=${sort !== 'biggest'} />
-      ${isCut && html`<div class="list-end" ref=${end}><button type="button" onClick=${showMore}>Show more of the ${transactions(found.length)}</button></div>`}
+      ${isCut && html`<div class="stack tight quiet list-end" ref=${end}><button type="button" onClick=${showMore}>Show more of the ${transactions(found.length)}</button></div>`}
     <//>
   </div>`;
 };

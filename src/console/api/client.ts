@@ -109,7 +109,7 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** A short title. The problem's own message has the details. */
 export const titleOf = ({ code, tooDear }: Problem): string =>
-  tooDear ? 'It costs more than is ever allowed' : (TITLES[code] ?? 'Something went wrong');
+  tooDear ? 'That costs more than is ever allowed' : (TITLES[code] ?? 'Something went wrong');
 
 const TRANSIENT =
   /^(?:OFFLINE|RATE_LIMITED|COMPUTE_BUDGET_EXCEEDED|LOG_UNAVAILABLE|UPSTREAM_(?:UNAVAILABLE|TIMEOUT))$/;

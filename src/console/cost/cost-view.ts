@@ -77,7 +77,7 @@ const Sums = () => {
 
 const Today = () => {
   const { computeUnits, requests } = useStore(today);
-  return html`<p>Today: <strong>${formatCount(computeUnits)} CU</strong> in ${counted(requests, 'request', 'requests')}, over all visits with this browser. Other clients of the gateway are not in it.</p>`;
+  return html`<p>Today: <strong>${formatCount(computeUnits)} CU</strong> in ${counted(requests, 'request', 'requests')}, over all visits with this browser. Other clients of the gateway are not counted.</p>`;
 };
 
 const Answers = ({ entries }: { entries: readonly LedgerEntry[] }) => {

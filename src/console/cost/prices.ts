@@ -77,8 +77,8 @@ export const usePrice = (fields: readonly Priced[], chainIds: readonly number[])
 /** The price as a short text, with its reason on hover: `14 CU`. */
 export const PriceTag = ({ of, chainIds = [] }: { of: readonly Priced[]; chainIds?: readonly number[] }) => {
   const { computeUnits, reason } = usePrice(of, chainIds);
-  const text = computeUnits === null ? 'paid by chain' : `${formatCount(computeUnits)} CU`;
-  return html`<span class="price" title=${`${text}: ${reason}. It is less if the gateway has some of it already.`}>${text}</span>`;
+  const text = computeUnits === null ? 'paid for each chain' : `${formatCount(computeUnits)} CU`;
+  return html`<span class="price" title=${`${text}: ${reason}. Less if the gateway has some of it already.`}>${text}</span>`;
 };
 
 const FIELDS = /\b(\w+)\s*[({]/g;
@@ -102,8 +102,8 @@ export const explain = ({ text, variables, cost }: LedgerEntry, chains: Chains) 
   const saved = cached > 0 ? Math.max(0, (price.computeUnits ?? 0) - computeUnits) : 0;
   const kept = watched > 0 ? 'from cache, as the wallet is watched' : 'from cache';
   if (computeUnits === 0 && requests === 0)
-    return { reason: cached > 0 ? kept : 'the gateway’s own: costs nothing', saved };
-  if (computeUnits === 0) return { reason: 'asked the service, which is free', saved };
+    return { reason: cached > 0 ? kept : 'answered by the gateway itself, free', saved };
+  if (computeUnits === 0) return { reason: 'asked the service, for free', saved };
   const asked = price.computeUnits === computeUnits ? price.reason : requestsOf(requests);
   return { reason: cached > 0 ? `${asked}; the rest ${kept}` : asked, saved };
 };

@@ -68,7 +68,7 @@ const CardRow = ({ card }: { card: Card }) => {
 const Older = ({ feed }: { feed: Feed }) => {
   const { hasOlder, isLoadingOlder, olderProblem, items } = useStore(feed.state);
   if (olderProblem?.code === 'CURSOR_EXPIRED')
-    return html`<p class="list-end">Older deliveries are no longer in the log.</p>`;
+    return html`<p class="stack tight quiet list-end">Older deliveries are no longer in the log.</p>`;
   const [state, read] = [{ isLoading: isLoadingOlder, problem: olderProblem }, feed.loadOlder];
   const list = { items, hasMore: hasOlder, ...state, loadMore: read, retry: read };
   return html`<${LoadMore} list=${list} what="deliveries" />`;

@@ -58,7 +58,7 @@ const Samples = () => {
       </li>`,
     )}</ul>
     <details>
-      <summary>${others.length} more, each for a case of its own</summary>
+      <summary>${others.length} more, one for each special case</summary>
       <ul class="grid small" style="--column: 17rem">${others.map(({ address, shows }) => html`<li key=${address}><a href=${hrefOf('wallet', [address])}>${labelOf(address)}</a> <span class="quiet">${shows.replaceAll('`', '')}</span></li>`)}</ul>
     </details>
   </section>`;

@@ -23,14 +23,14 @@ const statusOf = (
   typed: string,
 ): string => {
   if (!isFollowing) return '';
-  if (typed.trim().length < SHORTEST_NAME) return `Tokens are found by ${SHORTEST_NAME} letters or more.`;
+  if (typed.trim().length < SHORTEST_NAME) return `Type ${SHORTEST_NAME} letters or more to find tokens.`;
   if (problem) return `${titleOf(problem)}: ${shorten(problem.message, 200)}`;
   if (isLoading) return `Searching tokens, for ${SEARCH_CU} CU…`;
   if (tokens.length === 0 && text === '') return '';
   const said =
     tokens.length === 0
       ? `The service knows no token named like “${shorten(text, 40)}”.`
-      : `Anyone can use a symbol: compare the address. Another text costs ${SEARCH_CU} CU.`;
+      : `Anyone can use any symbol: compare the address. To search for another text costs ${SEARCH_CU} CU.`;
   return [...missing.map((each) => `${each}.`), said].join(' ');
 };
 

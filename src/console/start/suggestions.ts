@@ -138,7 +138,7 @@ const contractAt = (address: string, chainId: number): Suggestion => ({
   group: 'Tokens',
   picture: html`<${TokenLogo} token=${{ symbol: '?' }} size=${28} />`,
   title: `Token ${shortHex(address)}`,
-  detail: 'if it is a token’s contract; the chain is chosen there',
+  detail: 'if this is a token’s contract: choose the chain there',
   action: hrefOf('token', [`${chainId}:${address}`]),
 });
 
@@ -156,7 +156,7 @@ const transactionAt = (hash: string, chains: ReturnType<typeof useChains>): read
     suggested(String(chainId), `on ${inWords(name)}`, `${chainId}/${hash}`),
   );
   if (onChains.length === 1) return onChains;
-  return [suggested('any', 'on a chain that is not known: it is found or chosen there', hash), ...onChains];
+  return [suggested('any', 'without a chain: it is found or chosen there', hash), ...onChains];
 };
 
 /** Those in which a word begins with the text come first, then those that contain it. */

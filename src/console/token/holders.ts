@@ -62,7 +62,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
         )}</tbody>
       </table>
     </div>
-    ${shown < holders.length ? html`<div class="list-end"><button type="button" onClick=${() => setShown(shown + 100)}>Show more of the ${formatCount(holders.length)}</button></div>` : html`<${LoadMore} list=${list} what="holders" price=${CU} isPaused />`}`;
+    ${shown < holders.length ? html`<div class="stack tight quiet list-end"><button type="button" onClick=${() => setShown(shown + 100)}>Show more of the ${formatCount(holders.length)}</button></div>` : html`<${LoadMore} list=${list} what="holders" price=${CU} isPaused />`}`;
 };
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
