@@ -1,4 +1,4 @@
-import { sumDecimals } from 'evm-graphql-gateway/client';
+import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { WalletBalances, WalletOverview, type WalletOverviewQuery } from '../__generated__/operations.ts';
@@ -11,19 +11,45 @@ import { useChainNames, useChains } from '../chains.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { counted, formatChange, formatUsdBriefly, shorten } from '../format.ts';
+import { counted, formatChange, formatUsdBriefly, shorten, toneOf } from '../format.ts';
+import { nameOfAddress } from '../labels.ts';
 import { colourOf, TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
+import { createStore, useStore } from '../state.ts';
+import type { PanelProps } from './list.ts';
 import { isThin, isUnpriced } from './thin-pools.ts';
-import type { PanelProps } from './use-wallet-list.ts';
 import { useIsWatched } from './watched.ts';
 
-type Portfolio = NonNullable<NonNullable<WalletOverviewQuery['wallet']>['portfolio']>;
+type Portfolio = NonNullable<WalletOverviewQuery['wallet']['portfolio']>;
+
+/** What the wallets that are shown are worth, as far as it is known. */
+const totals = createStore<ReadonlyMap<string, string>>(new Map());
+
+const useTotal = (address: string, total: string | null): void =>
+  useEffect(() => {
+    const others = () => [...totals.get()].filter(([other]) => other !== address);
+    if (total !== null) totals.set(new Map([...others(), [address, total]]));
+    return () => totals.set(new Map(others()));
+  }, [address, total]);
+
+/** What wallets side by side are worth together, and how much more the richest has than each other. */
+export const Together = ({ addresses }: { addresses: readonly string[] }) => {
+  const known = useStore(totals);
+  if (addresses.length < 2 || !addresses.every((address) => known.has(address))) return null;
+  const [most, ...others] = addresses
+    .map((address) => ({ name: nameOfAddress(address), total: known.get(address) ?? '0' }))
+    .toSorted((one, other) => compareDecimals(other.total, one.total));
+  const than = others.map(
+    ({ name, total }) =>
+      `${formatUsdBriefly(sumDecimals([most?.total ?? '0', `-${total}`]))} more than ${name}`,
+  );
+  return html`<p class="together">Together <strong>${formatUsdBriefly(sumDecimals(addresses.map((address) => known.get(address) ?? '0')))}</strong>. ${most?.name} has ${than.join(', ')}.</p>`;
+};
 
 /** What a wallet is worth, what makes up the total, and what the total leaves out. */
 export const Overview = ({ address, chainIds }: PanelProps) => {
   const { data, problems, isLoading, retry } = useOperation(WalletOverview, { address, chainIds });
-  const portfolio = data?.wallet?.portfolio;
+  const portfolio = data?.wallet.portfolio;
   if (!portfolio)
     return html`<${Placeholder} rows=${4} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry}>
       <${Empty} title="The service has nothing on this wallet">Choose other chains above, or look at another wallet.<//>
@@ -39,28 +65,27 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   const { totalUsd: total, asOf, isComplete, top, byChain } = live;
   const chains = useChains();
   const nameOf = useChainNames();
+  const hasNoPrice = changed === 0 && isUnpriced(portfolio);
+  useTotal(address, hasNoPrice ? null : total);
   // One token on several chains is one part.
-  const tokens = [...Map.groupBy(top, ({ token }) => token?.symbol ?? token?.name ?? 'unknown')].map(
-    ([symbol, balances]) => {
-      const value = sumDecimals(balances.map(({ valueUsd }) => valueUsd ?? '0'));
-      const place =
-        balances.length === 1
-          ? nameOf(balances[0]?.chainId ?? null)
-          : counted(balances.length, 'balance', 'balances');
-      return {
-        name: html`<${TokenLogo} token=${balances[0]?.token ?? {}} size=${18} /> ${shorten(symbol, 20)} <span class="quiet">${place}</span>`,
-        colour: colourOf(symbol),
-        share: Number(value),
-        text: formatUsdBriefly(value),
-      };
-    },
-  );
+  const tokens = [...Map.groupBy(top, nameOfHeld)].map(([symbol, balances]) => {
+    const value = sumDecimals(balances.map(({ valueUsd }) => valueUsd ?? '0'));
+    const place =
+      balances.length === 1
+        ? nameOf(balances[0]?.chainId ?? null)
+        : counted(balances.length, 'balance', 'balances');
+    return {
+      name: html`<${TokenLogo} token=${balances[0]?.token ?? {}} size=${18} /> ${shorten(symbol, 20)} <span class="quiet">${place}</span>`,
+      colour: colourOf(symbol),
+      share: Number(value),
+      text: formatUsdBriefly(value),
+    };
+  });
   const places = byChain.map(({ chainId, totalUsd, balances }) => ({
     name: html`${nameOf(chainId)} <span class="quiet">${counted(balances, 'token', 'tokens')}</span>`,
     share: Number(totalUsd),
     text: formatUsdBriefly(totalUsd),
   }));
-  const hasNoPrice = changed === 0 && isUnpriced(portfolio);
   const read = asOf !== null && html`<${Time} value=${asOf} now=${now} />`;
   return html`<div class="stack overview">
     <div class="stack tight wallet-total">
@@ -70,10 +95,10 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
           : html`<p class="quiet">Worth</p>
             <p class="total" aria-live="polite" data-total=${total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(total)}</p>`
       }
-      ${!hasNoPrice && html`<${Changes} changes=${portfolio.change ?? []} older=${changed > 0 && html`of the balances read ${read}, before they moved`} />`}
+      ${!hasNoPrice && html`<${Changes} portfolio=${portfolio} older=${changed > 0 && html`of the balances read ${read}, before they moved`} />`}
       <p class="quiet">
-        ${changed > 0 ? html`Moved by ${counted(changed, 'balance', 'balances')} since it was read ${read}, network fees aside` : read && html`As of ${read}`},
-        without DeFi positions.${' '}
+        ${changed > 0 ? html`Read ${read}; ${counted(changed, 'balance has', 'balances have')} changed since, network fees aside.` : read && html`As of ${read}.`}${' '}
+        DeFi positions are not counted.${' '}
         <button type="button" onClick=${onRefresh}>Refresh <${PriceTag} of=${['balances']} chainIds=${chainIds} /></button>
       </p>
       <${PricesOfNow} chainIds=${byChain.map(({ chainId }) => chainId)} />
@@ -83,8 +108,8 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
       hasNoPrice
         ? null
         : tokens.length === 0
-          ? html`<${Empty} title="No balance with a price">${counted(portfolio.unpricedBalances + portfolio.excluded.balances, 'balance of this wallet counts', 'balances of this wallet count')} for nothing here: see the tab Tokens.${chains.length > 1 && ' Other chains may have more: choose them above.'}<//>`
-          : html`<div class="shares"><${ShareBar} label="By token" parts=${tokens} /><${ShareBar} label="By chain" parts=${places} /></div>`
+          ? html`<${Empty} title="No balance with a price">${counted(portfolio.unpricedBalances + portfolio.excluded.balances, 'balance of this wallet is', 'balances of this wallet are')} not in the total: see the tab Tokens.${chains.length > 1 && ' Other chains may have more: choose them above.'}<//>`
+          : html`<div class="grid"><${ShareBar} label="By token" parts=${tokens} /><${ShareBar} label="By chain" parts=${places} /></div>`
     }
   </div>`;
 };
@@ -114,26 +139,51 @@ const MOST_BALANCES = 1000;
 const SPANS: Readonly<Record<number, string>> = { 24: '24 hours', 168: '7 days' };
 
 type ChangesProps = {
-  changes: NonNullable<Portfolio['change']>;
+  portfolio: Portfolio;
   /** Says that they are older than the total beside them. */
   older: ComponentChildren;
 };
 
-/** What the amounts of now were worth at earlier prices. */
-const Changes = ({ changes, older }: ChangesProps) => {
+/** What the amounts of now were worth at earlier prices. Each opens to the tokens that made the difference. */
+const Changes = ({ portfolio, older }: ChangesProps) => {
   // Without a ratio, nothing of it had a price then.
-  const known = changes.filter(({ hoursAgo, changeRatio }) => hoursAgo in SPANS && changeRatio !== null);
+  const known = (portfolio.change ?? []).filter(
+    ({ hoursAgo, changeRatio }) => hoursAgo in SPANS && changeRatio !== null,
+  );
   if (known.length === 0) return null;
   return html`<ul class="bar changes">
     ${known.map(({ hoursAgo, changeUsd, changeRatio, unpricedBalances }) => {
-      const isDown = changeUsd.startsWith('-');
-      const hint = `The amounts of now at the prices of ${SPANS[hoursAgo]} ago${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance has', 'balances have')} no price of then and is on neither side` : ''}.`;
-      return html`<li key=${hoursAgo} title=${hint}>
-        <span class="quiet">${SPANS[hoursAgo]}</span>${' '}
-        <span class=${/^-?0(\.0*)?$/.test(changeUsd) ? '' : isDown ? 'bad' : 'good'}>${formatChange(changeRatio ?? '0')} <span class="amount">${isDown ? '−' : '+'}${formatUsdBriefly(changeUsd.replace('-', ''))}</span></span>
-      </li>`;
+      const hint = `The amounts of now at the prices of ${SPANS[hoursAgo]} ago${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance that had no price then is', 'balances that had no price then are')} left out` : ''}.`;
+      const change = formatChange(changeRatio ?? '0');
+      return html`<li key=${hoursAgo}><details>
+        <summary><span class="quiet">${SPANS[hoursAgo]}</span> <span class=${toneOf(change)}>${change} <span class="amount">${signed(changeUsd)}</span></span></summary>
+        <p class="quiet">${hint}</p>
+        <${Movers} top=${portfolio.top} hoursAgo=${hoursAgo} />
+      </details></li>`;
     })}
     ${older && html`<li class="quiet">${older}</li>`}
+  </ul>`;
+};
+
+const signed = (usd: string): string =>
+  `${usd.startsWith('-') ? '−' : '+'}${formatUsdBriefly(usd.replace('-', ''))}`;
+
+const MOST_MOVERS = 10;
+
+/** By how much the price of each token has changed what is held of it, the largest first. For the eye: nothing is added up from it. */
+const Movers = ({ top, hoursAgo }: { top: Portfolio['top']; hoursAgo: number }) => {
+  const changeOf = ({ valueUsd, priceHistory }: Held): number => {
+    const ratio = Number(priceHistory.find((price) => price.hoursAgo === hoursAgo)?.changeRatio ?? 0);
+    return (Number(valueUsd) * ratio) / (1 + ratio);
+  };
+  const movers = [...Map.groupBy(top, nameOfHeld)]
+    .map(([symbol, held]) => ({ symbol, usd: held.reduce((sum, each) => sum + changeOf(each), 0) }))
+    .filter(({ usd }) => Math.abs(usd) >= 0.01)
+    .toSorted((one, other) => Math.abs(other.usd) - Math.abs(one.usd));
+  const others = movers.length - MOST_MOVERS;
+  return html`<ul aria-label="By token">
+    ${movers.slice(0, MOST_MOVERS).map(({ symbol, usd }) => html`<li key=${symbol} class="bar">${shorten(symbol, 20)} <span class=${usd < 0 ? 'push bad' : 'push good'}>${signed(usd.toFixed(2))}</span></li>`)}
+    ${others > 0 && html`<li class="quiet">and ${counted(others, 'smaller change', 'smaller changes')}</li>`}
   </ul>`;
 };
 
@@ -162,24 +212,30 @@ const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
 };
 
 type Held = Portfolio['top'][number];
+
+/** One token has the same name on every chain. */
+const nameOfHeld = ({ token }: Held): string => token.symbol ?? token.name ?? 'unknown';
+
 type HeldById = ReadonlyMap<string, Held>;
 
 type Change = Extract<Delivery['events'][number], { __typename: 'BalanceChange' }>;
 
 /** A balance as an event leaves it; null where the total does not count it, for its price is not one to rely on. */
 const heldAfter = (event: Change, chainId: number, held: HeldById): Held | null => {
-  const { balance, assetType, lowLiquidity, poolSizeUsd, valueUsdDelta, tokenSymbol, tokenName } = event;
+  const { balance, assetType, lowLiquidity, poolSizeUsd, valueUsdDelta } = event;
+  const { tokenAddress: address, tokenSymbol: symbol, tokenName: name, tokenDecimals: decimals } = event;
   const isNative = assetType === 'NATIVE';
   const known = isNative
-    ? [...held.values()].find((each) => each.chainId === chainId && each.token?.isNative)
+    ? [...held.values()].find((each) => each.chainId === chainId && each.token.isNative)
     : held.get(balance?.id ?? '');
   // Of natives most services say only by how much they changed.
   const moved =
     isNative && valueUsdDelta !== null ? sumDecimals([known?.valueUsd ?? '0', valueUsdDelta]) : null;
   const valueUsd = balance?.valueUsd ?? moved;
   if (valueUsd === null || (!known && isThin({ isNative, poolSizeUsd, lowLiquidity }))) return null;
-  const token = { isNative, symbol: tokenSymbol, name: tokenName, logo: null };
-  return { id: balance?.id ?? `native of ${chainId}`, chainId, token, ...known, valueUsd };
+  const id = balance?.id ?? `native of ${chainId}`;
+  const token = { id, chainId, address, isNative, symbol, name, decimals, logo: null };
+  return { id, chainId, token, priceHistory: [], ...known, valueUsd };
 };
 
 /** The portfolio with the values that balances have now: its total, its chains and its tokens. */
