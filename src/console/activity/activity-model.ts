@@ -1,5 +1,9 @@
 import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
-import type { ActivityItemFragment, MovedTokenFragment } from '../__generated__/operations.ts';
+import type {
+  ActivityItemFragment,
+  MovedTokenFragment,
+  TransactionRowFragment,
+} from '../__generated__/operations.ts';
 import { amountIn, isRecord, isZero, nativeDecimals, nativeSymbol, shortHex } from '../format.ts';
 
 /** What a wallet's activities say: what moved, on which day, in which transaction, and which of them a filter finds. */
@@ -238,14 +242,7 @@ export const largestTransfer = (found: readonly Found[], thin: ReadonlySet<strin
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-export type Called = {
-  readonly name: string | null;
-  readonly inputs: readonly {
-    readonly name: string | null;
-    readonly type: string | null;
-    readonly value: unknown;
-  }[];
-};
+type Called = NonNullable<TransactionRowFragment['decoded']>;
 
 /** The called function, which the service writes as it likes; null where it says none. */
 export const functionOf = ({ function: called }: Pick<ActivityItem, 'function'>): Called | null => {

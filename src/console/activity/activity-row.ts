@@ -66,7 +66,7 @@ export const ItemLine = ({ item, thin, children }: ItemProps & { children?: Comp
   const kind = kindOf(item);
   return html`<li class="act">
     <svg class=${`act-icon ${TONES[kind] ?? ''}`} viewBox="0 0 16 16" aria-hidden="true"><path d=${ICONS[kind]} /></svg>
-    <div class="act-said"><p><${Sentence} item=${item} /></p>${children}</div>
+    <div><p><${Sentence} item=${item} /></p>${children}</div>
     <p class="act-moved">${movesOf(item).map((move, index) => html`<${Signed} key=${index} move=${move} chainId=${item.chainId} />`)}<${Worth} item=${item} thin=${thin} /></p>
   </li>`;
 };

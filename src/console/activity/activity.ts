@@ -45,11 +45,7 @@ const estimate = (shown: number, wanted: number): Estimate => {
 /** Rows that are drawn at once: more of the loaded ones follow as they come near the window. */
 const STEP = 60;
 
-export const ACTIVITY = walletList({
-  pageSize: ITEMS_OF_A_REQUEST,
-  operation: WalletActivity,
-  pageIn: ({ wallet }) => wallet.activity,
-});
+export const ACTIVITY = walletList(ITEMS_OF_A_REQUEST, WalletActivity, ({ wallet }) => wallet.activity);
 
 /** What happened to a wallet, in words: by transaction and by day, newest first, unless another order is chosen. */
 export const Activity = ({ address, chainIds }: PanelProps) => {

@@ -4,13 +4,15 @@ import type { Answer, Problem } from './client.ts';
 
 /** A Relay connection, as far as it is needed to page through it. */
 export type Connection<Node> = {
-  readonly edges: readonly ({ readonly cursor: string; readonly node: Node | null } | null)[];
+  /** With cursors where a place between two items is to be found again, else the nodes alone. */
+  readonly edges?: readonly ({ readonly cursor: string; readonly node: Node | null } | null)[];
+  readonly nodes?: readonly (Node | null)[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 };
 
 export type Item<Node> = {
   readonly node: Node;
-  /** The cursor of the item before it, null for the first: after it, the item is the first of a page. */
+  /** The cursor of the item before it, null for the first and without cursors: after it, the item is the first of a page. */
   readonly before: string | null;
 };
 
@@ -62,7 +64,7 @@ const joined = <Node, Page extends Connection<Node>>(
   state: PagedState<Node, Page>,
   page: Page,
 ): PagedState<Node, Page> => {
-  const { edges, pageInfo } = page;
+  const { nodes = [], edges = nodes.map((node) => ({ cursor: null, node })), pageInfo } = page;
   const items = [...state.items];
   let { malformed } = state;
   let before = state.after;

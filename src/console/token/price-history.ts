@@ -105,7 +105,7 @@ const PriceChart = ({ label, points }: { label: string; points: readonly PricePo
   const [lowest, highest] = [points[values.indexOf(least)], points[values.indexOf(most)]];
 
   if (!read || !lowest || !highest) return null;
-  return html`<figure class="price-chart">
+  return html`<figure>
     <figcaption><strong>${formatPrice(read.priceUsd)}</strong> <span class="quiet"><time datetime=${new Date(read.at).toISOString()} title=${new Date(read.at).toUTCString()}>${whenOf(read.at)}</time></span></figcaption>
     <div class="price-plot" aria-label=${label} aria-valuetext=${`${formatPrice(read.priceUsd)}, ${whenOf(read.at)}`} ...${attributes}>
       <svg height=${HEIGHT} viewBox=${`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">

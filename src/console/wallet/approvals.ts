@@ -36,11 +36,7 @@ import {
 } from './approval-model.ts';
 import { FindField, ListBody, ListHead, type PanelProps, useWalletList, walletList } from './list.ts';
 
-const APPROVALS = walletList({
-  pageSize: 100,
-  operation: WalletApprovals,
-  pageIn: ({ wallet }) => wallet.approvals,
-});
+const APPROVALS = walletList(100, WalletApprovals, ({ wallet }) => wallet.approvals);
 
 /** Who may move what of the wallet now: the service's list, or what its activities tell. */
 export const Approvals = (props: PanelProps) =>
@@ -91,7 +87,7 @@ type SpendersProps = PanelProps & { open: readonly Open[]; items: readonly Activ
 const Spenders = ({ address, chainIds, open: all, items }: SpendersProps) => {
   const { data, problems, retry } = useOperation(WalletBalances, { address, chainIds, first: 1000 });
   const balances = useMemo(() => {
-    const nodes = data?.wallet.balances?.edges.flatMap((edge) => edge?.node ?? []);
+    const nodes = data?.wallet.balances?.nodes.flatMap((node) => node ?? []);
     return nodes ? new Map(nodes.map((node) => [keyOf(node.chainId, node.token.address), node])) : null;
   }, [data]);
   const nameOf = useChainNames();

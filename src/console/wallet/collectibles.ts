@@ -25,11 +25,7 @@ import {
 /** The size of the first page that the gateway requests; later ones have up to 2,500. Each request costs one CU per chain. */
 const ITEMS_OF_FIRST_REQUEST = 250;
 
-const COLLECTIBLES = walletList({
-  pageSize: 24,
-  operation: WalletCollectibles,
-  pageIn: ({ wallet }) => wallet.collectibles,
-});
+const COLLECTIBLES = walletList(24, WalletCollectibles, ({ wallet }) => wallet.collectibles);
 
 export const Collectibles = ({ address, chainIds }: PanelProps) => {
   const [spam, setSpam] = useParam('spam');
@@ -89,7 +85,7 @@ const CollectibleCard = ({ card, onOpen }: { card: Card; onOpen: () => void }) =
   return html`<li class="card" data-collectible=${card.id}>
     <${CardPicture} card=${card} />
     <button type="button" class="plain" onClick=${onOpen}><span class="visually-hidden">Details of </span>${cardTitle(card)}</button>
-    ${isSpam && html`<p class="tags"><span class="tag warn">spam</span></p>`}
+    ${isSpam && html`<p><span class="tag warn">spam</span></p>`}
     ${balance !== '1' && html`<p class="quiet">Holds ${shorten(formatAmount(balance, 0), 40)}</p>`}
     ${lastSalePrice !== null && html`<p class="quiet">Last sale ${shorten(lastSalePrice, 20)}</p>`}
   </li>`;
@@ -170,11 +166,6 @@ const valueText = ({ value }: Signal): string => {
   return (value ?? null) === null ? 'unknown' : shorten(JSON.stringify(value), 60);
 };
 
-const verdict = (isSpam: boolean | null): string => {
-  if (isSpam === null) return 'The service does not say whether it is spam.';
-  return isSpam ? 'The service classifies it as spam.' : 'The service does not classify it as spam.';
-};
-
 /** The spam score, and the signals that it is the average of. */
 const SpamScore = ({ card }: { card: Card }) => {
   const { spamScore, explanations, isSpam } = card;
@@ -185,7 +176,7 @@ const SpamScore = ({ card }: { card: Card }) => {
   return html`<section class="stack spam" aria-label="Spam score">
     <h3>Spam score${spamScore === null && ': none'}</h3>
     ${spamScore !== null && html`<${Meter} label="Average of its signals" value=${spamScore} most=${100} text=${`${rounded(spamScore)} of 100`} />`}
-    <p>${verdict(isSpam)} ${spamScore === null ? 'It has no signal to score it by.' : 'Each signal counts by its weight.'}</p>
+    <p>${isSpam === null ? 'The service does not say whether it is spam.' : `The service ${isSpam ? 'classifies' : 'does not classify'} it as spam.`} ${spamScore === null ? 'It has no signal to score it by.' : 'Each signal counts by its weight.'}</p>
     ${signals.length > 0 && html`<ul class="signals">${signals.toSorted((one, other) => pointsOf(other) - pointsOf(one)).map((signal, index) => html`<${SignalBar} key=${index} signal=${signal} whole=${whole} most=${most} />`)}</ul>`}
   </section>`;
 };

@@ -25,12 +25,8 @@ import { RawJson } from './transaction-details.ts';
 
 type Position = PositionRowFragment;
 
-const POSITIONS = walletList({
-  // All positions come in one request, whatever is asked for.
-  pageSize: 1000,
-  operation: WalletPositions,
-  pageIn: ({ wallet }) => wallet.defiPositions,
-});
+/** All positions come in one request, whatever is asked for. */
+const POSITIONS = walletList(1000, WalletPositions, ({ wallet }) => wallet.defiPositions);
 
 /** The wallet's positions in protocols. They are the dearest list, so they are read when they are asked for. */
 export const DefiPositions = ({ address, chainIds }: PanelProps) => {

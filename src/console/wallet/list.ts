@@ -16,22 +16,22 @@ export type PanelProps = { readonly address: string; readonly chainIds: readonly
 
 type Page<Node> = Connection<Node> & { readonly partialErrors: unknown; readonly requestTime: string | null };
 
-type Described<Variables, Data, Node, Shown extends Page<Node>> = {
+/** One of the lists of wallets. `Shown` is what a page says beside its items, too. */
+type Source<Variables, Data, Node, Shown extends Page<Node>> = {
   readonly pageSize: number;
   readonly operation: Operation<Data, Variables>;
   /** The page in an answer; null where it could not be read. */
   readonly pageIn: (data: Data) => (Page<Node> & Shown) | null;
-};
-
-/** One of the lists of wallets, with what is kept of it for Back. */
-type Source<Variables, Data, Node, Shown extends Page<Node>> = Described<Variables, Data, Node, Shown> & {
+  /** What is kept of it for Back. */
   readonly kept: Memory<PagedState<Node, Shown>>;
 };
 
 /** Describes one of the lists of wallets, once for all wallets. */
 export const walletList = <Variables, Data, Node, Shown extends Page<Node>>(
-  described: Described<Variables, Data, Node, Shown>,
-): Source<Variables, Data, Node, Shown> => ({ ...described, kept: createMemory() });
+  pageSize: number,
+  operation: Operation<Data, Variables>,
+  pageIn: (data: Data) => (Page<Node> & Shown) | null,
+): Source<Variables, Data, Node, Shown> => ({ pageSize, operation, pageIn, kept: createMemory() });
 
 /** What is asked for beside the range of a page. */
 type Asked<Variables> = Omit<Variables, 'first' | 'after'>;

@@ -100,12 +100,8 @@ const matches = ({ balance, symbol, chain }: Row, sought: string): boolean =>
     said?.toLowerCase().includes(sought),
   );
 
-const TOKENS = walletList({
-  // The service's largest page: the whole wallet, but for a few.
-  pageSize: 1000,
-  operation: WalletBalances,
-  pageIn: ({ wallet }) => wallet.balances,
-});
+/** The service's largest page: the whole wallet, but for a few. */
+const TOKENS = walletList(1000, WalletBalances, ({ wallet }) => wallet.balances);
 
 /** What the wallet holds, which of it counts towards the total, and why the rest does not. */
 export const Tokens = ({ address, chainIds }: PanelProps) => {
@@ -267,7 +263,7 @@ const Heading = ({ column, by, onSort }: HeadingProps) => {
 const TokenTable = ({ title, rows, total, by, onSort, isLeft }: TableProps) => {
   const { body, from, height } = useNear(rows.length);
   const room = (hidden: number) =>
-    hidden > 0 && html`<tr class="room" aria-hidden="true" style=${{ height: `${hidden * height}px` }}></tr>`;
+    hidden > 0 && html`<tr aria-hidden="true" style=${{ height: `${hidden * height}px` }}></tr>`;
   const hasChange = rows.some(({ change }) => change !== null);
   const columns = COLUMNS.filter(({ id }) => id !== 'change' || hasChange);
   return html`<section class="stack">

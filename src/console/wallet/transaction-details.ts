@@ -111,12 +111,6 @@ type Log = Whole['logs'][number];
 /** A transaction may have thousands of logs. */
 const STEP = 20;
 
-const Raw = ({ log }: { log: Log }) =>
-  html`<div class="stack">
-    ${log.topics.length > 0 && html`<ol class="topics">${log.topics.map((topic, index) => html`<li key=${index}><span class="quiet">topic ${index}</span> <code>${shorten(topic, 80)}</code></li>`)}</ol>`}
-    ${log.data !== null && html`<${Bytes} value=${log.data} label="log data" />`}
-  </div>`;
-
 const LogItem = ({ log, token }: { log: Log; token: Token | undefined }) =>
   html`<li>
     <p><${Address} value=${log.address} /> ${log.decoded ? eventText(log.decoded, token) : html`<span class="quiet">emits an event that is not decoded</span>`}</p>
@@ -124,7 +118,8 @@ const LogItem = ({ log, token }: { log: Log; token: Token | undefined }) =>
       <summary>${log.decoded ? 'Parameters, topics and data' : 'Topics and data'}</summary>
       <div class="stack">
         ${log.decoded && html`<${DecodedInputs} decoded=${log.decoded} />`}
-        <${Raw} log=${log} />
+        ${log.topics.length > 0 && html`<ol class="topics">${log.topics.map((topic, index) => html`<li key=${index}><span class="quiet">topic ${index}</span> <code>${shorten(topic, 80)}</code></li>`)}</ol>`}
+        ${log.data !== null && html`<${Bytes} value=${log.data} label="log data" />`}
       </div>
     </details>
   </li>`;

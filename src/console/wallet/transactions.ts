@@ -28,12 +28,8 @@ const estimate = (shown: number, wanted: number): Estimate => {
   return { requests, computeUnits: requests };
 };
 
-const TRANSACTIONS = walletList({
-  // A smaller page costs the same.
-  pageSize: ITEMS_OF_A_REQUEST,
-  operation: WalletTransactions,
-  pageIn: ({ wallet }) => wallet.transactions,
-});
+/** A smaller page costs the same. */
+const TRANSACTIONS = walletList(ITEMS_OF_A_REQUEST, WalletTransactions, ({ wallet }) => wallet.transactions);
 
 export const Transactions = ({ address, chainIds }: PanelProps) => {
   const transactions = useWalletList(TRANSACTIONS, { address, chainIds });
@@ -103,10 +99,11 @@ type TransactionRowProps = {
 const Sides = ({ transaction, address }: { transaction: TransactionRowFragment; address: string }) => {
   const direction = directionOf(transaction, address);
   const [glyph, word, tone] = DIRECTIONS[direction];
-  const counterparty = counterpartyOf(transaction, address);
-  const isFrom = counterparty === transaction.from;
+  const { from, to } = transaction;
+  const isFrom = from !== address;
+  const counterparty = isFrom ? from : to;
   return html`<span class=${`direction ${tone}`}><span aria-hidden="true">${glyph}</span> ${word}</span>
-    ${counterparty !== null && direction !== 'self' && html`<span class="party"><span class="quiet">${isFrom ? 'from' : 'to'}</span> <${Address} value=${counterparty} /></span>`}`;
+    ${counterparty !== null && direction !== 'self' && html`<span class="line party"><span class="quiet">${isFrom ? 'from' : 'to'}</span> <${Address} value=${counterparty} /></span>`}`;
 };
 
 /** One transaction in a line, which opens to its details. */
@@ -136,24 +133,18 @@ const TransactionRow = ({ item, address, chainIds, now, isOpen, onToggle }: Tran
 
 type Parties = Pick<TransactionRowFragment, 'from' | 'to'>;
 
-/** `other`: the wallet is neither the sender nor the recipient. */
-type Direction = 'in' | 'out' | 'self' | 'creates' | 'other';
-
-const DIRECTIONS: Readonly<Record<Direction, readonly [glyph: string, word: string, tone: string]>> = {
+/** Each with its glyph, its word and its tone. `other`: the wallet is neither the sender nor the recipient. */
+const DIRECTIONS = {
   in: ['↓', 'in', 'good'],
   out: ['↑', 'out', ''],
   self: ['↻', 'to itself', ''],
   creates: ['+', 'creates', ''],
   other: ['·', 'involved', 'quiet'],
-};
+} as const;
 
 /** The direction of a transaction as seen from the wallet, which a lookup does not state. */
-const directionOf = ({ from, to }: Parties, wallet: string): Direction => {
+const directionOf = ({ from, to }: Parties, wallet: string): keyof typeof DIRECTIONS => {
   if (to === null) return 'creates';
   if (from === wallet) return to === wallet ? 'self' : 'out';
   return to === wallet ? 'in' : 'other';
 };
-
-/** The other side; null when the wallet itself creates a contract. */
-const counterpartyOf = ({ from, to }: Parties, wallet: string): string | null =>
-  from === wallet ? to : from;

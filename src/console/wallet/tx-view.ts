@@ -21,13 +21,14 @@ const PLACE = /^(\d{1,15})\/(0x[\da-f]{64})$/i;
 export const TransactionView = () => {
   const [text = ''] = useStore(route).path;
   const chains = useChains();
-  if (isHash(text)) return html`<${Chainless} key=${text.toLowerCase()} hash=${text.toLowerCase()} />`;
+  if (isHash(text))
+    return html`<${Unread} key=${text.toLowerCase()} chainId=${null} hash=${text.toLowerCase()} />`;
   const [, chain = '', hash = ''] = PLACE.exec(text) ?? [];
   if (hash === '')
     return html`<${Empty} title="This link names no transaction">Expected the id of a chain and a hash, 1/0x… with 64 hex digits, got ${text === '' ? 'nothing' : `“${shorten(text, 90)}”`}.<//>`;
   const place = { chainId: Number(chain), hash: hash.toLowerCase() };
   if (chains.length === 0) return html`<${Skeleton} rows=${4} />`;
-  if (!chains.some(({ chainId }) => chainId === place.chainId)) return html`<${NotServed} ...${place} />`;
+  if (!chains.some(({ chainId }) => chainId === place.chainId)) return html`<${Unread} ...${place} />`;
   return html`<${OnChain} chainId=${place.chainId}><${Transaction} key=${text.toLowerCase()} ...${place} /><//>`;
 };
 
@@ -48,16 +49,11 @@ const Sheet = ({ hash, chain, children }: SheetProps) => {
 
 type Place = { chainId: number; hash: string };
 
-const NotServed = ({ chainId, hash }: Place) =>
-  html`<${Sheet} hash=${hash} chain=${`chain ${chainId}`}>
-    <${Empty} title=${`This gateway does not serve chain ${chainId}`}>It can’t say whether the transaction is there.<//>
+/** A transaction that can't be read: of no chain, or of one that is not served. */
+const Unread = ({ chainId, hash }: { chainId: number | null; hash: string }) =>
+  html`<${Sheet} hash=${hash} chain=${chainId === null ? null : `chain ${chainId}`}>
+    ${chainId === null ? html`<p>A hash does not say which chain it is of.</p>` : html`<${Empty} title=${`This gateway does not serve chain ${chainId}`}>It can’t say whether the transaction is there.<//>`}
     <${OtherChains} hash=${hash} but=${chainId} />
-  <//>`;
-
-const Chainless = ({ hash }: { hash: string }) =>
-  html`<${Sheet} hash=${hash} chain=${null}>
-    <p>A hash does not say which chain it is of.</p>
-    <${OtherChains} hash=${hash} but=${null} />
   <//>`;
 
 type Looking = { readonly isLooking: boolean; readonly without: number; readonly failed: readonly string[] };
@@ -127,6 +123,7 @@ const Transaction = ({ chainId, hash }: Place) => {
   const tokenAt = (address: string) => named.get(address) ?? knownToken(chainId, address);
   const items = known?.items ?? (found ? activitiesOf(found, side, tokenAt) : []);
   const contracts = found ? contractsIn(found) : [];
+  const unnamed = contracts.filter((address) => tokenAt(address) === null).slice(0, MOST_NAMED);
   const name = async (addresses: readonly string[]) => {
     const tokens = addresses.map((address) => ({ contract: { chainId, address } }));
     const { data } = await send(TokenNames, { tokens });
@@ -142,7 +139,7 @@ const Transaction = ({ chainId, hash }: Place) => {
       items.length > 0 &&
       html`<ul class="stack tight">${items.map((item) => html`<${ItemLine} key=${item.id} item=${item} thin=${known?.thin ?? NO_TOKENS} />`)}</ul>
       ${found && items.every(({ type }) => type === 'CALL') && isMoving(found) && html`<p class="quiet">What it moved went between other addresses: its events say which.</p>`}
-      ${named === NO_NAMES && html`<${NameTokens} contracts=${contracts.filter((address) => tokenAt(address) === null).slice(0, MOST_NAMED)} onName=${name} />`}
+      ${named === NO_NAMES && unnamed.length > 0 && html`<p><button type="button" onClick=${() => name(unnamed)}>Name ${counted(unnamed.length, 'token', 'tokens')}: ${formatCount(NAME_CU * unnamed.length)} CU at most</button></p>`}
       <${Flow} items=${items} address=${side} thin=${known?.thin ?? NO_TOKENS} />`
     }
     ${!isFound && wallet === null ? html`<${WalletWanted} onGiven=${setGiven} />` : html`<${Finding} tokens=${tokens} ...${reading} />`}
@@ -175,15 +172,6 @@ const Sides = ({ transaction, side, isPart, onSide }: SidesProps) => {
       <//>`
     }`;
 };
-
-type NameTokensProps = {
-  contracts: readonly string[];
-  onName: (contracts: readonly string[]) => Promise<void>;
-};
-
-const NameTokens = ({ contracts, onName }: NameTokensProps) =>
-  contracts.length > 0 &&
-  html`<p><button type="button" onClick=${() => onName(contracts)}>Name ${counted(contracts.length, 'token', 'tokens')}: ${formatCount(NAME_CU * contracts.length)} CU at most</button></p>`;
 
 /** The service knows no transaction by its hash alone. */
 const WalletWanted = ({ onGiven }: { onGiven: (address: string) => void }) => {

@@ -195,7 +195,7 @@ const Head = ({ address, shown }: HeadProps) => {
       <p class="bar quiet">${hasNames && html`<${Name} address=${address} />`}<code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
       <${InExplorers} address=${address} />
     </div>
-    <div class="bar actions">
+    <div class="bar">
       ${
         delivers &&
         html`<${WatchButton} address=${address} title=${title} />

@@ -75,13 +75,6 @@ const setWatched = async (address: string, isWatched: boolean): Promise<string> 
 
 const inOneLine = (problem: Problem): string => shorten(`${titleOf(problem)}: ${problem.message}`, 200);
 
-const Refused = ({ problem }: { problem: Problem }) =>
-  html`<span class="quiet">${settings.auth === 'jwt' ? html`Watching needs the scope <code>watch</code>.` : inOneLine(problem)}</span>`;
-
-const Unknown = ({ problem }: { problem: Problem }) =>
-  html`<span class="bad">${titleOf(problem)}: it is not known whether the wallet is watched.</span>
-    <button type="button" onClick=${() => void readWatched()}>Look again</button>`;
-
 /** Whether the wallet's events come here; false while that is not known. */
 export const useIsWatched = (address: string): boolean => useStore(watched).types?.has(address) ?? false;
 
@@ -92,10 +85,12 @@ export const WatchButton = ({ address, title }: Props) => {
   const { types, isComplete, problem } = useStore(watched);
   const [changing, setChanging] = useState('');
   const [failure, setFailure] = useState('');
-  if (problem?.code === 'FORBIDDEN') return html`<${Refused} problem=${problem} />`;
+  if (problem?.code === 'FORBIDDEN')
+    return html`<span class="quiet">${settings.auth === 'jwt' ? html`Watching needs the scope <code>watch</code>.` : inOneLine(problem)}</span>`;
   if (types === null)
     return problem
-      ? html`<${Unknown} problem=${problem} />`
+      ? html`<span class="bad">${titleOf(problem)}: it is not known whether the wallet is watched.</span>
+          <button type="button" onClick=${() => void readWatched()}>Look again</button>`
       : html`<button type="button" disabled>Watch<span class="visually-hidden"> ${title}</span></button>`;
 
   const delivered = types.get(address);
