@@ -85,6 +85,8 @@ test('a transaction has a page: what moved, from either side, as an image too', 
   await flow.getByText(/units/).first().waitFor();
   const swapped = page.getByText(/^Swapped .+ for .+ on 0x/).first();
   expect(await swapped.textContent()).toContain('units 0x');
+  // The picture of a token without a symbol is no digit of its address.
+  expect(await swapped.locator('.token-logo').first().textContent()).toBe('?');
   await page.getByRole('button', { name: /^Name \d tokens?: \d+ CU at most/ }).click();
   await flow.getByText(/units/).first().waitFor({ state: 'detached' });
   expect(await swapped.textContent()).not.toContain('units');

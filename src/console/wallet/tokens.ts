@@ -138,7 +138,7 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
           ${COLUMNS.filter(({ key }) => key).flatMap(({ id, title }) => [id, `-${id}`].map((order) => html`<option key=${order} value=${order}>${title}${order === id ? '' : ', reversed'}</option>`))}
         </select>
       </label></div>
-      ${found.length === 0 && html`<${Empty} title=${`None of the ${formatCount(rows.length)} tokens is called so.`}>Search for a part of a symbol, a name, an address or a chain.<//>`}
+      ${found.length === 0 && html`<${Empty} title=${`None of the ${formatCount(rows.length)} tokens matches the search.`}>A search finds a part of a symbol, a name, an address or a chain.<//>`}
       ${only !== 'left' && counted.length > 0 && section(`In the total: ${formatCount(counted.length)}`, counted, false)}
       ${only !== 'counted' && left.length > 0 && section(`Left out of the total: ${formatCount(left.length)}`, left, true)}
     <//>
