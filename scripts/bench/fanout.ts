@@ -7,7 +7,7 @@ import { deliveriesOf } from '../../test/support/clients/deliver.ts';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { launchRedis, removeFolder } from '../../test/support/redis/server.ts';
 import { decimals, median, print, sum } from '../harness/figures.ts';
-import { cpuMsOf, memoryOf, startHelper } from '../harness/processes.ts';
+import { measureCpu, memoryOf, startHelper } from '../harness/processes.ts';
 import { address, DELIVERY_BYTES, deliveryOf, TOKEN } from './delivery.ts';
 import type { Operation, Published, Question } from './fanout-load.ts';
 
@@ -31,8 +31,8 @@ const SHOWN = `cursor node {
 const DASHBOARD: Operation = { query: `subscription { deliveries { ${SHOWN} } }` };
 
 const FILTERS = 100;
-/** Each event matches all of them, by one of its addresses. */
-const FILTERED = Array.from(
+/** An event of the benches matches each of them, by one of its addresses. */
+export const FILTERED = Array.from(
   { length: FILTERS },
   (_, index): Operation => ({
     query: `subscription ($filter: DeliveryFilter) { deliveries(filter: $filter) { ${SHOWN} } }`,
@@ -137,13 +137,17 @@ const memoryNow = async ({ servers }: Group): Promise<number> => {
   return sum(servers.map(({ pid }) => memoryOf(pid).mib));
 };
 
-const cpuNow = ({ servers }: Group): number => sum(servers.map(({ pid }) => cpuMsOf(pid)));
+/** Does the work, and says how long it took, and the CPU time of a group meanwhile. */
+const measureGroup = async <Answer>({ servers }: Group, work: () => Promise<Answer>) => {
+  const pids = servers.map(({ pid }) => pid);
+  const { answer, elapsedMs, cpuMs } = await measureCpu(pids, work);
+  return { answer, elapsedMs, cpuMs: sum(cpuMs) };
+};
 
 /** The CPU time that a group takes for each millisecond without an event, such as for pings. */
 const idleCpu = async (group: Group): Promise<number> => {
-  const before = cpuNow(group);
-  await pause(IDLE_MS);
-  return (cpuNow(group) - before) / IDLE_MS;
+  const { elapsedMs, cpuMs } = await measureGroup(group, () => pause(IDLE_MS));
+  return cpuMs / elapsedMs;
 };
 
 /** Measures the groups in turns; prints a line for each, and returns their medians. */
@@ -173,19 +177,19 @@ const compare = async (
         group.repeats && own
           ? await ask<string>({ ask: 'last', url: urlOf(own) })
           : String(deliveryOf(round).body);
-      const [cpuBefore, began] = [cpuNow(group), performance.now()];
-      const event = await ask<Published | null>({
-        ask: 'publish',
-        url: urlOf(group),
-        path: group.path,
-        body,
-      });
+      const {
+        answer: event,
+        elapsedMs,
+        cpuMs,
+      } = await measureGroup(group, () =>
+        ask<Published | null>({ ask: 'publish', url: urlOf(group), path: group.path, body }),
+      );
       if (round < WARM_UPS) continue;
       if (event === null)
         throw new Error(`Expected all subscribers of ${group.name} to get an event, got fewer.`);
       events.push(event);
-      one.cpuMs += cpuNow(group) - cpuBefore;
-      one.tookMs += performance.now() - began;
+      one.cpuMs += cpuMs;
+      one.tookMs += elapsedMs;
     }
   const idle = await Promise.all(measured.map(({ group }) => idleCpu(group)));
   return measured.map(({ group, kibEach, events, ...one }, index) => {

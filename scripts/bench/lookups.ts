@@ -19,7 +19,11 @@ import {
 import { WORKLOADS } from './lookups/workloads.ts';
 
 /** Those that are named, in their own order. All of them where the option is left out; none where it is empty. */
-const namesIn = <Name extends string>(option: string, value: string | undefined, names: readonly Name[]) => {
+export const namesIn = <Name extends string>(
+  option: string,
+  value: string | undefined,
+  names: readonly Name[],
+) => {
   if (value === undefined) return names;
   const given = value.split(',').filter(Boolean);
   const unknown = given.filter((name) => !names.some((known) => known === name));

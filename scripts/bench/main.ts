@@ -2,6 +2,7 @@ import process from 'node:process';
 import { failWithUsage } from '../command-line.ts';
 import { measureFanout, measureGateways } from './fanout.ts';
 import { measureFreshness } from './fresh.ts';
+import { guard } from './guard.ts';
 import { measureIndexing } from './indexing.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
@@ -10,6 +11,7 @@ import { measureWorkers } from './workers.ts';
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   fresh: measureFreshness,
+  guard,
   index: measureIndexing,
   ingest: measureIngest,
   fanout: measureFanout,

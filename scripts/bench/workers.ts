@@ -3,7 +3,7 @@ import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { spawnWorkers } from '../../test/support/gateway/workers.ts';
 import { launchRedis } from '../../test/support/redis/server.ts';
 import { decimals, median, print, sum, tableOf, whole } from '../harness/figures.ts';
-import { allowedCores, cpuMsOf, type Helper, memoryOf, startHelper } from '../harness/processes.ts';
+import { allowedCores, type Helper, measureCpu, memoryOf, startHelper } from '../harness/processes.ts';
 import type { Load, LoadTask } from './load/load.ts';
 import { templatesOf, WORKLOADS, type Workload } from './lookups/workloads.ts';
 
@@ -48,17 +48,16 @@ const measure = async (subject: Subject, workload: Workload, load: Helper, ms: n
     port: subject.port,
     ms,
   };
-  const pids = [...subject.pids, load.pid];
-  const [before, at] = [pids.map(cpuMsOf), performance.now()];
-  const { rate, count, failure } = await load.ask<Load>(task);
+  const { answer, elapsedMs, cpuMs } = await measureCpu([load.pid, ...subject.pids], () =>
+    load.ask<Load>(task),
+  );
+  const { rate, count, failure } = answer;
   if (failure !== null) throw new Error(failure);
-  const elapsedMs = performance.now() - at;
-  const taken = pids.map((pid, index) => cpuMsOf(pid) - (before[index] ?? Number.NaN));
-  const loadMs = taken.pop() ?? Number.NaN;
+  const [loadMs = Number.NaN, ...taken] = cpuMs;
   return {
     rate,
     cpuMicros: (1000 * sum(taken)) / count,
-    busy: taken.map((cpuMs) => cpuMs / elapsedMs),
+    busy: taken.map((ms) => ms / elapsedMs),
     loadBusy: loadMs / elapsedMs,
   };
 };

@@ -73,6 +73,15 @@ export const cpuMsOf = (pid: number): number => {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 };
 
+/** Does the work. Resolves with its answer, how long it took, and the CPU time of each process meanwhile; in milliseconds. */
+export const measureCpu = async <Answer>(pids: readonly number[], work: () => Promise<Answer>) => {
+  const [before, began] = [pids.map(cpuMsOf), performance.now()];
+  const answer = await work();
+  const elapsedMs = performance.now() - began;
+  const cpuMs = pids.map((pid, index) => cpuMsOf(pid) - (before[index] ?? Number.NaN));
+  return { answer, elapsedMs, cpuMs };
+};
+
 /** Resident memory, now and at its most, in MiB; NaN where the system does not say. */
 export const memoryOf = (pid: number): { readonly mib: number; readonly peakMib: number } => {
   const status = statusOf(pid, 'status');

@@ -1,5 +1,5 @@
-import { median } from '../../harness/figures.ts';
-import { cpuMsOf, type Helper } from '../../harness/processes.ts';
+import { median, sum } from '../../harness/figures.ts';
+import { type Helper, measureCpu } from '../../harness/processes.ts';
 import type { Load, LoadTask } from '../load/load.ts';
 import { faultOf } from './answers.ts';
 import type { Subject } from './subjects.ts';
@@ -88,23 +88,19 @@ export const measureWorkload = async (
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<readonly Result[]> => {
   const ms = seconds * 1000;
-  const loadCpuMs = () => load.pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0);
 
   const measure = async (subject: Subject, task: Partial<LoadTask>): Promise<Round> => {
-    const { pid } = subject.server;
-    const before = { server: cpuMsOf(pid), load: loadCpuMs(), at: performance.now() };
-    const { samples, count, ...measured } = await load.helper.ask<Load>({
-      ...taskOf(workload, subject, ms),
-      ...task,
-    });
-    const cpuMs = cpuMsOf(pid) - before.server;
-    const elapsedMs = performance.now() - before.at;
+    const { answer, elapsedMs, cpuMs } = await measureCpu([subject.server.pid, ...load.pids], () =>
+      load.helper.ask<Load>({ ...taskOf(workload, subject, ms), ...task }),
+    );
+    const { samples, count, ...measured } = answer;
+    const [serverMs = Number.NaN, ...loadMs] = cpuMs;
     const faults = subject.isRaw ? [] : samples.map((text) => faultOf(text, workload));
     return {
       ...measured,
-      cpuMicros: (cpuMs * 1000) / count,
-      serverBusy: cpuMs / elapsedMs,
-      loadBusy: (loadCpuMs() - before.load) / elapsedMs,
+      cpuMicros: (serverMs * 1000) / count,
+      serverBusy: serverMs / elapsedMs,
+      loadBusy: sum(loadMs) / elapsedMs,
       failure: measured.failure ?? faults.find((fault) => fault !== null) ?? null,
     };
   };

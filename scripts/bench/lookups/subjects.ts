@@ -90,18 +90,20 @@ export const chooseCores = () => {
   return { server: pin(server), load: pin(load), upstream: pin(upstream), loadHasUpstream };
 };
 
-const startServer = async (
+/** Starts a server over a static upstream. `spawn` is that of the checkout whose server it is. */
+export const startServer = async (
   name: string,
   { entry, env }: Launch,
   upstreamUrl: string,
   pin: Pin,
+  spawn: typeof spawnGateway = spawnGateway,
 ): Promise<Server> => {
   await using made = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-lookups-'));
   made.defer(() => removeFolder(dataDir));
   const started = performance.now();
   const settings = { UPSTREAM_URL: upstreamUrl, UPSTREAM_API_KEY: 'a-key-that-no-body-of-upstream-holds' };
-  const { url, child } = made.use(await spawnGateway({ ...settings, DATA_DIR: dataDir, ...env }, entry, pin));
+  const { url, child } = made.use(await spawn({ ...settings, DATA_DIR: dataDir, ...env }, entry, pin));
   const response = await fetch(`${url}${name === 'raw' ? '/' : '/graphql'}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
