@@ -1,10 +1,18 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Block, Chain, Effect, Hex, Transaction, Transfer } from '../../types.ts';
 import { type Balances, withBalances } from '../blocks/balances.ts';
 import { effectsOf, mayMoveInside, type ParsedBlock, partiesOf, transactionOf } from '../blocks/parse.ts';
 import { byStandard, type Readings } from '../blocks/readings.ts';
+import { Accounts } from './accounts.ts';
 import { Approvals } from './approvals.ts';
-import { blockId, claimSlot, createTables, inTransaction, transactionId } from './database.ts';
+import {
+  blockId,
+  claimSlot,
+  createTables,
+  type IndexDatabase,
+  inOwnTransaction,
+  inTransaction,
+  transactionId,
+} from './database.ts';
 import { type End, type Holding, Ledger, STANDARDS } from './ledger.ts';
 import { receiptOf } from './receipt.ts';
 import { Rereading } from './rereading.ts';
@@ -15,7 +23,7 @@ import { Unsettled } from './unsettled.ts';
 import { Untraced } from './untraced.ts';
 
 type Options = {
-  readonly database: DatabaseSync;
+  readonly database: IndexDatabase;
   readonly chains: readonly Chain[];
   /** How the logs of a contract are read. Default: as the standards have them. */
   readonly readings?: (chainId: number, contract: Hex) => Readings;
@@ -31,9 +39,10 @@ type Options = {
  * nothing of it is kept.
  */
 export class Index {
-  readonly #database: DatabaseSync;
+  readonly #database: IndexDatabase;
   readonly #chains: ReadonlyMap<number, IndexedChain>;
   readonly #revisions: Revisions;
+  readonly #accounts: Accounts;
   readonly #ledger: Ledger;
   /** The blocks that are still to be traced. */
   readonly untraced: Untraced;
@@ -45,6 +54,10 @@ export class Index {
   readonly #unsettled: Unsettled;
   readonly #blocks: StoredBlocks;
   #isOpen = false;
+  /** Since when rows of `by_account` and `holdings` wait to be written. */
+  #waitingSince = Infinity;
+  /** The accounts whose rows are being written in several turns, the last one first; null while they wait. */
+  #writing: number[] | null = null;
   /** What was added by transactions that were kept, by chain. */
   readonly #counts = new Map<number, { blocks: number; transactions: number }>();
   /** The blocks that this transaction adds. */
@@ -60,22 +73,32 @@ export class Index {
       readingsOf: (contract) => readings?.(chain.id, contract) ?? byStandard(contract),
     });
     this.#chains = inTransaction(database, () => new Map(chains.map((chain) => [chain.id, indexed(chain)])));
-    this.#ledger = new Ledger(database);
+    this.#accounts = new Accounts(database);
+    this.#ledger = new Ledger(database, this.#accounts);
     this.untraced = new Untraced(database, (chainId) => this.slot(chainId));
     this.approvals = new Approvals(database);
     this.#unsettled = new Unsettled(database);
     this.#revisions = new Revisions(database);
-    this.#blocks = new StoredBlocks(database);
+    this.#blocks = new StoredBlocks(database, this.#accounts);
+    database.onRollback(() => this.#forget());
     const shared = {
-      ...{ blocks: this.#blocks, revisions: this.#revisions, transaction: this.transaction },
+      ...{ blocks: this.#blocks, revisions: this.#revisions, flush: () => this.flush() },
       chainOf: (chainId: number) => this.#chain(chainId),
     };
     this.traced = new Traced({
       ...{ ...shared, untraced: this.untraced },
+      transaction: (work, isHistory) =>
+        isHistory && database.isTransaction ? this.#lasting(work) : this.transaction(work),
       sum: (slot, account, moved) => this.#sum(slot, account, moved),
     });
     this.rereading = new Rereading({
-      ...{ ...shared, ledger: this.#ledger, unsettled: this.#unsettled, approvals: this.approvals },
+      ...{
+        ...shared,
+        transaction: this.transaction,
+        ledger: this.#ledger,
+        unsettled: this.#unsettled,
+        approvals: this.approvals,
+      },
       most: rereads,
     });
   }
@@ -100,23 +123,83 @@ export class Index {
     if (this.#isOpen) return work();
     this.#isOpen = true;
     try {
-      const result = inTransaction(this.#database, () => {
+      const result = inOwnTransaction(this.#database, () => {
         const done = work();
-        this.#flush();
+        this.flush();
         return done;
       });
       this.#count();
       return result;
-    } catch (problem) {
-      this.untraced.recount();
-      throw problem;
     } finally {
       this.#isOpen = false;
       this.#adding.length = 0;
-      this.#ledger.clear();
-      this.#blocks.clear();
     }
   };
+
+  /** Runs `work` as a part of the transaction that `keep` ends. */
+  #lasting(work: () => void): void {
+    this.#database.lasting(() => this.flush(), work);
+    this.#count();
+    this.#adding.length = 0;
+  }
+
+  /**
+   * Goes on with keeping the blocks that were prepended, once they are many or it has waited for a second: what they change of
+   * accounts is written in their order, a part of it at a time. Returns whether it is done with it.
+   */
+  keepSome(): boolean {
+    if (this.#writing === null) {
+      const waiting = this.#blocks.size + this.#ledger.size;
+      if (waiting < MOST_WAITING && performance.now() - this.#waitingSince < MOST_WAITING_MS) return true;
+      this.#writing = this.#accountsWaiting();
+    }
+    for (const account of this.#writing.splice(-ACCOUNTS_A_TURN).reverse()) this.#flushOf(account);
+    if (this.#writing.length > 0) return false;
+    this.keep();
+    return true;
+  }
+
+  /** Keeps the blocks that were prepended. */
+  keep(): void {
+    this.#database.commit();
+  }
+
+  /** The number of an account in the tables, which have all of it then; null for one that was never seen. */
+  account(address: Hex): number | null {
+    const account = this.#accounts.find(address);
+    if (account !== null) this.#flushOf(account);
+    return account;
+  }
+
+  /** Writes what waits for the end of the transaction. */
+  flush(): void {
+    for (const account of this.#accountsWaiting().reverse()) this.#flushOf(account);
+    this.#nothingWaits();
+  }
+
+  #flushOf(account: number): void {
+    this.#blocks.flush(account);
+    this.#ledger.flush(account);
+  }
+
+  /** In the order of the tables, the last one first. */
+  #accountsWaiting(): number[] {
+    const accounts = new Set([...this.#blocks.waiting(), ...this.#ledger.waiting()]);
+    return [...accounts].sort((one, other) => other - one);
+  }
+
+  /** After a rollback. */
+  #forget(): void {
+    this.#adding.length = 0;
+    this.#nothingWaits();
+    this.untraced.recount();
+  }
+
+  #nothingWaits(): void {
+    [this.#waitingSince, this.#writing] = [Infinity, null];
+    this.#ledger.clear();
+    this.#blocks.clear();
+  }
 
   /** The newest block of a chain that is not announced; null before the chain is first followed. */
   silentUntil(chainId: number): number | null {
@@ -149,6 +232,7 @@ export class Index {
           `expected block ${head.number + 1} of chain ${chain.id} on ${head.hash}, got ${block.number} on ${block.parentHash}`,
         );
       const effects = this.#add(indexed, block, 'above', listener !== null);
+      this.#blocks.writeTransactions();
       if (listener === null) return;
       const told = withBalances(effects, known, (account, transfer) => this.#sum(slot, account, transfer));
       const transactions = block.transactions.map((transaction, at) =>
@@ -160,11 +244,13 @@ export class Index {
   }
 
   /**
-   * Adds blocks below the lowest, the newest first.
+   * Adds blocks below the lowest, the newest first. They are kept by `keep`, or with the next transaction. A failure takes back
+   * all that are not.
    * @throws when they do not lead to it.
    */
   prepend(blocks: readonly ParsedBlock[]): void {
-    this.transaction(() => {
+    const run = this.#isOpen ? this.transaction : (work: () => void) => this.#lasting(work);
+    run(() => {
       for (const block of blocks) {
         const lowest = this.range(block.chainId)?.lowest;
         if (lowest?.number !== block.number + 1 || lowest.parentHash !== block.hash)
@@ -173,6 +259,7 @@ export class Index {
           );
         this.#add(this.#chain(block.chainId), block, 'below', false);
       }
+      this.#blocks.writeTransactions();
     });
   }
 
@@ -254,19 +341,15 @@ export class Index {
       return found;
     });
     this.#ledger.add(slot, end, effects.flat(), time);
+    this.#waitingSince = Math.min(this.#waitingSince, performance.now());
     this.approvals.add(slot, effects.flat());
     if (transactions.some(mayMoveInside)) this.untraced.add(id, isAnnounced);
     return effects;
   }
 
-  #flush(): void {
-    this.#blocks.flush();
-    this.#ledger.flush();
-  }
-
   /** Removes the head of a chain with all that is derived from it. */
   #remove(indexed: IndexedChain, number: number): void {
-    this.#flush();
+    this.flush();
     const { slot } = indexed;
     const id = blockId(slot, number);
     const readings = this.#revisions.readings(indexed);
@@ -292,5 +375,12 @@ export class Index {
     return this.#ledger.amount(slot, { account, standard: STANDARDS[asset], token, tokenId: tokenId ?? 0n });
   }
 }
+
+/** The rows that wait for one order: those of some 15,000 transactions. */
+const MOST_WAITING = 150_000;
+/** A process that ends fetches again what was prepended in this time. */
+const MOST_WAITING_MS = 3_000;
+/** Nothing is answered while the rows of so many accounts are written. */
+const ACCOUNTS_A_TURN = 1_000;
 
 const NOTHING_ADDED = { blocks: 0, transactions: 0 };
