@@ -25,6 +25,11 @@ const SUFFIX = {
   [OperationTypeNode.SUBSCRIPTION]: 'Subscription',
 };
 
+/** A type in a line: a part that documents share is named, and not written out wherever it is read. */
+const types = (await operationTypesOf(FILE, print(schema), documents, { inlineFragmentTypes: 'combine' }))
+  .replaceAll(/\n(?=[ }])\s*/g, ' ')
+  .replaceAll(/\n+/g, '\n');
+
 const declarations = documents
   .flatMap(({ document }) => document.definitions.filter(isOperation))
   .map(({ name: { value: name = '' } = {}, operation }) => {
@@ -46,7 +51,7 @@ export type Operation<Data, Variables> = {
   readonly types?: (variables: Variables) => Data;
 };
 
-${(await operationTypesOf(FILE, print(schema), documents)).replaceAll('\n\n\n', '\n')}
+${types}
 ${declarations.join('\n')}
 `,
 );

@@ -59,6 +59,10 @@ const SHARED =
  */
 const collectBundled = async () => {
   const { page, files } = collectFiles();
+  const declared = [...(new Map(files).get(OPERATIONS) ?? '').matchAll(/^export const (\w+) = .*$/gm)];
+  // Each operation is a module of its own, so that a view loads only those that it sends.
+  const operations = new Map(declared.map(([code, name]) => [`operation:${name}`, code]));
+  const imported = [...operations.keys()].map((id) => `export * from '${id}';`).join('\n');
   const modules = await rolldown({
     input: join(FROM, 'console/app.ts'),
     platform: 'browser',
@@ -66,9 +70,10 @@ const collectBundled = async () => {
     plugins: [
       {
         name: 'console-operations',
+        resolveId: { filter: { id: /^operation:/ }, handler: (id) => id },
         load: {
-          filter: { id: new RegExp(`/console/${OPERATIONS}$`) },
-          handler: () => new Map(files).get(OPERATIONS) ?? null,
+          filter: { id: [/^operation:/, new RegExp(`/console/${OPERATIONS}$`)] },
+          handler: (id) => ({ code: operations.get(id) ?? imported, moduleSideEffects: false }),
         },
       },
     ],

@@ -1,16 +1,15 @@
 import { render } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { openInGraphiQL } from './api/graphiql.ts';
 import { reachable } from './api/reachable.ts';
-import { useChainNames, useChains } from './chain-filter.ts';
-import { Empty, html } from './components.ts';
-import { useOfferedViews } from './explorers.ts';
+import { useChainNames, useChains, useOfferedViews } from './chains.ts';
+import { Dialog, Empty, html } from './components.ts';
 import { counted, formatCount, shorten, shortHex } from './format.ts';
 import { labelOf } from './labels.ts';
 import { lazy } from './lazy.ts';
-import { hrefOf, hrefOfLast, type Route, returnTo, route, type View } from './route.ts';
+import { hrefOfLast } from './recent-wallets.ts';
+import { hrefOf, type Route, returnTo, route, type View } from './route.ts';
 import { settings } from './settings.ts';
-import { Palette } from './start/search.ts';
 import { credentials, isSignedIn, ledger, signOut, useStore } from './state.ts';
 import { WalletView } from './wallet/wallet-view.ts';
 
@@ -35,6 +34,32 @@ const COMPONENTS = {
 };
 
 const SignIn = lazy(async () => (await import('./sign-in.ts')).SignIn);
+
+const Search = lazy(async () => (await import('./start/search.ts')).Search);
+
+const isMac = navigator.userAgent.includes('Mac');
+
+/** Whether the event is ⌘K on a Mac and Ctrl+K elsewhere. */
+const isShortcut = ({ key, metaKey, ctrlKey, shiftKey, altKey }: KeyboardEvent): boolean =>
+  key.toLowerCase() === 'k' && (isMac ? metaKey : ctrlKey) && !shiftKey && !altKey;
+
+/** A button, and a key, that open one field for wallets, labels, tokens and views from anywhere. */
+const Palette = () => {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (!isShortcut(event)) return;
+      event.preventDefault();
+      // Another dialog keeps what is being done in it.
+      setOpen((before) => !before && document.querySelector('dialog[open]') === null);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  const close = () => setOpen(false);
+  return html`<button type="button" class="open-palette" aria-keyshortcuts=${isMac ? 'Meta+K' : 'Control+K'} onClick=${() => setOpen(true)}>Search <kbd>${isMac ? '⌘K' : 'Ctrl K'}</kbd></button>
+    ${isOpen && html`<${Dialog} title="Go to" onClose=${close}><${Search} name="palette" label="A wallet, a label, a token, a transaction or a view" onDone=${close} /><//>`}`;
+};
 
 const CostMeter = () => {
   const { computeUnits, requests, entries } = useStore(ledger);
@@ -69,7 +94,7 @@ const PoweredBy = () => {
   const nameOf = useChainNames();
   const named = chains.flatMap(({ chainId, explorer }) => (explorer ? [{ chainId, ...explorer }] : []));
   if (named.length === 0) return null;
-  return html`<footer class="quiet">${[...Map.groupBy(named, ({ name }) => name)].map(
+  return html`<footer class="quiet small">${[...Map.groupBy(named, ({ name }) => name)].map(
     ([name, of]) =>
       html`<p key=${name}>Powered by ${HOMES.has(name) ? html`<a href=${HOMES.get(name)} target="_blank" rel="noopener noreferrer">${name}</a>` : shorten(name)}${of.length < chains.length && `: ${of.map(({ chainId }) => nameOf(chainId)).join(', ')}`}</p>`,
   )}</footer>`;
@@ -110,7 +135,7 @@ const App = () => {
     if (place !== null) returnTo(place);
   }, [shown]);
   return html`
-    <header>
+    <header class="bar">
       <h1><a href=${hrefOf('home')}>EVM gateway</a></h1>
       <${Navigation} current=${view} />
       ${!isReachable && html`<span class="tag bad" role="status" title="What is shown stays. What failed is asked again once the gateway answers.">Disconnected: trying again</span>`}

@@ -1,58 +1,12 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Chains, type ChainsQuery, type Lookup } from './__generated__/operations.ts';
-import { send } from './api/client.ts';
+import { useChainNames, useChains } from './chains.ts';
 import { html } from './components.ts';
-import { setExplorers } from './explorers.ts';
-import { counted, inWords, type NameOfChain, setNatives } from './format.ts';
+import { counted } from './format.ts';
 import { useParam } from './route.ts';
-import { createStore, useStore } from './state.ts';
-
-type Chain = ChainsQuery['chains'][number];
-
-type Known = { readonly chains: readonly Chain[]; readonly nameOf: NameOfChain };
-
-const knownFrom = (chains: readonly Chain[]): Known => {
-  const names = new Map<number | null, string>(chains.map(({ chainId, name }) => [chainId, inWords(name)]));
-  return { chains, nameOf: (chainId) => names.get(chainId) ?? `chain ${chainId}` };
-};
-
-const known = createStore(knownFrom([]));
-let asked = false;
-
-const useKnown = (): Known => {
-  useEffect(() => {
-    if (asked) return;
-    asked = true;
-    void send(Chains, {}).then(({ data }) => {
-      if (data === null) asked = false;
-      else {
-        setNatives(data.chains);
-        setExplorers(data.chains);
-        known.set(knownFrom(data.chains));
-      }
-    });
-  }, []);
-  return useStore(known);
-};
-
-export const useChains = (): readonly Chain[] => useKnown().chains;
-
-/** A chain, and whether the service finds its transactions by their hashes, as far as that is known. */
-export const useChain = (chainId: number | null) => {
-  const chain = useChains().find((each) => each.chainId === chainId);
-  return { chain, findsByHash: chain?.supports?.includes('TRANSACTION') ?? false };
-};
-
-/** Whether the service offers a lookup for any of the chains, of those that only some services have. */
-export const isSupported = (chains: readonly Chain[], lookup: Lookup): boolean =>
-  chains.some(({ supports }) => supports?.includes(lookup) === true);
 
 /** Says in place of a value that nothing has a price: over chains of one's own, how that is mended. */
 export const NoPrices = () =>
   useChains().some(({ index }) => index !== null) ? html`No prices: set <code>PRICES</code>` : html`Unpriced`;
-
-/** Names chains. It is the same function as long as the known chains are the same. */
-export const useChainNames = (): NameOfChain => useKnown().nameOf;
 
 const idsIn = (text: string): number[] =>
   text
@@ -103,7 +57,8 @@ const useClosing = () => {
 };
 
 export const ChainFilter = ({ selected, onChange, none = 'Main chains' }: Props) => {
-  const { chains, nameOf } = useKnown();
+  const chains = useChains();
+  const nameOf = useChainNames();
   const menu = useClosing();
   const toggle = (chainId: number) =>
     onChange(selected.includes(chainId) ? selected.filter((id) => id !== chainId) : [...selected, chainId]);

@@ -31,14 +31,13 @@ type TimeBarsProps = {
   unit: string;
 };
 
-const MOVES: Readonly<Record<string, (index: number, last: number) => number | null>> = {
-  ArrowLeft: (index) => Math.max(0, index - 1),
-  ArrowDown: (index) => Math.max(0, index - 1),
-  ArrowRight: (index, last) => Math.min(last, index + 1),
-  ArrowUp: (index, last) => Math.min(last, index + 1),
-  Home: () => 0,
-  End: (_, last) => last,
-  Escape: () => null,
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
 };
 
 /**
@@ -62,10 +61,11 @@ export const useReading = (last: number, placeAt: (part: number) => number) => {
     onPointerLeave: leave,
     onBlur: leave,
     onKeyDown(event: KeyboardEvent) {
-      const move = MOVES[event.key];
-      if (!move) return;
+      const step = STEPS[event.key];
+      if (event.key === 'Escape') leave();
+      else if (step !== undefined) setChosen(Math.min(last, Math.max(0, (chosen ?? last) + step)));
+      else return;
       event.preventDefault();
-      setChosen(move(chosen ?? last, last));
     },
   };
   return { chosen, attributes };
@@ -84,13 +84,13 @@ export const TimeBars = ({ label, buckets, series, unit }: TimeBarsProps) => {
   const ticks = valueTicks(buckets.map(sumOf));
   const top = ticks.at(-1) ?? 1;
 
-  return html`<figure class="chart">
-    <figcaption><span>${label}</span><${Legend} series=${series} /></figcaption>
+  return html`<figure class="chart small">
+    <figcaption class="bar quiet"><span>${label}</span><${Legend} series=${series} /></figcaption>
     <div class="plot">
       <ol class="values" aria-hidden="true">${ticks.toReversed().map((value) => html`<li key=${value}>${compact.format(value)}</li>`)}</ol>
       <div class="bars" aria-label=${label} aria-valuetext=${count === 0 ? 'empty' : textOf(present ?? buckets.at(-1), series, unit)} ...${attributes}>
         <svg height=${HEIGHT} aria-hidden="true">
-          ${ticks.map((value) => html`<line key=${value} class="grid" x1="0" x2="100%" y1=${heightOf(top - value, top)} y2=${heightOf(top - value, top)} />`)}
+          ${ticks.map((value) => html`<line key=${value} x1="0" x2="100%" y1=${heightOf(top - value, top)} y2=${heightOf(top - value, top)} />`)}
           ${buckets.map((bucket, index) => html`<${Bar} key=${bucket.start} bucket=${bucket} left=${(index / count) * 100} width=${100 / count} series=${series} top=${top} />`)}
           ${present && chosen !== null && html`<rect class="chosen" x=${`${(chosen / count) * 100}%`} width=${`${100 / count}%`} y="0" height=${HEIGHT} />`}
         </svg>
@@ -118,7 +118,7 @@ const Bar = ({ bucket, left, width, series, top }: BarProps) => {
 };
 
 const Legend = ({ series }: { series: readonly Series[] }) =>
-  html`<ul class="bar legend">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
+  html`<ul class="bar legend push">${series.map(({ name, tone }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}</li>`)}</ul>`;
 
 const Swatch = ({ tone, colour }: { tone: Tone } & Pick<Part, 'colour'>) =>
   html`<svg class="swatch" aria-hidden="true"><rect class=${colour ? 'of-asset' : 'tone'} style=${colour ?? inTone(tone)} width="100%" height="100%" /></svg>`;
@@ -150,7 +150,7 @@ const Tip = ({ bucket, at, series, unit }: TipProps) => {
   return html`<div class="popup tip" style=${place} aria-hidden="true">
     <div class="quiet">${rangeOf(bucket)}</div>
     <strong>${exact.format(sumOf(bucket))} ${unit}</strong>
-    <ul>${shown.toReversed().map(({ name, tone, value }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}<span>${exact.format(value)}</span></li>`)}</ul>
+    <ul>${shown.toReversed().map(({ name, tone, value }) => html`<li key=${name}><${Swatch} tone=${tone} />${name}<span class="push">${exact.format(value)}</span></li>`)}</ul>
   </div>`;
 };
 
@@ -167,55 +167,39 @@ const valueTicks = (values: readonly number[]): number[] => {
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
 
-/** Seconds between two marks of the time axis, for spans of at most some months. */
+/** Seconds between two marks of the time axis, for spans of at most some weeks. */
 const TIME_STEPS: readonly number[] = [
   ...[1, 5, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE],
-  ...[HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY],
+  ...[HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY],
 ];
 
 /** As many as a phone has room for. */
 const MAX_MARKS = 5;
 
-const axisFormat = (step: number | undefined): Intl.DateTimeFormat => {
-  if (step === undefined) return new Intl.DateTimeFormat('en-GB', { month: 'short', year: '2-digit' });
-  if (step >= DAY) return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-  const seconds = step < MINUTE ? ({ second: '2-digit' } as const) : {};
-  return new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', ...seconds });
-};
-
-/** Local times between the two, at round distances. */
-const timeTicks = (start: number, end: number): { readonly time: number; readonly text: string }[] => {
-  const seconds = (end - start) / 1000;
-  const step = TIME_STEPS.find((size) => seconds / size <= MAX_MARKS);
-  const months = Math.ceil(seconds / (30 * DAY) / MAX_MARKS);
-  const first = new Date(start);
-  const [year, month, day] = [first.getFullYear(), first.getMonth(), first.getDate()];
-  const format = axisFormat(step);
-  const marks: { time: number; text: string }[] = [];
-  for (let index = 0; index < 100_000; index += 1) {
-    // A date with seconds beyond its minute is the later time, also across a change of the clock.
-    const date =
-      step === undefined
-        ? new Date(year, month + index * months, 1)
-        : new Date(year, month, day, 0, 0, index * step);
-    if (date.getTime() >= end) break;
-    if (date.getTime() >= start) marks.push({ time: date.getTime(), text: format.format(date) });
-  }
-  return marks;
-};
-
+/** A mark for each round local time of the buckets. */
 const TimeAxis = ({ buckets }: { buckets: readonly Bucket[] }) => {
   const [start, end] = [buckets[0]?.start ?? 0, buckets.at(-1)?.end ?? 0];
   if (end <= start) return null;
-  const marks = timeTicks(start, end);
+  const step = TIME_STEPS.find((seconds) => (end - start) / 1000 / seconds <= MAX_MARKS) ?? 14 * DAY;
+  const format = new Intl.DateTimeFormat('en-GB', {
+    ...(step < DAY ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' }),
+    ...(step < MINUTE && { second: '2-digit' }),
+  });
+  const midnight = new Date(start).setHours(0, 0, 0, 0);
+  const times = Array.from({ length: Math.ceil((end - midnight) / 1000 / step) + 1 }, (_, index) =>
+    // Seconds beyond the minute are a later time of the clock, also where the clock is changed.
+    new Date(midnight).setHours(0, 0, index * step),
+  );
   return html`<svg class="times" height="20" aria-hidden="true">
-    ${marks.map(({ time, text }) => {
-      const part = (time - start) / (end - start);
-      const x = `${part * 100}%`;
-      // A text in the middle of a mark at the edge would leave the chart.
-      const anchor = part > 0.95 ? 'end' : part < 0.05 ? 'start' : 'middle';
-      return html`<g key=${time}><line x1=${x} x2=${x} y1="0" y2="4" /><text x=${x} y="16" style=${`text-anchor: ${anchor}`}>${text}</text></g>`;
-    })}
+    ${times
+      .filter((time) => time >= start && time < end)
+      .map((time) => {
+        const part = (time - start) / (end - start);
+        const x = `${part * 100}%`;
+        // A text in the middle of a mark at the edge would leave the chart.
+        const anchor = part > 0.95 ? 'end' : part < 0.05 ? 'start' : 'middle';
+        return html`<g key=${time}><line x1=${x} x2=${x} y1="0" y2="4" /><text x=${x} y="16" style=${`text-anchor: ${anchor}`}>${format.format(time)}</text></g>`;
+      })}
   </svg>`;
 };
 
@@ -260,8 +244,8 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
       : []),
   ];
   let left = 0;
-  return html`<figure class="chart share">
-    <figcaption>${label}</figcaption>
+  return html`<figure class="chart share small">
+    <figcaption class="quiet">${label}</figcaption>
     <svg height="12" aria-hidden="true">
       ${shown.map(({ share, tone, colour }) => {
         const x = (left / whole) * 100;
@@ -270,7 +254,7 @@ export const ShareBar = ({ label, parts }: { label: string; parts: readonly Part
       })}
     </svg>
     <ul class="legend">
-      ${shown.map(({ name, share, text, tone, colour }) => html`<li key=${tone}><${Swatch} tone=${tone} colour=${colour} /><span class="name">${name}</span>${text !== undefined && html`<span>${text}</span>`}<span class="quiet">${percent.format(share / whole)}</span></li>`)}
+      ${shown.map(({ name, share, text, tone, colour }) => html`<li key=${tone} class="in-columns"><${Swatch} tone=${tone} colour=${colour} /><span class="name">${name}</span>${text !== undefined && html`<span>${text}</span>`}<span class="quiet">${percent.format(share / whole)}</span></li>`)}
     </ul>
   </figure>`;
 };
@@ -280,7 +264,7 @@ type MeterProps = { label: string; value: number; most: number; text: string };
 /** How much of `most` the value is, with a text beside the bar that says it. */
 export const Meter = ({ label, value, most, text }: MeterProps) => {
   const part = most > 0 ? Math.min(1, Math.max(0, value / most)) : 0;
-  return html`<div class="meter" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${most} aria-valuenow=${Math.min(most, Math.max(0, value))} aria-valuetext=${text}>
+  return html`<div class="meter small" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${most} aria-valuenow=${Math.min(most, Math.max(0, value))} aria-valuetext=${text}>
     <span class="name">${label}</span>
     <svg height="8" aria-hidden="true"><rect class="track" width="100%" height="8" rx="4" /><rect class="tone" style=${inTone('blue')} width=${`${part * 100}%`} height="8" rx="4" /></svg>
     <span>${text}</span>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import { reachable } from './api/reachable.ts';
 import type { Paged } from './api/use-connection.ts';
-import { useExplorer, useExplorerNames, useMainChainIds } from './explorers.ts';
+import { useExplorer, useExplorerNames, useMainChainIds } from './chains.ts';
 import { counted, formatAge, formatCount, formatTime, formatUtc, shorten, shortHex } from './format.ts';
 import { useLabel } from './labels.ts';
 import { hrefOf, route, setParams } from './route.ts';
@@ -54,8 +54,8 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
     setCopied(true);
     setTimeout(() => setCopied(false), COPIED_MS);
   };
-  return html`<button type="button" class="copy" onClick=${onClick} aria-label=${copied ? `${label} copied` : `Copy ${label}`} title=${copied ? 'Copied' : `Copy ${label}`}>
-    <svg aria-hidden="true" viewBox="0 0 16 16"><path d=${copied ? 'M3 8.5 6.5 12 13 4.5' : 'M6 5V2.5h7.5V10H11M2.5 5H10v8.5H2.5Z'} /></svg>
+  return html`<button type="button" class="plain copy" onClick=${onClick} aria-label=${copied ? `${label} copied` : `Copy ${label}`} title=${copied ? 'Copied' : `Copy ${label}`}>
+    <svg class="glyph" aria-hidden="true" viewBox="0 0 16 16"><path d=${copied ? 'M3 8.5 6.5 12 13 4.5' : 'M6 5V2.5h7.5V10H11M2.5 5H10v8.5H2.5Z'} /></svg>
   </button>`;
 };
 
@@ -70,9 +70,9 @@ type ExplorerLinkProps = {
 export const ExplorerLink = ({ path, children }: ExplorerLinkProps) => {
   const { name, url = null } = useExplorer() ?? {};
   if (url === null) return null;
-  return html`<a class="in-explorer" href=${`${url}/${path}`} target="_blank" rel="noopener noreferrer" title=${`In ${name}`}>${
+  return html`<a class=${children ? '' : 'plain'} href=${`${url}/${path}`} target="_blank" rel="noopener noreferrer" title=${`In ${name}`}>${
     children ??
-    html`<span class="visually-hidden">In ${name}</span><svg aria-hidden="true" viewBox="0 0 16 16"><path d="M6.5 3.5h-3v9h9v-3M9 3.5h3.5V7M12.5 3.5l-5 5" /></svg>`
+    html`<span class="visually-hidden">In ${name}</span><svg class="glyph" aria-hidden="true" viewBox="0 0 16 16"><path d="M6.5 3.5h-3v9h9v-3M9 3.5h3.5V7M12.5 3.5l-5 5" /></svg>`
   }</a>`;
 };
 
@@ -104,9 +104,12 @@ export const TransactionHash = ({ value, chainId, wallet }: TransactionHashProps
 export const Address = ({ value, page = 'address' }: { value: string; page?: 'address' | 'token' }) =>
   html`<span class="hex"><a href=${hrefOf('wallet', [value])} title=${value}>${useLabel(value) ?? shortHex(value)}</a><${CopyButton} text=${value} label="address" /><${ExplorerLink} path=${`${page}/${value}`} /></span>`;
 
-/** A time where the reader is, or how long ago it was if it gets the present time; in UTC on hover. */
-export const Time = ({ value, now }: { value: string; now?: number }) => {
-  const local = formatTime(value);
+/**
+ * A time where the reader is, or how long ago it was if it gets the present time; in UTC on hover. Beside a time of the same
+ * day, it is without the date.
+ */
+export const Time = ({ value, now, beside }: { value: string; now?: number; beside?: string }) => {
+  const local = formatTime(value, beside);
   return now === undefined
     ? html`<time datetime=${value} title=${formatUtc(value)}>${local}</time>`
     : html`<time datetime=${value} title=${`${local} here, ${formatUtc(value)}`}>${formatAge(value, now)}</time>`;
@@ -136,12 +139,12 @@ export const Dialog = ({ title, onClose, children }: Props) => {
     if (element.current) onClose();
   };
   return html`<dialog ref=${element} onCancel=${onCancel} onClose=${onClosed} aria-label=${title}>
-    <header><h2>${title}</h2><button type="button" class="plain" aria-label="Close" onClick=${onClose}>✕</button></header>
+    <header class="line"><h2>${title}</h2><button type="button" class="plain push" aria-label="Close" onClick=${onClose}>✕</button></header>
     ${children}
   </dialog>`;
 };
 
-export type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
+type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
 
 /** Names with their values. Those without a value are left out. */
 export const Facts = ({ facts }: { facts: readonly Fact[] }) =>
@@ -187,7 +190,7 @@ export const LoadMore = ({ list, what, price, isPaused = false }: LoadMoreProps)
   const { hasMore, isLoading, problem, loadMore, retry, items } = list;
   const follows = hasMore && !isLoading && problem === null && items.length > 0;
   const end = useReached(follows && !isPaused, loadMore);
-  return html`<div class="list-end" ref=${end}>
+  return html`<div class="stack tight quiet list-end" ref=${end}>
     ${problem && items.length > 0 && html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`}
     ${follows && html`<button type="button" onClick=${loadMore}>Load more ${what}${price !== undefined && `: ${price} CU`}</button>`}
     ${isLoading && items.length > 0 && html`<span role="status">Loading more ${what}…</span>`}
@@ -222,8 +225,8 @@ const FewerChains = ({ costs, most }: NonNullable<Problem['tooDear']>) => {
   const chosen = (params.get('chains') ?? '').split(',').filter(Boolean);
   const asked = chosen.length > 0 ? chosen : main;
   const fitting = view === 'wallet' ? asked.slice(0, Math.floor((asked.length * most) / costs)) : [];
-  return html`<p>It may cost ${formatCount(costs)} CU, and ${formatCount(most)} are the most that is allowed: to wait does not help, fewer chains do.</p>
-    ${fitting.length > 0 && html`<button type="button" onClick=${() => setParams({ chains: fitting.join() }, true)}>Look at ${counted(fitting.length, 'chain', 'chains')} alone</button>`}`;
+  return html`<p>It may cost ${formatCount(costs)} CU, and at most ${formatCount(most)} are allowed. Waiting does not help: choose fewer chains.</p>
+    ${fitting.length > 0 && html`<button type="button" onClick=${() => setParams({ chains: fitting.join() }, true)}>Look at ${counted(fitting.length, 'chain', 'chains')} only</button>`}`;
 };
 
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) =>
@@ -231,7 +234,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 
 /** Grey lines in place of what is loading, of the same height. After some seconds they say that it is slow. */
 export const Skeleton = ({ rows, kind = 'row' }: { rows: number; kind?: 'row' | 'card' }) =>
-  html`<div class=${`skeleton is-${kind}s`} role="status" aria-label="Loading">
+  html`<div class=${`skeleton ${kind === 'card' ? 'cards' : 'stack tight'}`} role="status" aria-label="Loading">
     <p>This takes longer than usual.</p>
     ${Array.from({ length: rows }, (_, index) => html`<span key=${index} />`)}
   </div>`;

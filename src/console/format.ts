@@ -57,8 +57,13 @@ export const formatAge = (time: string, now: number): string => {
 /** The time in UTC, to the second. */
 export const formatUtc = (time: string): string => `${inUtc.format(new Date(time))} UTC`;
 
-/** The time where the reader is, to the second. */
-export const formatTime = (time: string): string => here.format(new Date(time));
+const clockHere = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+
+/** The time where the reader is, to the second. Beside a time of the same day, without the date. */
+export const formatTime = (time: string, beside?: string): string => {
+  const [date, other] = [time, beside ?? ''].map((each) => new Date(each).toDateString());
+  return (date === other ? clockHere : here).format(new Date(time));
+};
 
 type NativeOf = {
   readonly chainId: number;

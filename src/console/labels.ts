@@ -1,11 +1,10 @@
-import { isRecord } from './format.ts';
+import { counted, isRecord } from './format.ts';
 import { isAddress } from './route.ts';
 import { nameOf } from './settings.ts';
-import { createStore, useStore } from './state.ts';
+import { createKept, parsed, useStore } from './state.ts';
 
 /** Names that a person gives to addresses. They stay in this browser: no request contains them. */
 
-const KEY = 'console:labels';
 const MOST_LABELS = 1000;
 /** The most characters of a name. Longer ones are cut. */
 export const MOST_CHARACTERS = 60;
@@ -21,14 +20,8 @@ const cleaned = (name: string): string =>
     .slice(0, MOST_CHARACTERS)
     .trim();
 
-/** Reads labels from a JSON object of names by address, and counts the entries that are not labels. Null for any other text. */
-const parse = (text: string): { readonly labels: Labels; readonly refused: number } | null => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
+/** The labels in an object of names by address, and how many of its entries are none. Null for any other value. */
+const labelsIn = (value: unknown): { readonly labels: Labels; readonly refused: number } | null => {
   if (!isRecord(value)) return null;
   const labels = new Map<string, string>();
   const entries = Object.entries(value);
@@ -38,51 +31,31 @@ const parse = (text: string): { readonly labels: Labels; readonly refused: numbe
   return { labels, refused: entries.length - labels.size };
 };
 
-/** A browser may refuse storage. The labels then last as long as the page. */
-const load = (): Labels => {
-  try {
-    return parse(localStorage.getItem(KEY) ?? '{}')?.labels ?? new Map();
-  } catch {
-    return new Map();
-  }
-};
-
-const labels = createStore<Labels>(load());
-
-// Another tab has changed them.
-addEventListener('storage', ({ key }) => {
-  if (key === KEY || key === null) labels.set(load());
-});
-
-const keep = (next: Labels): void => {
-  labels.set(next);
-  try {
-    localStorage.setItem(KEY, exportLabels());
-  } catch {
-    // They last as long as the page.
-  }
-};
+const labels = createKept<Labels>(
+  localStorage,
+  'console:labels',
+  (kept) => labelsIn(kept)?.labels ?? new Map(),
+  Object.fromEntries,
+);
 
 /** The labels as JSON, which `importLabels` reads. */
 export const exportLabels = (): string => JSON.stringify(Object.fromEntries(labels.get()), null, 2);
 
 /** Adds labels from JSON, in place of those that the same addresses have. Returns what happened, in words. */
 export const importLabels = (text: string): { readonly done: string } | { readonly error: string } => {
-  const read = parse(text);
+  const read = labelsIn(parsed(text));
   if (read === null)
     return { error: 'Expected a JSON object of names by address, {"0x…": "name"}, got another text.' };
   const all = [...labels.get(), ...read.labels];
   const next = new Map(all.slice(0, MOST_LABELS));
   const left = new Map(all).size - next.size;
-  keep(next);
-  const added = `${read.labels.size - left} ${read.labels.size - left === 1 ? 'label' : 'labels'} imported`;
-  const refused =
-    read.refused === 0
-      ? ''
-      : `, ${read.refused} ${read.refused === 1 ? 'entry is' : 'entries are'} not an address with a name`;
-  return {
-    done: `${added}${refused}${left > 0 ? `, ${left} are beyond the ${MOST_LABELS} that are kept` : ''}.`,
-  };
+  labels.set(next);
+  const said = [
+    `${counted(read.labels.size - left, 'label', 'labels')} imported`,
+    read.refused > 0 && `${counted(read.refused, 'entry is', 'entries are')} not an address with a name`,
+    left > 0 && `${left} are beyond the ${MOST_LABELS} that are kept`,
+  ];
+  return { done: `${said.filter(Boolean).join(', ')}.` };
 };
 
 /** Names an address; an empty name removes the label. Returns why it could not; null when it is done. */
@@ -93,7 +66,7 @@ export const setLabel = (address: string, name: string): string | null => {
   if (label === '') next.delete(key);
   else next.set(key, label);
   if (next.size > MOST_LABELS) return `Expected at most ${MOST_LABELS} labels: remove one first.`;
-  keep(next);
+  labels.set(next);
   return null;
 };
 

@@ -5,7 +5,7 @@ import { html, Placeholder } from './components.ts';
 
 const FAILED = problemHere(
   'OFFLINE',
-  'This part of the page could not be loaded. After an update of the gateway, load the page anew.',
+  'This part of the page could not be loaded. If the gateway has been updated, reload the page.',
 );
 
 /** A component whose module is loaded when it is first shown: the rest of the page does not wait for it. */

@@ -35,6 +35,10 @@ export const insteadOfAddress = (text: string, quoted = JSON.stringify(shorten(t
   return digits === undefined ? quoted : `0x and ${digits.length} hex digits`;
 };
 
+/** Why a text is no address, as a sentence; null for one that is. */
+export const wrongAddress = (text: string): string | null =>
+  isAddress(text) ? null : `Expected an address, 0x and 40 hex digits, got ${insteadOfAddress(text)}.`;
+
 export const MOST_WALLETS = 4;
 
 const read = (place: Place | null): Route => {
@@ -142,19 +146,6 @@ export const setParams = (changes: Readonly<Record<string, string>>, push = fals
   } else history.replaceState(history.state, '', href);
   route.set(read(null));
 };
-
-/** The wallet that was shown last; without one, the view that asks for it. */
-let lastWallet = hrefOf('wallet');
-
-const remember = (): void => {
-  const { view, addresses } = route.get();
-  if (view === 'wallet' && addresses.length > 0) lastWallet = location.hash;
-};
-remember();
-route.subscribe(remember);
-
-/** A link to a view as it was left: to the last wallet, if it is the view of wallets. */
-export const hrefOfLast = (view: View): string => (view === 'wallet' ? lastWallet : hrefOf(view));
 
 const MOST_KEPT = 8;
 

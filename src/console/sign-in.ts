@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { html, Notice } from './components.ts';
-import { formatAge, formatTime, isRecord, shorten } from './format.ts';
+import { counted, formatAge, formatTime, isRecord, shorten } from './format.ts';
 import { settings } from './settings.ts';
 import { credentials, signIn, useStore } from './state.ts';
 
 const WHAT = settings.auth === 'key' ? 'key' : 'token';
 
 const wrong = (secret: string): string | null =>
-  wrongSecret(secret, WHAT) ?? (WHAT === 'token' ? wrongToken(secret) : null);
+  wrongSecret(secret) ?? (WHAT === 'token' ? wrongToken(secret) : null);
 
 const Refusal = () => {
   const { refusal } = useStore(credentials);
-  const title = `The gateway refused the ${WHAT} before`;
+  const title = `The gateway refused the last ${WHAT}`;
   return refusal !== null && html`<${Notice} title=${title}><p>${shorten(refusal, 600)}</p><//>`;
 };
 
@@ -49,14 +49,14 @@ export const SignIn = () => {
     <${Purpose} />
     <div class="field">
       <label for="secret">${WHAT === 'key' ? 'Key' : 'Token'}</label>
-      <div class="secret">
+      <div class="line">
         <input ref=${input} id="secret" type=${isShown ? 'text' : 'password'} value=${typed} onInput=${onInput} autocomplete="off" autocapitalize="off" spellcheck=${false} aria-invalid=${error === null ? undefined : 'true'} aria-describedby=${error === null ? 'secret-hint' : 'secret-error secret-hint'} />
         <button type="button" aria-controls="secret" onClick=${() => setShown(!isShown)}>${isShown ? 'Hide' : 'Show'}<span class="visually-hidden"> the ${WHAT}</span></button>
       </div>
       ${error !== null && html`<p class="error" id="secret-error">${error}</p>`}
-      <p class="hint" id="secret-hint">It is kept until this tab and those beside it are closed, and is sent to this gateway alone.</p>
+      <p class="hint" id="secret-hint">It is kept until you close all tabs of this gateway, and is sent to nobody else.</p>
     </div>
-    ${WHAT === 'token' && html`<div class="facts-of-token" role="status"><${TokenFacts} token=${secret} /></div>`}
+    ${WHAT === 'token' && html`<div class="expiry" role="status"><${Expiry} token=${secret} /></div>`}
     <div class="bar"><button type="submit" class="primary">Continue</button></div>
   </form>`;
 };
@@ -68,37 +68,29 @@ const MOST = 4096;
 const cleanSecret = (pasted: string): string => pasted.trim().replace(/^bearer\s+/i, '');
 
 /** Why a header can't hold the secret; null if it can. Names the position, and shows only one character of the secret. */
-const wrongSecret = (secret: string, what: 'key' | 'token'): string | null => {
-  if (secret === '') return `Expected a ${what}, got nothing.`;
+const wrongSecret = (secret: string): string | null => {
+  if (secret === '') return `Expected a ${WHAT}, got nothing.`;
   const at = secret.search(/[^!-~]/);
   if (at >= 0) {
     const code = (secret.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     const got = /\s/.test(secret.charAt(at)) ? 'a space or a line break' : `U+${code}`;
     return `Expected letters, digits and signs that a header can hold, got ${got} at position ${at + 1}.`;
   }
-  if (secret.length > MOST) return `Expected a ${what} of at most ${MOST} characters, got ${secret.length}.`;
+  if (secret.length > MOST) return `Expected a ${WHAT} of at most ${MOST} characters, got ${secret.length}.`;
   return null;
 };
 
-const Expiry = ({ expiresAt }: { expiresAt: number | null }) => {
+/** What the typed token says of its end, read here without sending anything. Only the gateway knows which other claims count. */
+const Expiry = ({ token }: { token: string }) => {
+  const expiresAt = expiryOf(token);
+  if (expiresAt === undefined) return null;
   if (expiresAt === null)
-    return html`<p class="warn">It says no time at which it expires (exp): the gateway refuses it.</p>`;
+    return html`<p class="warn">It does not say when it expires (exp): the gateway refuses it.</p>`;
   const now = Date.now();
   const time = new Date(expiresAt).toISOString();
   return expiresAt > now
     ? html`<p>It expires at ${formatTime(time)}.</p>`
     : html`<p class="warn">It expired at ${formatTime(time)}, ${formatAge(time, now)}: by this computer’s clock, the gateway refuses it.</p>`;
-};
-
-/** What the typed token says about itself, read here without sending anything. */
-const TokenFacts = ({ token }: { token: string }) => {
-  const claims = claimsOf(token);
-  if (claims === null) return null;
-  const { expiresAt, scopes, tenant } = claims;
-  return html`
-    <${Expiry} expiresAt=${expiresAt} />
-    <p>${scopes.length === 0 ? 'It names no scope: only the list of chains can be read with it.' : `Its scopes: ${shorten(scopes.join(', '), 200)}.`}</p>
-    ${tenant !== null && html`<p>It sees the deliveries of ${shorten(tenant, 80)}.</p>`}`;
 };
 
 /** The greatest number of milliseconds that is a date. */
@@ -115,32 +107,20 @@ const objectIn = (part: string): Readonly<Record<string, unknown>> | null => {
   }
 };
 
-const scopesIn = (scope: unknown): readonly string[] => {
-  if (typeof scope === 'string') return scope.split(' ').filter((name) => name !== '');
-  return Array.isArray(scope) ? scope.filter((name) => typeof name === 'string') : [];
-};
-
-/**
- * What a JWT says about itself, which only the gateway can check: when it expires, in milliseconds since the epoch, its scopes, and
- * whose deliveries it sees. Null when the text is not a JWT.
- */
-const claimsOf = (token: string) => {
-  const parts = token.split('.');
-  const [header = '', payload = ''] = parts;
-  const claims = objectIn(payload);
-  if (parts.length !== 3 || objectIn(header) === null || claims === null) return null;
-  const { exp, scope, tenant, sub } = claims;
-  const expiresAt = typeof exp === 'number' && Math.abs(exp * 1000) <= LAST_DATE ? exp * 1000 : null;
-  const owner = tenant ?? sub;
-  return { expiresAt, scopes: scopesIn(scope), tenant: typeof owner === 'string' ? owner : null };
+/** When a JWT expires, in milliseconds since the epoch: null if it does not say so, undefined if the text is not a JWT. */
+const expiryOf = (token: string): number | null | undefined => {
+  const [header, claims, ...others] = token.split('.').map(objectIn);
+  if (!header || !claims || others.length !== 1) return undefined;
+  const { exp } = claims;
+  return typeof exp === 'number' && Math.abs(exp * 1000) <= LAST_DATE ? exp * 1000 : null;
 };
 
 /** Why a text is not a JWT; null if it is. */
 const wrongToken = (token: string): string | null => {
   const parts = token.split('.').length;
   if (parts !== 3)
-    return `Expected a JWT (three parts with dots between them), got ${parts === 1 ? '1 part' : `${parts} parts`}.`;
-  return claimsOf(token) === null
+    return `Expected a JWT (three parts with dots between them), got ${counted(parts, 'part', 'parts')}.`;
+  return expiryOf(token) === undefined
     ? 'Expected a JWT (its first two parts are base64url of JSON), got something else.'
     : null;
 };

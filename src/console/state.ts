@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { isRecord } from './format.ts';
 import { settings } from './settings.ts';
 
 /** A value that components follow. */
@@ -37,6 +38,46 @@ export const useStore = <Value>(store: Store<Value>): Value => {
   return value;
 };
 
+/** A text as JSON; null for one that is not JSON. */
+export const parsed = (text: string | null): unknown => {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * A store that the browser keeps under a key, also for its other tabs. `read` makes a value of what `write` has made, and of
+ * anything else: the value that it makes of null leaves nothing behind.
+ */
+export const createKept = <Value>(
+  storage: Storage,
+  key: string,
+  read: (kept: unknown) => Value,
+  write: (value: Value) => unknown = (value) => value,
+): Store<Value> => {
+  const load = () => read(parsed(storage.getItem(key)));
+  const empty = JSON.stringify(write(read(null)));
+  const store = createStore(load());
+  addEventListener('storage', (event) => {
+    if (event.storageArea === storage && (event.key === key || event.key === null)) store.set(load());
+  });
+  return {
+    ...store,
+    set(value) {
+      store.set(value);
+      const text = JSON.stringify(write(value));
+      try {
+        if (text === empty) storage.removeItem(key);
+        else storage.setItem(key, text);
+      } catch {
+        // A full storage: it lasts as long as the page.
+      }
+    },
+  };
+};
+
 type Credentials = {
   /** The client's key or token; null if none is needed, and until it is entered. */
   readonly secret: string | null;
@@ -59,7 +100,7 @@ export const signIn = (secret: string): void => {
 /** Forgets the credentials, and what was asked with them. `refusal` is the gateway's message, if it refused them. */
 export const signOut = (refusal: string | null = null): void => {
   sessionStorage.removeItem(KEY);
-  clearLedger();
+  ledger.set(EMPTY);
   credentials.set({ secret: null, refusal });
   if (refusal === null) tabs.postMessage({ kind: 'out' });
 };
@@ -126,50 +167,34 @@ export const ledger = createStore(EMPTY);
 /** What a day has cost this browser at this gateway: the sums of all visits. */
 type Day = { readonly day: string; readonly computeUnits: number; readonly requests: number };
 
-const DAY_KEY = `console:cost:${location.pathname}`;
-
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
-/** Today, in the reader's time zone. Another tab may have added to it. */
-const readDay = (): Day => {
+/** Today's sums, in the reader's time zone, if they are what is kept. */
+const dayIn = (kept: unknown): Day => {
   const day = new Date().toLocaleDateString('sv');
-  try {
-    const kept = JSON.parse(localStorage.getItem(DAY_KEY) ?? '{}');
-    if (kept.day === day && isCount(kept.computeUnits) && isCount(kept.requests)) return kept;
-  } catch {
-    // It begins anew.
-  }
-  return { day, computeUnits: 0, requests: 0 };
+  const { computeUnits, requests, ...of } = isRecord(kept) ? kept : {};
+  return of.day === day && isCount(computeUnits) && isCount(requests)
+    ? { day, computeUnits, requests }
+    : { day, computeUnits: 0, requests: 0 };
 };
 
-export const today = createStore(readDay());
-
-const addToDay = ({ computeUnits, requests }: Cost): void => {
-  const before = readDay();
-  const sums = {
-    ...before,
-    computeUnits: before.computeUnits + computeUnits,
-    requests: before.requests + requests,
-  };
-  today.set(sums);
-  try {
-    localStorage.setItem(DAY_KEY, JSON.stringify(sums));
-  } catch {
-    // A full or forbidden storage keeps it from the next visit alone.
-  }
-};
-
-/** Forgets what was asked, including variables. */
-const clearLedger = (): void => ledger.set(EMPTY);
+export const today = createKept(localStorage, `console:cost:${location.pathname}`, dayIn);
 
 export const record = (entry: Omit<LedgerEntry, 'id'>): void => {
-  addToDay(entry.cost);
+  const { cost } = entry;
+  // Midnight may have passed.
+  const { day, ...sums } = dayIn(today.get());
+  today.set({
+    day,
+    computeUnits: sums.computeUnits + cost.computeUnits,
+    requests: sums.requests + cost.requests,
+  });
   const { entries, answers, requests, computeUnits, cached } = ledger.get();
   ledger.set({
     entries: [{ ...entry, id: answers }, ...entries].slice(0, MAX_ENTRIES),
     answers: answers + 1,
-    requests: requests + entry.cost.requests,
-    computeUnits: computeUnits + entry.cost.computeUnits,
-    cached: cached + entry.cost.cached,
+    requests: requests + cost.requests,
+    computeUnits: computeUnits + cost.computeUnits,
+    cached: cached + cost.cached,
   });
 };

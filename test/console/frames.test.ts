@@ -62,7 +62,7 @@ test('with 1,000 rows, a hundred events a second leave room for frames', async (
     await post(number);
     await sleep(10);
   }
-  await page.getByText(`${EVENTS} arrived while this view is open`).waitFor();
+  await page.getByText(`${EVENTS} arrived since this view was opened`).waitFor();
   const calls = callsIn(await browser.stopTracing());
   const sum = calls.reduce((all, time) => all + time, 0);
   // Without times the trace would say nothing.

@@ -102,7 +102,7 @@ test('an event of a chain’s own currency moves the total and the bars alike, a
   await page.locator('figure', { hasText: 'By chain' }).getByText(shown).waitFor();
   await page
     .locator('.changes')
-    .getByText(/^as it was read/)
+    .getByText(/^of the balances read .*, before they moved$/)
     .waitFor();
 });
 
@@ -141,9 +141,9 @@ test('what can never be paid for says so, and offers the chains that can', async
   await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}`);
   const { page } = opened;
   const panel = page.getByRole('tabpanel', { name: 'Overview' });
-  await panel.getByText(/It may cost 70 CU, and 33 are the most .* to wait does not help/).waitFor();
+  await panel.getByText(/It may cost 70 CU, and at most 33 are allowed. Waiting does not help/).waitFor();
   expect(await panel.getByRole('button', { name: 'Try again' }).count()).toBe(0);
-  await panel.getByRole('button', { name: 'Look at 6 chains alone' }).click();
+  await panel.getByRole('button', { name: 'Look at 6 chains only' }).click();
   await page.locator('.overview .total').waitFor();
 });
 

@@ -63,7 +63,7 @@ test('what failed is seen with its status, latency and body, and is sent again; 
   await page.unroute('**/graphql');
   await row.getByRole('button', { name: 'Resend all that failed (1)' }).click();
   await row.getByText('1 delivery was sent again.').waitFor();
-  await row.getByText('None has failed').waitFor();
+  await row.getByText('None of the loaded deliveries has failed').waitFor();
   expect(await row.locator('[data-tried]').count()).toBe(0);
   await expect.poll(() => row.getAttribute('data-state')).toBe('delivering');
   await row.getByRole('button', { name: 'Arrived', exact: true }).click();
@@ -81,7 +81,34 @@ test('what failed is seen with its status, latency and body, and is sent again; 
   await dialog.getByText('Expected a URL').waitFor();
   await dialog.getByLabel('URL').fill(`${receiver.url}/mine`);
   await dialog.getByRole('button', { name: 'Replay', exact: true }).click();
-  await dialog.getByText('1 of 1 were accepted.').waitFor();
+  await dialog.getByText('Accepted: 1 of 1.').waitFor();
   expect(receiver.received.filter(({ path }) => path === '/mine')).toHaveLength(1);
   expect([opened.strange, opened.faults]).toEqual([[], []]);
+});
+
+test('why nothing answers is said in a sentence, and its attempts by their times', async (context) => {
+  needBrowser(context);
+  const receiver = await startReceiver();
+  const { origin } = new URL(receiver.url);
+  await receiver[Symbol.asyncDispose]();
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await gateway.query(
+    `mutation { createWebhook(input: { name: "nowhere", type: ACTIVITIES, addresses: ["${ALICE}"], url: "${receiver.url}/secret" }) { __typename } }`,
+  );
+  await using opened = await openPage(`${gateway.url}/#/webhooks`);
+  const { page } = opened;
+  const row = page.locator('[data-webhook]').filter({ hasText: 'nowhere' });
+  await row.getByRole('button', { name: /^Send test event/ }).click();
+  const cause = `nothing answers at ${origin}: the connection was refused`;
+  await row.getByText(`but the delivery failed: ${cause}.`).waitFor();
+  await row.getByText(`The last attempt failed: ${cause}.`).waitFor();
+  await row.getByRole('button', { name: /^Deliveries/ }).click();
+  const said = row.locator('[data-tried]').getByText(cause);
+  await expect.poll(() => said.getAttribute('title')).toMatch(/ECONNREFUSED/);
+  const attempts = row.locator('[data-tried]').getByRole('list', { name: 'Attempts' });
+  await expect.poll(() => attempts.innerText()).toMatch(/^\d\d:\d\d:\d\d: no answer after \d+ ms/);
+  await page.clock.setSystemTime(Date.now() + 86_400_000);
+  await page.reload();
+  await expect.poll(() => attempts.innerText()).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d: no answer/);
+  expect(opened.faults).toEqual([]);
 });

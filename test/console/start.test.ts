@@ -105,7 +105,7 @@ test('a name that a person gives to a wallet is found, kept, exported and import
   expect(kept).toEqual({ [WHALE]: 'My cold wallet' });
 
   await labels.getByRole('button', { name: /remove the label/i }).click();
-  await labels.getByText('No address has a label of yours').waitFor();
+  await labels.getByText('You have named no address yet').waitFor();
   const chosen = (text: string) =>
     labels
       .locator('input[type=file]')

@@ -103,6 +103,9 @@ test('what can’t be an address, and what the service refuses, is said at its f
   await dialog.getByLabel(/^url/i).fill('ftp://elsewhere.example');
   await dialog.getByRole('button', { name: /^create/i }).click();
   await expect.poll(() => dialog.getByLabel(/^url/i).getAttribute('aria-invalid')).toBe('true');
+  const frameOf = (label: RegExp) =>
+    dialog.getByLabel(label).evaluate((field) => getComputedStyle(field).borderColor);
+  expect(await frameOf(/^url/i)).not.toBe(await frameOf(/^name/i));
 });
 
 test('why a webhook fails is said in its row, and how to mend it', async (context) => {
@@ -167,6 +170,19 @@ test('why a webhook fails is said in its row, and how to mend it', async (contex
     .getByRole('button', { name: /^Deliveries/ })
     .click();
   await rowOf(lost).getByText('It has no addresses').waitFor();
+  // A closed row, which asks for nothing, does not go on saying it once there are some.
+  await rowOf(lost)
+    .getByRole('button', { name: /^Deliveries/ })
+    .click();
+  await rowOf(lost)
+    .getByRole('button', { name: /^Addresses/ })
+    .click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(/^More addresses/).fill(ALICE);
+  await dialog.getByRole('button', { name: /^Add/ }).click();
+  await dialog.getByTitle(ALICE).first().waitFor();
+  await page.keyboard.press('Escape');
+  await rowOf(lost).getByText('It has no addresses').waitFor({ state: 'detached' });
   expect(opened.faults).toEqual([]);
 });
 
@@ -197,6 +213,58 @@ test('a test event arrives, with its payload; a service that can send none is sa
   await page.goto(`${other.url}/#/webhooks`);
   await page.getByRole('button', { name: /^Send test event to mine/ }).click();
   await page.getByText('This service can’t send test events.').waitFor();
+});
+
+test('of a test event elsewhere, only what came of it is said to have come of it', async (context) => {
+  needBrowser(context);
+  const webhook = restWebhook({ id: idOf(1), name: 'mine', url: 'https://elsewhere.example/hook' });
+  const attempt = (id: string, hash: string, accepted: boolean) => ({
+    ...{
+      delivery_id: id,
+      chain_id: 1,
+      attempted_at: new Date().toISOString(),
+      latency_ms: 5,
+      retry_index: 0,
+    },
+    ...{ accepted, status: accepted ? 200 : 500, problem: accepted ? null : 'it answered 500' },
+    ...{ next_attempt_at: null, bytes: 90, body: JSON.stringify({ activities: [{ tx_hash: hash }] }) },
+  });
+  const [event, own, other] = [
+    attempt('event', '0xabcdef', false),
+    attempt('own', '0x74657374aa', true),
+    attempt('other', '0x74657374bb', false),
+  ];
+  let attempts: readonly unknown[] = [];
+  await using service = await startFakeService({
+    other({ method, path }) {
+      if (path.endsWith('/attempts')) return { json: { attempts } };
+      // An event of its addresses is delivered meanwhile.
+      if (method === 'POST') attempts = [event];
+      return method === 'POST'
+        ? { status: 202 }
+        : { json: path.includes(idOf(1)) ? webhook : { webhooks: [webhook] } };
+    },
+  });
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+  await using opened = await openPage(`${gateway.url}/#/webhooks`);
+  const { page } = opened;
+  const button = page.getByRole('button', { name: /^Send test event to mine/ });
+  await button.click();
+  const asked = () => service.requests.filter(({ path }) => path.endsWith('/attempts')).length;
+  await expect.poll(() => attempts).toEqual([event]);
+  const before = asked();
+  await expect.poll(asked).toBeGreaterThan(before + 1);
+  await page.getByText('Waiting for its answer…').waitFor();
+  attempts = [own, event];
+  await page.getByText('Sent to elsewhere.example, which accepted it.').waitFor();
+  // Another client sends one at the same time.
+  await page.reload();
+  attempts = [];
+  await button.click();
+  await page.getByText('Waiting for its answer…').waitFor();
+  attempts = [other, own, event];
+  await page.getByText('Sent to elsewhere.example, as was another test event').waitFor();
+  expect(opened.faults).toEqual([]);
 });
 
 test('where a day has more deliveries than are read, their number says that it is at least that', async (context) => {

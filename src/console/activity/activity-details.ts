@@ -7,7 +7,7 @@ import {
   TransactionPlaces,
 } from '../__generated__/operations.ts';
 import { type Problem, problemHere, send } from '../api/client.ts';
-import { useChain, useChainNames } from '../chain-filter.ts';
+import { useChain, useChainNames } from '../chains.ts';
 import { Empty, Facts, html, ProblemNotice, Skeleton, TransactionHash } from '../components.ts';
 import { formatCount, inWords } from '../format.ts';
 import { CallText, decodedText, RawJson, TransactionBody } from '../wallet/transaction-details.ts';

@@ -1,7 +1,7 @@
 import { isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { Avatar } from '../avatar.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { useChainNames } from '../chains.ts';
 import { Address, html } from '../components.ts';
 import { download } from '../download.ts';
 import { formatUtc, inWords, shorten, shortHex } from '../format.ts';

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { useChainNames } from '../chain-filter.ts';
+import { OnChain, useChainNames, useExplorer } from '../chains.ts';
 import { html, TransactionHash } from '../components.ts';
-import { OnChain, useExplorer } from '../explorers.ts';
 import { formatClock, formatDay, formatUsdBriefly, formatUtc, shortHex } from '../format.ts';
 import { ActivityDetails } from './activity-details.ts';
 import {

@@ -17,6 +17,9 @@ import {
 
 /** An activity as a sentence about its wallet. */
 
+/** Begins a sentence with a verb. */
+type Begin = (verb: string) => ComponentChildren;
+
 const LONGEST_SYMBOL = 24;
 const ALL_DIGITS = 255;
 
@@ -80,28 +83,36 @@ export const allowanceOf = (item: ActivityItem): ComponentChildren => {
     : html`up to <${AssetName} ...${item} />`;
 };
 
-const approval = (item: ActivityItem): ComponentChildren => {
+const approval = (item: ActivityItem, begin: Begin): ComponentChildren => {
   const who = item.spender === null ? 'someone' : html`<${Address} value=${item.spender} />`;
   const allowance = allowanceOf(item);
   return allowance === null
-    ? html`Revoked the allowance${item.tokenId === null && html` of ${who}`} for <strong>${assetText({ ...item, value: null }).replace(/^some /, '')}</strong>`
-    : html`Allowed ${who} to spend ${allowance}`;
+    ? html`${begin('revoked')} the allowance${item.tokenId === null && html` of ${who}`} for <strong>${assetText({ ...item, value: null }).replace(/^some /, '')}</strong>`
+    : html`${begin('allowed')} ${who} to spend ${allowance}`;
 };
 
-const call = (item: ActivityItem): ComponentChildren => {
+const call = (item: ActivityItem, begin: Begin, wallet: ComponentChildren): ComponentChildren => {
   const { from, to, contractName } = item;
-  if (item.typeName === CREATION) return html`Created a contract${party('at', to)}`;
+  if (item.typeName === CREATION) return html`${begin('created')} a contract${party('at', to)}`;
   const decoded = functionOf(item);
   const called = decoded?.name ? html`<strong>${nameOfCall(decoded)}</strong>` : 'a function';
   const contract = contractName ? html` of <span>${shorten(contractName, 40)}</span>` : '';
   return from === null
-    ? html`Called ${called}${contract}${party('at', to)}`
-    : html`<${Address} value=${from} /> called ${called} of this wallet`;
+    ? html`${begin('called')} ${called}${contract}${party('at', to)}`
+    : html`<${Address} value=${from} /> called ${called} of ${wallet}`;
 };
 
-/** `Sent 573 USDC to 0x91d7…`. */
-export const Sentence = ({ item }: { item: ActivityItem }) => {
+type SentenceProps = {
+  item: ActivityItem;
+  /** Whose activity it is, where the sentence is to say it. */
+  wallet?: ComponentChildren;
+};
+
+/** `Sent 573 USDC to 0x91d7…`, or with its wallet `metronome sent 573 USDC to 0x91d7…`. */
+export const Sentence = ({ item, wallet }: SentenceProps) => {
   const { type, typeName, from, to, swap, chainId, contractName } = item;
+  const begin: Begin = (verb) =>
+    wallet === undefined ? `${verb.charAt(0).toUpperCase()}${verb.slice(1)}` : html`${wallet} ${verb}`;
   const asset = html`<${AssetName} ...${item} />`;
   const side = (part: NonNullable<typeof swap>['from']) =>
     part
@@ -109,20 +120,20 @@ export const Sentence = ({ item }: { item: ActivityItem }) => {
       : 'something';
   switch (type) {
     case 'SEND':
-      return html`Sent ${asset}${party('to', to)}`;
+      return html`${begin('sent')} ${asset}${party('to', to)}`;
     case 'RECEIVE':
-      return html`Received ${asset}${party('from', from)}`;
+      return html`${begin('received')} ${asset}${party('from', from)}`;
     case 'MINT':
-      return html`Minted ${asset}${!isNobody(from) && party('from', from)}`;
+      return html`${begin('minted')} ${asset}${!isNobody(from) && party('from', from)}`;
     case 'BURN':
-      return html`Burned ${asset}${!isNobody(to) && party('at', to)}`;
+      return html`${begin('burned')} ${asset}${!isNobody(to) && party('at', to)}`;
     case 'SWAP':
-      return html`Swapped ${side(swap?.from ?? null)} for ${side(swap?.to ?? null)}${contractName ? ` on ${shorten(contractName, 40)}` : party('on', to)}`;
+      return html`${begin('swapped')} ${side(swap?.from ?? null)} for ${side(swap?.to ?? null)}${contractName ? ` on ${shorten(contractName, 40)}` : party('on', to)}`;
     case 'APPROVE':
-      return approval(item);
+      return approval(item, begin);
     case 'CALL':
-      return call(item);
+      return call(item, begin, wallet ?? 'this wallet');
     default:
-      return html`${inWords(shorten(typeName ?? 'an unknown event', 40))} ${item.token && asset}${party('from', from)}${party('to', to)}`;
+      return html`${wallet && html`${wallet}: `}${inWords(shorten(typeName ?? 'an unknown event', 40))} ${item.token && asset}${party('from', from)}${party('to', to)}`;
   }
 };

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { WalletActivity } from '../__generated__/operations.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChains } from '../chains.ts';
 import { Empty, html, PricesOfNow, useReached } from '../components.ts';
 import { counted, formatCount, formatDay, formatUsd, formatUsdBriefly } from '../format.ts';
 import { setParams, useParam } from '../route.ts';
@@ -85,7 +85,7 @@ export const Activity = ({ address, chainIds }: PanelProps) => {
     }
     <${ListBody} list=${activity} what="activities" kind="row" empty="No activity" price=${UNITS_OF_A_REQUEST} isPaused=${chosen.isActive || isCut}>
       <${Rows} shown=${isCut ? shown.slice(0, visible) : shown} happenings=${happenings} thin=${thin} address=${address} chainIds=${chainIds} isByDay=${sort !== 'biggest'} />
-      ${isCut && html`<div class="list-end" ref=${end}><button type="button" onClick=${showMore}>Show more of the ${transactions(shown.length)}</button></div>`}
+      ${isCut && html`<div class="stack tight quiet list-end" ref=${end}><button type="button" onClick=${showMore}>Show more of the ${transactions(shown.length)}</button></div>`}
     <//>
   </div>`;
 };

@@ -1,4 +1,5 @@
 import type { Operation } from '../__generated__/operations.ts';
+import { isRecord } from '../format.ts';
 import { settings } from '../settings.ts';
 import { type Cost, credentialHeaders, credentials, record, signOut } from '../state.ts';
 import { PROBE_MS, probe, reachable } from './reachable.ts';
@@ -9,18 +10,19 @@ export type Answer<Data> = {
   readonly problems: readonly Problem[];
 };
 
-type Body<Data> = {
-  readonly data?: Data | null;
-  readonly errors?: readonly Parameters<typeof problemOf>[0][];
+type Body = {
+  readonly data?: never;
+  readonly errors?: readonly WireError[];
   readonly extensions?: { readonly upstream?: Cost };
 };
 
+const isBody = (value: unknown): value is Body => isRecord(value) && ('data' in value || 'errors' in value);
+
 const NO_COST: Cost = { requests: 0, computeUnits: 0, cached: 0 };
 
-const isBody = (value: unknown): value is Body<never> =>
-  typeof value === 'object' && value !== null && ('data' in value || 'errors' in value);
+const failed = (problem: Problem) => ({ data: null, problems: [problem], cost: NO_COST });
 
-const post = async (body: string, signal: AbortSignal | undefined): Promise<Body<never> | Problem> => {
+const post = async (body: string, signal: AbortSignal | undefined) => {
   const headers = {
     accept: 'application/graphql-response+json',
     'content-type': 'application/json',
@@ -31,16 +33,22 @@ const post = async (body: string, signal: AbortSignal | undefined): Promise<Body
     const response = await fetch('/graphql', { method: 'POST', headers, body, signal: signal ?? null });
     status = response.status;
     const answer: unknown = await response.json();
-    if (isBody(answer)) return answer;
+    if (isBody(answer)) {
+      const { data = null, errors = [], extensions } = answer;
+      const cost = extensions?.upstream ?? NO_COST;
+      return { data, problems: errors.map((error) => problemOf(error, cost.budget?.perMinute)), cost };
+    }
   } catch (error) {
     if (signal?.aborted) throw error;
     if (status === 0) {
       reachable.set(false);
       setTimeout(probe, PROBE_MS);
-      return OFFLINE;
+      return failed(OFFLINE);
     }
   }
-  return problemHere('NOT_JSON', `Expected the gateway’s JSON, got something else with status ${status}.`);
+  return failed(
+    problemHere('NOT_JSON', `Expected the gateway’s JSON, got something else with status ${status}.`),
+  );
 };
 
 /**
@@ -57,17 +65,7 @@ export const send = async <Data, Variables>(
   const at = Date.now();
   const since = performance.now();
   const named = settings.trustedDocuments ? { documentId: hash } : { query: text };
-  const body = await post(JSON.stringify({ ...named, variables }), signal);
-  const answer: Answer<Data> =
-    'code' in body
-      ? { data: null, problems: [body] }
-      : {
-          data: body.data ?? null,
-          problems: (body.errors ?? []).map((error) =>
-            problemOf(error, body.extensions?.upstream?.budget?.perMinute),
-          ),
-        };
-  const cost = ('extensions' in body && body.extensions?.upstream) || NO_COST;
+  const { cost, ...answer } = await post(JSON.stringify({ ...named, variables }), signal);
   const durationMs = performance.now() - since;
   // The previous caller's answers are not for the present one.
   if (credentials.get() !== caller) return answer;
@@ -81,20 +79,12 @@ export type Problem = {
   /** The gateway's code, or one of this page's own: OFFLINE, NOT_JSON and CLOSED. */
   readonly code: string;
   readonly message: string;
-  readonly path: readonly (string | number)[];
-  readonly retryAfterMs: number | null;
   /** Of what costs more than is ever allowed, whenever it is asked: both in compute units. */
   readonly tooDear: { readonly costs: number; readonly most: number } | null;
 };
 
 /** A problem that this page has found itself. */
-export const problemHere = (code: string, message: string): Problem => ({
-  code,
-  message,
-  path: [],
-  retryAfterMs: null,
-  tooDear: null,
-});
+export const problemHere = (code: string, message: string): Problem => ({ code, message, tooDear: null });
 
 const TITLES: Readonly<Record<string, string>> = {
   OFFLINE: 'The gateway does not answer',
@@ -119,19 +109,13 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** A short title. The problem's own message has the details. */
 export const titleOf = ({ code, tooDear }: Problem): string =>
-  tooDear ? 'It costs more than is ever allowed' : (TITLES[code] ?? 'Something went wrong');
+  tooDear ? 'That costs more than is ever allowed' : (TITLES[code] ?? 'Something went wrong');
+
+const TRANSIENT =
+  /^(?:OFFLINE|RATE_LIMITED|COMPUTE_BUDGET_EXCEEDED|LOG_UNAVAILABLE|UPSTREAM_(?:UNAVAILABLE|TIMEOUT))$/;
 
 /** Whether the same operation may succeed later. */
-export const isTransient = ({ code, tooDear }: Problem): boolean =>
-  tooDear === null &&
-  [
-    'OFFLINE',
-    'RATE_LIMITED',
-    'COMPUTE_BUDGET_EXCEEDED',
-    'UPSTREAM_UNAVAILABLE',
-    'UPSTREAM_TIMEOUT',
-    'LOG_UNAVAILABLE',
-  ].includes(code);
+export const isTransient = ({ code, tooDear }: Problem): boolean => tooDear === null && TRANSIENT.test(code);
 
 const OFFLINE = problemHere(
   'OFFLINE',
@@ -147,25 +131,19 @@ export const closed = (reason: unknown): Problem => {
   return problemHere('CLOSED', message);
 };
 
-type WireError = {
+export type WireError = {
   readonly message?: unknown;
-  readonly path?: readonly (string | number)[];
   readonly extensions?: Readonly<Record<string, unknown>>;
 };
 
 /** A GraphQL error as the gateway writes it. `perMinute` is the client's budget, where it has one. */
-export const problemOf = (
-  { message, path = [], extensions = {} }: WireError,
-  perMinute?: number,
-): Problem => {
-  const { code, retryAfterMs, estimatedComputeUnits: costs, allowedComputeUnits: allowed } = extensions;
+export const problemOf = ({ message, extensions = {} }: WireError, perMinute?: number): Problem => {
+  const { code, estimatedComputeUnits: costs, allowedComputeUnits: allowed } = extensions;
   const most = code === 'COMPUTE_BUDGET_EXCEEDED' ? perMinute : allowed;
   const isNever = typeof costs === 'number' && typeof most === 'number' && costs > most;
   return {
     code: typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR',
     message: String(message),
-    path,
-    retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : null,
     tooDear: isNever ? { costs, most } : null,
   };
 };

@@ -1,19 +1,11 @@
-import { credentialHeaders, type LedgerEntry } from '../state.ts';
+import { isRecord } from '../format.ts';
+import { credentialHeaders, type LedgerEntry, parsed } from '../state.ts';
 
 /** Where GraphiQL keeps its tabs and the operation to begin with, on the same origin. */
 const [TABS, QUERY, VARIABLES] = ['graphiql:tabState', 'graphiql:query', 'graphiql:variables'];
 
 /** Where GraphiQL's page looks for headers that it sends along. */
 const CREDENTIALS = 'graphiql:credentials';
-
-const storedTabs = (): readonly { readonly query: string | null }[] => {
-  try {
-    const { tabs } = JSON.parse(localStorage.getItem(TABS) ?? '');
-    return Array.isArray(tabs) ? tabs : [];
-  } catch {
-    return [];
-  }
-};
 
 /**
  * Opens GraphiQL in another tab of the browser, on an operation with its variables. That tab gets a copy of this one's
@@ -30,7 +22,9 @@ export const openInGraphiQL = ({ name, text, variables }: LedgerEntry): void => 
     operationName: name,
     response: null,
   };
-  const others = storedTabs().filter(({ query }) => query !== text);
+  const kept = parsed(localStorage.getItem(TABS));
+  const tabs: readonly unknown[] = isRecord(kept) && Array.isArray(kept.tabs) ? kept.tabs : [];
+  const others = tabs.filter((other) => isRecord(other) && other.query !== text);
   localStorage.setItem(TABS, JSON.stringify({ tabs: [...others, tab], activeTabIndex: others.length }));
   localStorage.setItem(QUERY, text);
   localStorage.setItem(VARIABLES, shown);

@@ -9,7 +9,7 @@ import {
 } from '../__generated__/operations.ts';
 import { settings } from '../settings.ts';
 import { credentialHeaders, signOut } from '../state.ts';
-import { closed, type Problem, problemOf, send } from './client.ts';
+import { closed, type Problem, problemOf, send, type WireError } from './client.ts';
 
 export type Delivery = DeliveryPartsFragment;
 
@@ -75,13 +75,7 @@ const RETRY_MS = 2000;
 
 type Wire = {
   readonly data?: DeliveriesSubscription | null;
-  readonly errors?: readonly Parameters<typeof problemOf>[0][];
-};
-
-/** The cursor of an event that did not fit is in its error. */
-const cursorIn = ({ data, errors }: Wire): string | null => {
-  const inError = (errors?.[0]?.extensions as { cursor?: unknown } | undefined)?.cursor;
-  return data?.deliveries.cursor ?? (typeof inError === 'string' ? inError : null);
+  readonly errors?: readonly WireError[];
 };
 
 const UNAUTHORISED = 4403;
@@ -133,12 +127,12 @@ export const followDeliveries = (asked: Asked, on: Listeners): Following => {
     };
     unsubscribe = socket.subscribe<DeliveriesSubscription>(payload, {
       next(message) {
-        const wire = message as Wire;
-        after = cursorIn(wire) ?? after;
-        if (wire.data)
-          on.arrived({ kind: 'delivery', cursor: after, delivery: wire.data.deliveries.node, isNew: true });
-        else if (wire.errors?.[0])
-          on.arrived({ kind: 'gap', cursor: after, message: problemOf(wire.errors[0]).message });
+        const { data, errors: [error] = [] } = message as Wire;
+        // The cursor of an event that did not fit is in its error.
+        after = data?.deliveries.cursor ?? String(error?.extensions?.cursor ?? after);
+        if (data)
+          on.arrived({ kind: 'delivery', cursor: after, delivery: data.deliveries.node, isNew: true });
+        else if (error) on.arrived({ kind: 'gap', cursor: after, message: problemOf(error).message });
       },
       error: (reason) => void ended(reason, after),
       complete: () => void begin(),

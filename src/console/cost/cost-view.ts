@@ -1,5 +1,5 @@
 import { openInGraphiQL } from '../api/graphiql.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChains } from '../chains.ts';
 import { type Bucket, type Series, TimeBars, TONES } from '../charts.ts';
 import { Empty, html, Time } from '../components.ts';
 import { counted, formatCount } from '../format.ts';
@@ -10,6 +10,7 @@ import { explain } from './prices.ts';
 const BARS = 60;
 /** The operations that the chart tells apart: those that cost most. */
 const TOLD = TONES.length - 1;
+const [OTHERS, SAVED] = ['others', 'saved by the cache, about'];
 
 type Chart = { readonly series: readonly Series[]; readonly buckets: readonly Bucket[] };
 
@@ -24,33 +25,25 @@ const chartOf = (entries: readonly LedgerEntry[], earlier: number, chains: Chain
   for (const { name, cost } of entries) spent.set(name, (spent.get(name) ?? 0) + cost.computeUnits);
   const paid = [...spent].filter(([, sum]) => sum > 0).toSorted(([, one], [, other]) => other - one);
   const told = paid.slice(0, TOLD).map(([name]) => name);
-  const hasOthers = paid.length > TOLD || earlier > 0;
   const series: readonly Series[] = [
-    ...(hasOthers ? [{ name: 'others', tone: 'grey' } as const] : []),
+    ...(paid.length > TOLD || earlier > 0 ? [{ name: OTHERS, tone: 'grey' } as const] : []),
     ...told.map((name, index): Series => ({ name, tone: TONES[index] ?? 'grey' })),
-    { name: 'saved by the cache, about', tone: 'shaded' } as const,
+    { name: SAVED, tone: 'shaded' },
   ];
-  const sums = series.map(() => 0);
-  const add = (name: string, computeUnits: number): void => {
-    const place = Math.max(
-      0,
-      series.findIndex((one) => one.name === name),
-    );
-    if (computeUnits > 0) sums[place] = (sums[place] ?? 0) + computeUnits;
-  };
-  add('others', earlier);
+  const parts = entries.flatMap((entry) => [
+    { at: entry.at, of: told.includes(entry.name) ? entry.name : OTHERS, value: entry.cost.computeUnits },
+    { at: entry.at, of: SAVED, value: explain(entry, chains).saved },
+  ]);
   const [first, last] = [entries.at(-1)?.at ?? 0, entries[0]?.at ?? 0];
   const length = Math.max(1000, (last - first + 1) / BARS);
-  const waiting = entries.toReversed();
   // No bar is in the future.
   const buckets = Array.from({ length: Math.ceil((last - first + 1) / length) }, (_, index): Bucket => {
     const [start, end] = [first + index * length, first + (index + 1) * length];
-    for (let next = waiting[0]; next && next.at < end; next = waiting[0]) {
-      add(told.includes(next.name) ? next.name : 'others', next.cost.computeUnits);
-      add('saved by the cache, about', explain(next, chains).saved);
-      waiting.shift();
-    }
-    return { start, end, values: [...sums] };
+    const values = series.map(({ name }) => {
+      const own = parts.filter(({ at, of }) => of === name && at < end);
+      return own.reduce((sum, { value }) => sum + value, name === OTHERS ? earlier : 0);
+    });
+    return { start, end, values };
   });
   return { series, buckets };
 };
@@ -77,14 +70,14 @@ const Sums = () => {
     ['pages from cache', cached],
     ['answers', answers],
   ] as const;
-  return html`<dl class="sums">
+  return html`<dl class="sums grid" style="--column: 9rem">
     ${sums.map(([name, sum]) => html`<div key=${name} class="panel"><dt>${name}</dt><dd>${formatCount(sum)}</dd></div>`)}
   </dl>`;
 };
 
 const Today = () => {
   const { computeUnits, requests } = useStore(today);
-  return html`<p>Today: <strong>${formatCount(computeUnits)} CU</strong> in ${counted(requests, 'request', 'requests')}, over all visits with this browser. Other clients of the gateway are not in it.</p>`;
+  return html`<p>Today: <strong>${formatCount(computeUnits)} CU</strong> in ${counted(requests, 'request', 'requests')}, over all visits with this browser. Other clients of the gateway are not counted.</p>`;
 };
 
 const Answers = ({ entries }: { entries: readonly LedgerEntry[] }) => {

@@ -1,5 +1,5 @@
 import type { ChainsQuery, Lookup } from '../__generated__/operations.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChains } from '../chains.ts';
 import { html } from '../components.ts';
 import { counted, formatCount, isRecord } from '../format.ts';
 import type { LedgerEntry } from '../state.ts';
@@ -41,38 +41,32 @@ type Price = {
 };
 
 /** Chains that the lookup does not cover cost nothing. Without a choice the service looks at those with the tag `default`. */
-const chainsOf = (lookup: Lookup, chainIds: readonly number[], chains: Chains): number =>
-  chainIds.length > 0
-    ? chainIds.length -
-      chains.filter(
-        ({ chainId, supports }) => chainIds.includes(chainId) && supports?.includes(lookup) === false,
-      ).length
-    : chains.filter(({ tags, supports }) => tags.includes('default') && supports?.includes(lookup) !== false)
-        .length;
+const chainsOf = (lookup: Lookup, chainIds: readonly number[], chains: Chains): number => {
+  const main = chains.filter(({ tags }) => tags.includes('default')).map(({ chainId }) => chainId);
+  const uncovered = chains.filter(({ supports }) => supports?.includes(lookup) === false);
+  return (chainIds.length > 0 ? chainIds : main).filter(
+    (id) => !uncovered.some(({ chainId }) => chainId === id),
+  ).length;
+};
 
 /** The price of one page of each of the lists. No chain chosen means the service's main chains. */
 export const priceOf = (fields: readonly Priced[], chainIds: readonly number[], chains: Chains): Price => {
-  const tariffs = fields.map((field): Tariff => TARIFFS[field]);
-  const counts = tariffs.map(({ perChain }) =>
-    perChain === null ? 1 : chainsOf(perChain, chainIds, chains),
-  );
-  const computeUnits = tariffs.reduce(
-    (sum, tariff, index) => sum + tariff.computeUnits * (counts[index] ?? 1),
-    0,
-  );
-  const dearest = tariffs.reduce(
-    (most, { perChain }, index) => (perChain === null ? most : Math.max(most, counts[index] ?? 0)),
-    0,
-  );
   const requests = requestsOf(fields.length);
-  const others = tariffs.filter(({ perChain }) => perChain === null).length;
-  const isKnown =
-    chains.length > 0 || chainIds.length > 0 || tariffs.every(({ perChain }) => perChain === null);
-  if (!isKnown) return { computeUnits: null, reason: `${requests}, paid for each chain` };
-  const hint = chainIds.length === 0 ? '; choose chains to pay less' : '';
-  const each = `${requestsOf(fields.length - others)} × ${dearest} chains`;
-  const reason = others === 0 ? each : `${each} and ${requestsOf(others)}`;
-  return { computeUnits, reason: dearest > 1 ? `${reason}${hint}` : requests };
+  let computeUnits = 0;
+  const counts: number[] = [];
+  for (const field of fields) {
+    const tariff: Tariff = TARIFFS[field];
+    const count = tariff.perChain === null ? null : chainsOf(tariff.perChain, chainIds, chains);
+    computeUnits += tariff.computeUnits * (count ?? 1);
+    if (count !== null) counts.push(count);
+  }
+  if (counts.length > 0 && chains.length === 0 && chainIds.length === 0)
+    return { computeUnits: null, reason: `${requests}, paid for each chain` };
+  const dearest = Math.max(0, ...counts);
+  if (dearest <= 1) return { computeUnits, reason: requests };
+  const others = fields.length - counts.length;
+  const each = `${requestsOf(counts.length)} × ${dearest} chains${others > 0 ? ` and ${requestsOf(others)}` : ''}`;
+  return { computeUnits, reason: chainIds.length === 0 ? `${each}; choose chains to pay less` : each };
 };
 
 const requestsOf = (count: number): string => counted(count, 'request', 'requests');
@@ -83,8 +77,8 @@ export const usePrice = (fields: readonly Priced[], chainIds: readonly number[])
 /** The price as a short text, with its reason on hover: `14 CU`. */
 export const PriceTag = ({ of, chainIds = [] }: { of: readonly Priced[]; chainIds?: readonly number[] }) => {
   const { computeUnits, reason } = usePrice(of, chainIds);
-  const text = computeUnits === null ? 'paid by chain' : `${formatCount(computeUnits)} CU`;
-  return html`<span class="price" title=${`${text}: ${reason}. It is less if the gateway has some of it already.`}>${text}</span>`;
+  const text = computeUnits === null ? 'paid for each chain' : `${formatCount(computeUnits)} CU`;
+  return html`<span class="price" title=${`${text}: ${reason}. Less if the gateway has some of it already.`}>${text}</span>`;
 };
 
 const FIELDS = /\b(\w+)\s*[({]/g;
@@ -108,8 +102,8 @@ export const explain = ({ text, variables, cost }: LedgerEntry, chains: Chains) 
   const saved = cached > 0 ? Math.max(0, (price.computeUnits ?? 0) - computeUnits) : 0;
   const kept = watched > 0 ? 'from cache, as the wallet is watched' : 'from cache';
   if (computeUnits === 0 && requests === 0)
-    return { reason: cached > 0 ? kept : 'the gateway’s own: costs nothing', saved };
-  if (computeUnits === 0) return { reason: 'asked the service, which is free', saved };
+    return { reason: cached > 0 ? kept : 'answered by the gateway itself, free', saved };
+  if (computeUnits === 0) return { reason: 'asked the service, for free', saved };
   const asked = price.computeUnits === computeUnits ? price.reason : requestsOf(requests);
   return { reason: cached > 0 ? `${asked}; the rest ${kept}` : asked, saved };
 };

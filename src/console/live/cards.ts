@@ -1,3 +1,4 @@
+import { movesOf } from '../activity/activity-model.ts';
 import type { Delivery, FeedItem } from '../api/live-feed.ts';
 
 export type DeliveredEvent = Delivery['events'][number];
@@ -25,45 +26,39 @@ export type Row = Card | Gap;
 /** A delivery may have ten thousand events, each of another transaction. */
 const MAX_EVENTS = 100;
 
-const hashOf = (event: DeliveredEvent): string | null => {
-  if (event.__typename === 'TransactionEvent') return event.transaction.hash;
-  return event.__typename === 'Activity' ? event.transactionHash : event.balanceHash;
-};
+const hashOf = (event: DeliveredEvent): string | null =>
+  event.__typename === 'TransactionEvent' ? event.transaction.hash : event.transactionHash;
 
 const chainOf = (event: DeliveredEvent, delivery: Delivery): number | null => {
   if (event.__typename === 'TransactionEvent') return event.transaction.chainId;
   return (event.__typename === 'Activity' ? event.chainId : null) ?? delivery.chainId;
 };
 
-type Group = Pick<Card, 'chainId' | 'hash' | 'omitted'> & { readonly events: DeliveredEvent[] };
-
 /** The events of each transaction of a delivery, by the key of their card. They are found once for each delivery. */
-const groups = new WeakMap<Delivery, ReadonlyMap<string, Group>>();
+const groups = new WeakMap<Delivery, ReadonlyMap<string, readonly DeliveredEvent[]>>();
 
-const groupsOf = (delivery: Delivery): ReadonlyMap<string, Group> => {
+const groupsOf = (delivery: Delivery): ReadonlyMap<string, readonly DeliveredEvent[]> => {
   const known = groups.get(delivery);
   if (known) return known;
-  const found = new Map<string, Group>();
-  const beyond = Math.max(0, delivery.events.length - MAX_EVENTS);
-  for (const event of delivery.events.slice(0, MAX_EVENTS)) {
-    const [hash, chainId] = [hashOf(event), chainOf(event, delivery)];
-    const key = hash === null ? delivery.id : `${chainId} ${hash}`;
-    const omitted = found.size === 0 ? beyond : 0;
-    const group = found.get(key) ?? { chainId, hash, omitted, events: [] };
-    group.events.push(event);
-    found.set(key, group);
-  }
-  if (found.size === 0)
-    found.set(delivery.id, { chainId: delivery.chainId, hash: null, omitted: 0, events: [] });
+  const found = Map.groupBy(delivery.events.slice(0, MAX_EVENTS), (event) => {
+    const hash = hashOf(event);
+    return hash === null ? delivery.id : `${chainOf(event, delivery)} ${hash}`;
+  });
+  if (found.size === 0) found.set(delivery.id, []);
   groups.set(delivery, found);
   return found;
 };
 
+/** How many events of a delivery are left out of its cards: its first one says it. */
+const omittedIn = (delivery: Delivery, key: string): number =>
+  groupsOf(delivery).keys().next().value === key ? Math.max(0, delivery.events.length - MAX_EVENTS) : 0;
+
 const subjectOf = (event: DeliveredEvent): string | null =>
   event.__typename === 'TransactionEvent' ? null : event.subscribedAddress;
 
-/** An event without its subject, which one webhook may tell and another not. */
-const contentOf = (event: DeliveredEvent): string => JSON.stringify({ ...event, subscribedAddress: null });
+/** An event without its subject, which one webhook may tell and another not, and which its id depends on. */
+const contentOf = (event: DeliveredEvent): string =>
+  JSON.stringify({ ...event, subscribedAddress: null, id: null });
 
 /**
  * The events of several deliveries, each once. Two equal ones in one delivery are two events; equal ones in two deliveries
@@ -95,20 +90,15 @@ const merged = (deliveries: readonly (readonly DeliveredEvent[])[]): readonly De
 type Activity = Extract<DeliveredEvent, { __typename: 'Activity' }>;
 
 /** Whether a change of a balance is what the activity says that the wallet sent or received. */
-const isTold = (activity: Activity, event: DeliveredEvent): boolean => {
-  if (event.__typename !== 'BalanceChange') return false;
-  const isOut = activity.type === 'SEND' || activity.type === 'SWAP';
-  if (!isOut && activity.type !== 'RECEIVE') return false;
-  const [value, side] =
-    activity.type === 'SWAP'
-      ? [activity.swap?.from?.value, null]
-      : [activity.value, isOut ? activity.to : activity.from];
-  return (
-    event.balanceDirection === (isOut ? 'OUT' : 'IN') &&
-    event.amountDelta?.replace('-', '') === value &&
-    (side === null || event.counterparty === side)
+const isTold = (activity: Activity, event: DeliveredEvent): boolean =>
+  event.__typename === 'BalanceChange' &&
+  movesOf(activity).some(
+    ({ direction, value, party }) =>
+      event.direction === direction.toUpperCase() &&
+      event.amountDelta?.replace('-', '') === value &&
+      // In a swap it may be the pool, or what leads to it.
+      (activity.type === 'SWAP' || party === null || event.counterparty === party),
   );
-};
 
 /** The service omits whose an activity is; a change of a balance in the same transaction may tell it. */
 const withSubject = (event: DeliveredEvent, events: readonly DeliveredEvent[]): DeliveredEvent => {
@@ -121,7 +111,7 @@ const withSubject = (event: DeliveredEvent, events: readonly DeliveredEvent[]): 
 const ORDER: readonly DeliveredEvent['__typename'][] = ['Activity', 'TransactionEvent', 'BalanceChange'];
 
 /** Whether both lists have the same objects in the same order. */
-export const isSame = (some: readonly object[], others: readonly object[]): boolean =>
+const isSame = (some: readonly object[], others: readonly object[]): boolean =>
   some.length === others.length && some.every((each, index) => each === others[index]);
 
 /**
@@ -130,34 +120,35 @@ export const isSame = (some: readonly object[], others: readonly object[]): bool
  */
 export const rowsOf = (items: readonly FeedItem[], before: readonly Row[] = []): readonly Row[] => {
   const known = new Map(before.map((row) => [row.key, row]));
-  const parts = new Map<string, { group: Group; deliveries: Delivery[]; isNew: boolean } | Gap>();
+  const parts = new Map<string, { deliveries: [Delivery, ...Delivery[]]; isNew: boolean } | Gap>();
   for (const item of items.toReversed()) {
     if (item.kind === 'gap') {
       parts.set(`gap ${item.cursor}`, { ...item, key: `gap ${item.cursor}` });
       continue;
     }
-    for (const [key, group] of groupsOf(item.delivery)) {
+    for (const key of groupsOf(item.delivery).keys()) {
       const part = parts.get(key);
       if (part && 'deliveries' in part) part.deliveries.push(item.delivery);
-      else parts.set(key, { group, deliveries: [item.delivery], isNew: item.isNew });
+      else parts.set(key, { deliveries: [item.delivery], isNew: item.isNew });
     }
   }
   const rows = [...parts].map(([key, part]): Row => {
     if (!('deliveries' in part)) return part;
-    const { group, deliveries, isNew } = part;
+    const { deliveries, isNew } = part;
     const last = known.get(key);
     if (last?.kind === 'card' && isSame(last.deliveries, deliveries)) return last;
-    const events = merged(deliveries.map((delivery) => groupsOf(delivery).get(key)?.events ?? []));
+    const events = merged(deliveries.map((delivery) => groupsOf(delivery).get(key) ?? []));
+    const [first] = events;
     return {
       kind: 'card',
       key,
-      hash: group.hash,
-      chainId: group.chainId,
+      hash: first ? hashOf(first) : null,
+      chainId: first ? chainOf(first, deliveries[0]) : deliveries[0].chainId,
       deliveries,
       events: events
         .map((event) => withSubject(event, events))
         .toSorted((a, b) => ORDER.indexOf(a.__typename) - ORDER.indexOf(b.__typename)),
-      omitted: group.omitted,
+      omitted: omittedIn(deliveries[0], key),
       isNew,
     };
   });

@@ -58,7 +58,7 @@ const deliveriesIn = (items: readonly FeedItem[]) =>
 /** The deliveries that match: the newest stored ones, older ones page by page, and each one as it arrives. */
 export const openFeed = (asked: Asked): Feed => {
   const state = createStore(initial);
-  const history = createHistory(asked.filter);
+  const history = createHistory(asked.filter, ({ type }) => type);
   const abort = new AbortController();
   /** The oldest first. */
   let arrived: FeedItem[] = [];

@@ -1,36 +1,37 @@
-import { DeliveryCounts, type DeliveryFilter, type WebhookType } from '../__generated__/operations.ts';
+import {
+  type DeliveryFilter,
+  DeliveryTimes,
+  type DeliveryTimesQuery,
+  type DeliveryTimesQueryVariables,
+} from '../__generated__/operations.ts';
 import { type Problem, send } from '../api/client.ts';
-import type { Bucket } from '../charts.ts';
 import { createStore, type Store } from '../state.ts';
 
-/** The types of deliveries that the chart shows separately; null is an unknown one. */
-const TYPES: readonly (WebhookType | null)[] = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES', null];
-
-/** The spans that a chart can show, and the length of its bars. */
-export const SPANS = {
-  '15m': { name: '15 minutes', bar: '15 seconds', slots: 1, bars: 60 },
-  '1h': { name: '1 hour', bar: 'minute', slots: 4, bars: 60 },
-  '6h': { name: '6 hours', bar: '5 minutes', slots: 20, bars: 72 },
-  '24h': { name: '24 hours', bar: '30 minutes', slots: 120, bars: 48 },
-  '7d': { name: '7 days', bar: '3 hours', slots: 720, bars: 56 },
-} as const;
-export type Span = keyof typeof SPANS;
-
-/** The shortest bar: longer ones are sums of these slots. */
-const SLOT_MS = 15_000;
+/** The shortest bar of a chart: longer ones are sums of these slots. */
+export const SLOT_MS = 15_000;
 const PAGE = 1000;
 const MAX_PAGES = 5;
+/** The most deliveries that are read back at once. */
+export const MOST_READ = PAGE * MAX_PAGES;
 const SHOW_EVERY_MS = 1000;
 
-export const lengthOf = (span: Span): number => SPANS[span].slots * SPANS[span].bars * SLOT_MS;
+export const slotOf = (time: number): number => Math.floor(time / SLOT_MS);
 
-type Stored = { readonly type: WebhookType | null; readonly receivedAt: string };
+type Page = NonNullable<DeliveryTimesQuery['deliveries']>;
+type Stored = Pick<NonNullable<Page['nodes'][number]>, 'webhookId' | 'type' | 'receivedAt'>;
+
+/** What is counted separately: a type, or a webhook. */
+type Key = string | null;
 
 export type HistoryState = {
-  /** Deliveries of each type, by the number of their slot since the epoch. Another state may have the same map. */
-  readonly slots: ReadonlyMap<number, readonly number[]>;
-  /** From when on all are counted, in milliseconds since the epoch; null for the whole log, or before it has begun. */
+  /** Deliveries by key, by the number of their slot since the epoch. Another state may have the same map. */
+  readonly slots: ReadonlyMap<number, ReadonlyMap<Key, number>>;
+  /** When the newest of each key arrived. */
+  readonly newest: ReadonlyMap<Key, string>;
+  /** From when on all are counted, in milliseconds since the epoch; null for the whole log. */
   readonly since: number | null;
+  /** The end of the log when it was read, from where `update` goes on; null until then. */
+  readonly head: string | null;
   /** Grows each time counting starts over: the chart then reads the earlier deliveries again. */
   readonly begun: number;
   readonly isReading: boolean;
@@ -45,22 +46,28 @@ export type History = {
   add(arrived: readonly Stored[]): void;
   /** Reads back to the time, at most 5,000 deliveries at once. */
   reach(time: number): void;
+  /** Reads what has arrived since the last call; at first, back to the time. For those who do not follow the log. */
+  update(time: number): Promise<void>;
   close(): void;
 };
 
-export const createHistory = (filter: DeliveryFilter): History => {
-  const slots = new Map<number, readonly number[]>();
-  const state = createStore<HistoryState>({ slots, since: null, begun: 0, isReading: false, problem: null });
+export const createHistory = (filter: DeliveryFilter, keyOf: (delivery: Stored) => Key): History => {
+  const slots = new Map<number, Map<Key, number>>();
+  const newest = new Map<Key, string>();
+  const initial = { slots, newest, since: null, head: null, begun: 0, isReading: false, problem: null };
+  const state = createStore<HistoryState>(initial);
   let reading = new AbortController();
-  let before: string | null = null;
+  /** Where earlier ones are read from: the newest end of the log where it is undefined, and nowhere where it is null. */
+  let before: string | null | undefined = null;
   let isDirty = false;
 
   const count = (deliveries: readonly Stored[]): void => {
-    for (const { type, receivedAt } of deliveries) {
-      const slot = Math.floor(Date.parse(receivedAt) / SLOT_MS);
-      const counts = slots.get(slot) ?? TYPES.map(() => 0);
-      const index = TYPES.indexOf(type);
-      slots.set(slot, counts.with(index, (counts[index] ?? 0) + 1));
+    for (const delivery of deliveries) {
+      const { receivedAt } = delivery;
+      const [key, slot] = [keyOf(delivery), slotOf(Date.parse(receivedAt))];
+      const counts = slots.get(slot) ?? new Map<Key, number>();
+      slots.set(slot, counts.set(key, (counts.get(key) ?? 0) + 1));
+      if (receivedAt > (newest.get(key) ?? '')) newest.set(key, receivedAt);
     }
     isDirty ||= deliveries.length > 0;
   };
@@ -70,64 +77,83 @@ export const createHistory = (filter: DeliveryFilter): History => {
     state.set({ ...state.get(), ...part });
   };
 
-  // The chart moves on even if nothing arrives.
+  // A chart moves on even if nothing arrives.
   let shown = 0;
   const timer = setInterval(() => {
-    const slot = Math.floor(Date.now() / SLOT_MS);
+    const slot = slotOf(Date.now());
     if (isDirty || slot !== shown) change({});
     shown = slot;
   }, SHOW_EVERY_MS);
 
-  /** Counts the page before what has been counted. Returns whether the next one may be read. */
-  const readPage = async (from: string, signal: AbortSignal): Promise<boolean> => {
-    const answer = await send(DeliveryCounts, { last: PAGE, before: from, filter }, signal).catch(() => null);
-    if (answer === null || signal.aborted) return false;
-    const found = answer.data?.deliveries;
-    if (!found) {
-      change({ isReading: false, problem: answer.problems[0] ?? null });
-      return false;
-    }
-    const deliveries = found.nodes.filter((node) => node !== null);
-    const [oldest] = deliveries;
-    count(deliveries);
-    before = found.pageInfo.hasPreviousPage ? found.pageInfo.startCursor : null;
-    change({ since: before === null || !oldest ? null : Date.parse(oldest.receivedAt) });
-    return true;
+  const begin = (first: readonly Stored[], from: string | null | undefined): void => {
+    reading.abort();
+    reading = new AbortController();
+    slots.clear();
+    newest.clear();
+    before = from;
+    count(first);
+    const since = from === null ? null : Date.parse(first[0]?.receivedAt ?? new Date().toISOString());
+    change({ since, head: null, begun: state.get().begun + 1, isReading: false, problem: null });
   };
 
-  const read = async (time: number): Promise<void> => {
+  /** Null when it was aborted, or the log can't be read: then the problem is kept. */
+  const readPage = async (range: DeliveryTimesQueryVariables): Promise<Page | null> => {
     const { signal } = reading;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const { since } = state.get();
+    const answer = await send(DeliveryTimes, { ...range, filter }, signal).catch(() => null);
+    if (answer === null || signal.aborted) return null;
+    const page = answer.data?.deliveries ?? null;
+    if (page === null) change({ isReading: false, problem: answer.problems[0] ?? null });
+    return page;
+  };
+
+  /** Counts what came before, page by page, until all since the time is counted. */
+  const read = async (time: number): Promise<void> => {
+    change({ isReading: true, problem: null });
+    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+      const { since, head } = state.get();
       if (before === null || since === null || since <= time) break;
-      if (!(await readPage(before, signal))) return;
+      const page = await readPage({ last: PAGE, before: before ?? null });
+      if (page === null) return;
+      const deliveries = page.nodes.filter((node) => node !== null);
+      count(deliveries);
+      before = page.pageInfo.hasPreviousPage ? page.pageInfo.startCursor : null;
+      const [oldest] = deliveries;
+      const reached = before === null || !oldest ? null : Date.parse(oldest.receivedAt);
+      change({ since: reached, head: head ?? page.head });
     }
     change({ isReading: false });
   };
 
+  const update = async (time: number): Promise<void> => {
+    const { head, isReading } = state.get();
+    if (isReading) return;
+    if (head === null) {
+      begin([], undefined);
+      return read(time);
+    }
+    change({ isReading: true, problem: null });
+    const page = await readPage({ first: PAGE, after: head });
+    if (page === null) {
+      const { code } = state.get().problem ?? {};
+      // The log may have been replaced. What was only not answered this time is asked for again.
+      if (code === 'CURSOR_EXPIRED' || code === 'INVALID_CURSOR') change({ head: null });
+      return;
+    }
+    count(page.nodes.filter((node) => node !== null));
+    const { hasNextPage, endCursor } = page.pageInfo;
+    change({ head: (hasNextPage && endCursor) || page.head, isReading: false });
+    if (hasNextPage) await update(time);
+  };
+
   return {
     state,
-    begin(newest, from) {
-      reading.abort();
-      reading = new AbortController();
-      slots.clear();
-      before = from;
-      count(newest);
-      const [oldest] = newest;
-      change({
-        since: from === null || oldest === undefined ? null : Date.parse(oldest.receivedAt),
-        begun: state.get().begun + 1,
-        isReading: false,
-        problem: null,
-      });
-    },
+    begin,
     add: count,
     reach(time) {
       const { since, isReading } = state.get();
-      if (isReading || since === null || since <= time) return;
-      change({ isReading: true, problem: null });
-      void read(time);
+      if (!isReading && since !== null && since > time) void read(time);
     },
+    update,
     close() {
       clearInterval(timer);
       reading.abort();
@@ -135,17 +161,26 @@ export const createHistory = (filter: DeliveryFilter): History => {
   };
 };
 
-/** The bars of the span that ends now, the present one last. */
-export const bucketsOf = ({ slots }: HistoryState, span: Span, now: number): readonly Bucket[] => {
-  const { slots: length, bars } = SPANS[span];
-  const end = Math.floor(now / (length * SLOT_MS)) + 1;
-  return Array.from({ length: bars }, (_, index) => {
-    const first = (end - bars + index) * length;
-    const values = TYPES.map(() => 0);
-    for (let slot = first; slot < first + length; slot += 1)
-      slots.get(slot)?.forEach((value, type) => {
-        values[type] = (values[type] ?? 0) + value;
-      });
-    return { start: first * SLOT_MS, end: (first + length) * SLOT_MS, values };
-  });
+type Bars = {
+  /** The slot behind the last bar. */
+  readonly end: number;
+  /** How many slots a bar has. */
+  readonly slots: number;
+  readonly bars: number;
+  readonly keys: readonly Key[];
+};
+
+/** How many of each key arrived in each bar. What a clock behind the gateway's puts in the future is in the last one. */
+export const barsOf = (
+  state: HistoryState,
+  { end, slots: length, bars, keys }: Bars,
+): readonly number[][] => {
+  const first = end - bars * length;
+  const values = Array.from({ length: bars }, () => keys.map(() => 0));
+  for (const [slot, counts] of state.slots) {
+    const bar = values[Math.min(bars - 1, Math.floor((slot - first) / length))];
+    for (const [index, key] of keys.entries())
+      if (bar) bar[index] = (bar[index] ?? 0) + (counts.get(key) ?? 0);
+  }
+  return values;
 };

@@ -1,8 +1,8 @@
 import { Avatar } from '../avatar.ts';
-import { isSupported, useChains } from '../chain-filter.ts';
+import { isSupported, useChains } from '../chains.ts';
 import { html } from '../components.ts';
 import { type Priced, PriceTag } from '../cost/prices.ts';
-import { useLabel } from '../labels.ts';
+import { labelOf, useLabels } from '../labels.ts';
 import { hrefOf } from '../route.ts';
 import { settings } from '../settings.ts';
 import { IndexedChains } from './indexed-chains.ts';
@@ -26,8 +26,6 @@ export const HomeView = () => {
 </div>`;
 };
 
-type Sample = (typeof settings.wallets)[number];
-
 /** The samples that lead, by the sandbox's names, with what a person sees in them first. */
 const LEADING: readonly (readonly [name: string, shows: string])[] = [
   ['whale', 'Thousands of transactions and balances, over nine chains'],
@@ -38,35 +36,30 @@ const LEADING: readonly (readonly [name: string, shows: string])[] = [
   ['metronome', 'Moves in every block: watch it and look at Live'],
 ];
 
-const Lead = ({ sample, shows }: { sample: Sample; shows: string }) => {
-  const { address, name } = sample;
-  return html`<li class="sample">
-    <${Avatar} address=${address} size=${44} />
-    <div>
-      <a class="strong" href=${hrefOf('wallet', [address])}>${useLabel(address) ?? name}</a>
-      <p class="quiet">${shows}</p>
-    </div>
-  </li>`;
-};
-
-const Other = ({ sample: { address, name, shows } }: { sample: Sample }) =>
-  html`<li><a href=${hrefOf('wallet', [address])}>${useLabel(address) ?? name}</a> <span class="quiet">${shows.replaceAll('`', '')}</span></li>`;
-
 /** The sandbox's wallets. A real service has no samples. */
 const Samples = () => {
+  useLabels();
   if (settings.wallets.length === 0) return null;
   const leading = LEADING.flatMap(([name, shows]) => {
     const sample = settings.wallets.find((each) => each.name === name);
-    return sample ? [{ sample, shows }] : [];
+    return sample ? [{ ...sample, shows }] : [];
   });
   const others = settings.wallets.filter(({ name }) => !LEADING.some(([leads]) => leads === name));
   return html`<section class="panel stack" aria-labelledby="samples">
     <h2 id="samples">Sample wallets of the sandbox</h2>
     <p>Its chains are simulated: to see real wallets, start the gateway with <code>BLOCKSCOUT=1,8453</code> and a free <code>BLOCKSCOUT_API_KEY</code> for public chains, with <code>CHAINS</code> for nodes of your own, or with <code>UPSTREAM_URL</code> for another service.</p>
-    <ul class="samples">${leading.map(({ sample, shows }) => html`<${Lead} key=${sample.address} sample=${sample} shows=${shows} />`)}</ul>
-    <details class="other-samples">
-      <summary>${others.length} more, each for a case of its own</summary>
-      <ul>${others.map((sample) => html`<${Other} key=${sample.address} sample=${sample} />`)}</ul>
+    <ul class="grid">${leading.map(
+      ({ address, shows }) => html`<li key=${address} class="panel line sample">
+        <${Avatar} address=${address} size=${44} />
+        <div>
+          <a class="strong" href=${hrefOf('wallet', [address])}>${labelOf(address)}</a>
+          <p class="quiet small">${shows}</p>
+        </div>
+      </li>`,
+    )}</ul>
+    <details>
+      <summary>${others.length} more, one for each special case</summary>
+      <ul class="grid small" style="--column: 17rem">${others.map(({ address, shows }) => html`<li key=${address}><a href=${hrefOf('wallet', [address])}>${labelOf(address)}</a> <span class="quiet">${shows.replaceAll('`', '')}</span></li>`)}</ul>
     </details>
   </section>`;
 };

@@ -28,36 +28,28 @@ const EVERY_MS = 3000;
 
 /** The chains whose service says how far its index is. It is asked again while the page is visible, if any is. */
 const useIndexed = (): Seen => {
-  const [seen, setSeen] = useState<Seen>({ chains: [], at: 0 });
+  const [{ chains, at }, setSeen] = useState<Seen>({ chains: [], at: 0 });
   useEffect(() => {
     const abort = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isAny = false;
+    const { signal } = abort;
     const read = async (): Promise<void> => {
-      const { data } = await send(ChainIndexes, {}, abort.signal, !isAny);
-      if (abort.signal.aborted) return;
-      const chains = data?.chains.filter(isIndexed) ?? [];
+      const { data } = await send(ChainIndexes, {}, signal, at === 0);
+      const found = data?.chains.filter(isIndexed) ?? [];
       // What is known stays while the service can't be asked.
-      if (chains.length > 0) setSeen({ chains, at: Date.now() });
-      isAny ||= chains.length > 0;
-      if (isAny) timer = setTimeout(poll, EVERY_MS);
+      setSeen({ chains: found.length > 0 ? found : chains, at: Date.now() });
     };
     const poll = (): void => {
-      clearTimeout(timer);
       if (document.visibilityState === 'visible') void read().catch(() => {});
     };
-    const onVisible = (): void => {
-      if (isAny) poll();
-    };
-    document.addEventListener('visibilitychange', onVisible);
-    poll();
+    if (at === 0) void read().catch(() => {});
+    if (chains.length > 0) document.addEventListener('visibilitychange', poll, { signal });
+    const timer = chains.length > 0 ? setTimeout(poll, EVERY_MS) : undefined;
     return () => {
       abort.abort();
       clearTimeout(timer);
-      document.removeEventListener('visibilitychange', onVisible);
     };
-  }, []);
-  return seen;
+  }, [at]);
+  return { chains, at };
 };
 
 /** The chains that the service indexes from nodes: their heads, and how far it is. Hosted services say nothing of that. */
@@ -66,7 +58,7 @@ export const IndexedChains = () => {
   if (chains.length === 0) return null;
   return html`<section class="panel stack" aria-labelledby="indexed-chains">
     <h2 id="indexed-chains">${chains.length === 1 ? 'Your chain' : 'Your chains'}</h2>
-    <ul class="indexed">${chains.map((chain) => html`<${Row} key=${chain.chainId} chain=${chain} now=${at} />`)}</ul>
+    <ul class="grid" style="--column: 24rem">${chains.map((chain) => html`<${Row} key=${chain.chainId} chain=${chain} now=${at} />`)}</ul>
     ${chains.some(({ chainId }) => DEVELOPMENT.includes(chainId)) && html`<p class="bar">Accounts that Anvil and Hardhat fund: ${FUNDED.map((address) => html`<${Address} key=${address} value=${address} />`)}</p>`}
     <p class="quiet">Open an address above, and <em>Watch</em> it there: from then on its events arrive under <a href=${hrefOf('live')}>Live</a>.</p>
   </section>`;
@@ -83,7 +75,7 @@ const stateOf = ({ behind, problem }: Index): readonly [text: string, tone: stri
 const Row = ({ chain, now }: { chain: Indexed; now: number }) => {
   const { chainId, name, index } = chain;
   const [text, tone] = stateOf(index);
-  return html`<li class="stack">
+  return html`<li class="stack tight">
     <p class="bar"><strong>${inWords(shorten(name, 40))}</strong>${name !== `chain_${chainId}` && html` <span class="quiet">chain ${chainId}</span>`} <span class=${`tag ${tone}`}>${text}</span></p>
     <p class="head">${index.head === null ? html`<span class="quiet">No block is known yet</span>` : html`Block ${formatCount(Number(index.head))}`}${index.headTime !== null && html`<span class="quiet">, <${Time} value=${index.headTime} now=${now} /></span>`}</p>
     <${Progress} index=${index} />

@@ -39,17 +39,17 @@ export const OwnLabels = () => {
     <p class="result" role="status">${result && ('error' in result ? html`<span class="bad">${result.error}</span>` : result.done)}</p>
     ${
       labels.size === 0
-        ? html`<${Empty} title="No address has a label of yours">Open a wallet and name it there. Names stay in this browser.<//>`
-        : html`<ul class="own-labels">
+        ? html`<${Empty} title="You have named no address yet">Open a wallet and name it there. Names stay in this browser.<//>`
+        : html`<ul class="grid">
             ${named.slice(0, SHOWN).map(
-              ([address, name]) => html`<li key=${address}>
+              ([address, name]) => html`<li key=${address} class="line">
                 <${Avatar} address=${address} size=${24} />
                 <${Address} value=${address} />
                 <button type="button" class="plain" aria-label=${`Remove the label ${name}`} title="Remove the label" onClick=${() => setLabel(address, '')}>✕</button>
               </li>`,
             )}
           </ul>
-          ${named.length > SHOWN && html`<p class="quiet">and ${formatCount(named.length - SHOWN)} more, which the search finds</p>`}`
+          ${named.length > SHOWN && html`<p class="quiet">and ${formatCount(named.length - SHOWN)} more: search for them above</p>`}`
     }
   </section>`;
 };
@@ -73,7 +73,7 @@ const LabelDialog = ({ address, label, onClose }: DialogProps) => {
       <div class="field">
         <label for="own-label">Label</label>
         <input ref=${input} id="own-label" maxlength=${MOST_CHARACTERS} autocomplete="off" value=${label} aria-invalid=${error !== ''} aria-describedby="own-label-hint own-label-error" />
-        <span class="hint" id="own-label-hint">It stands for the address everywhere in this browser, and is never sent. Start exports all labels.</span>
+        <span class="hint" id="own-label-hint">This browser shows it in place of the address, and never sends it. You can export all labels from Start.</span>
         <span class="error" id="own-label-error" role="alert">${error}</span>
       </div>
       <div class="bar">

@@ -7,65 +7,20 @@ import { html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
 import { formatCount, formatUsd, shortHex } from '../format.ts';
 import { useLabel } from '../labels.ts';
-import { hrefOf, isAddress, route } from '../route.ts';
-import { settings } from '../settings.ts';
+import { forgetRecent, recentWallets } from '../recent-wallets.ts';
+import { hrefOf } from '../route.ts';
 import { createStore, credentials, useStore } from '../state.ts';
 import { ChangeOf } from '../token/price-history.ts';
 import { isUnpriced } from '../wallet/thin-pools.ts';
 import { readWatched, useWatched } from '../wallet/watched.ts';
-
-/** The wallets that were opened last. */
-
-const KEY = 'console:recent';
-const MOST = 12;
-
-/** Where credentials are needed, wallets are forgotten with the tab, as the credentials are. */
-const storage = settings.auth === 'open' ? localStorage : sessionStorage;
-
-const load = (): readonly string[] => {
-  try {
-    const kept: unknown = JSON.parse(storage.getItem(KEY) ?? '[]');
-    const addresses = Array.isArray(kept) ? kept.filter((each) => typeof each === 'string') : [];
-    return addresses.filter(isAddress).slice(0, MOST);
-  } catch {
-    return [];
-  }
-};
-
-/** Addresses in lower case, the latest first. */
-export const recentWallets = createStore(load());
-
-const keep = (addresses: readonly string[]): void => {
-  recentWallets.set(addresses);
-  try {
-    if (addresses.length === 0) storage.removeItem(KEY);
-    else storage.setItem(KEY, JSON.stringify(addresses));
-  } catch {
-    // They last as long as the page.
-  }
-};
-
-const forgetRecent = (): void => keep([]);
-
-const remember = (): void => {
-  const { view, addresses } = route.get();
-  if (view !== 'wallet' || addresses.length === 0) return;
-  const others = recentWallets.get().filter((address) => !addresses.includes(address));
-  keep([...addresses, ...others].slice(0, MOST));
-};
-
-remember();
-route.subscribe(remember);
-credentials.subscribe(() => {
-  values.set(new Map());
-  if (settings.auth !== 'open' && credentials.get().secret === null) forgetRecent();
-});
 
 type Portfolio = NonNullable<WalletValueQuery['wallet']['portfolio']>;
 type Value = Portfolio | { readonly failed: string } | 'loading';
 
 /** What wallets are worth, as far as it was asked for during the visit. */
 const values = createStore<ReadonlyMap<string, Value>>(new Map());
+
+credentials.subscribe(() => values.set(new Map()));
 
 const setValue = (address: string, value: Value): void => {
   values.set(new Map(values.get()).set(address, value));
@@ -128,7 +83,7 @@ const Known = ({ address, isWatched, value }: KnownProps) => {
       ${isWatched && html` <span class="tag good">Watching</span>`}
       ${label !== null && html`<p class="quiet">${shortHex(address)}</p>`}
     </div>
-    <div class="worth"><${Worth} value=${value} /></div>
+    <div class="bar worth"><${Worth} value=${value} /></div>
   </li>`;
 };
 

@@ -1,7 +1,6 @@
-import type { Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { titleOf } from '../api/client.ts';
-import { Dialog, html } from '../components.ts';
+import { html } from '../components.ts';
 import { shorten } from '../format.ts';
 import { insteadOfAddress, navigate } from '../route.ts';
 import {
@@ -24,57 +23,47 @@ const statusOf = (
   typed: string,
 ): string => {
   if (!isFollowing) return '';
-  if (typed.trim().length < SHORTEST_NAME) return `Tokens are found by ${SHORTEST_NAME} letters or more.`;
+  if (typed.trim().length < SHORTEST_NAME) return `Type ${SHORTEST_NAME} letters or more to find tokens.`;
   if (problem) return `${titleOf(problem)}: ${shorten(problem.message, 200)}`;
   if (isLoading) return `Searching tokens, for ${SEARCH_CU} CU…`;
   if (tokens.length === 0 && text === '') return '';
   const said =
     tokens.length === 0
       ? `The service knows no token named like “${shorten(text, 40)}”.`
-      : `Anyone can use a symbol: compare the address. Another text costs ${SEARCH_CU} CU.`;
+      : `Anyone can use any symbol: compare the address. To search for another text costs ${SEARCH_CU} CU.`;
   return [...missing.map((each) => `${each}.`), said].join(' ');
 };
 
-type OptionProps = {
-  suggestion: Suggestion;
-  isActive: boolean;
-  id: string;
-  onPoint: () => void;
-  onChoose: () => void;
-};
-
-const Option = ({ suggestion, isActive, id, onPoint, onChoose }: OptionProps) => {
-  const { picture, title, detail, action } = suggestion;
-  // The focus stays in the field, so that a click is not lost with the list.
-  const keepFocus = (event: Event) => event.preventDefault();
-  return html`<div class="option" role="option" id=${id} aria-selected=${isActive} onPointerMove=${onPoint} onMouseDown=${keepFocus} onClick=${onChoose}>
-    <span class="option-picture">${picture ?? html`<svg class="glyph" viewBox="0 0 16 16" aria-hidden="true"><path d=${typeof action === 'string' ? 'M2.5 8h10M9 4.5 12.5 8 9 11.5' : 'M11.5 7a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0ZM10.2 10.2l3.6 3.6'} /></svg>`}</span>
-    <span class="strong">${title}</span>
-    <span class="option-detail quiet">${detail}</span>
-  </div>`;
-};
-
-type ListProps = {
+type OptionsProps = {
   id: string;
   suggestions: readonly Suggestion[];
-  active: number;
+  chosen: Suggestion | undefined;
   onPoint: (suggestion: Suggestion) => void;
   onChoose: (suggestion: Suggestion) => void;
 };
 
 const optionId = (list: string, { id }: Suggestion): string => `${list}-${id}`;
 
-const OptionList = ({ id, suggestions, active, onPoint, onChoose }: ListProps) => {
+const Options = ({ id, suggestions, chosen, onPoint, onChoose }: OptionsProps) => {
   const groups = Object.entries(Object.groupBy(suggestions, ({ group }) => group));
-  const chosen = suggestions[active];
   useEffect(() => {
     if (chosen) document.getElementById(optionId(id, chosen))?.scrollIntoView({ block: 'nearest' });
   }, [id, chosen?.id]);
-  return html`<div role="listbox" id=${id} aria-label="Found">
+  // The focus stays in the field, so that a click is not lost with the list.
+  const keepFocus = (event: Event) => event.preventDefault();
+  return html`<div role="listbox" id=${id} aria-label="Found" onMouseDown=${keepFocus}>
     ${groups.map(
       ([group, items]) => html`<div key=${group} role="group" aria-labelledby=${`${id}-${group}`}>
-        <p class="option-group" id=${`${id}-${group}`}>${group}</p>
-        ${items?.map((suggestion) => html`<${Option} key=${suggestion.id} suggestion=${suggestion} isActive=${suggestion === chosen} id=${optionId(id, suggestion)} onPoint=${() => onPoint(suggestion)} onChoose=${() => onChoose(suggestion)} />`)}
+        <p class="option-group quiet small strong" id=${`${id}-${group}`}>${group}</p>
+        ${items?.map(
+          (
+            item,
+          ) => html`<div key=${item.id} class="option" role="option" id=${optionId(id, item)} aria-selected=${item === chosen} onPointerMove=${() => onPoint(item)} onClick=${() => onChoose(item)}>
+            ${item.picture ?? html`<svg class="glyph" viewBox="0 0 16 16" aria-hidden="true"><path d=${typeof item.action === 'string' ? 'M2.5 8h10M9 4.5 12.5 8 9 11.5' : 'M11.5 7a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0ZM10.2 10.2l3.6 3.6'} /></svg>`}
+            <span class="strong">${item.title}</span>
+            <span class="quiet small">${item.detail}</span>
+          </div>`,
+        )}
       </div>`,
     )}
   </div>`;
@@ -84,9 +73,7 @@ type Props = {
   /** Unique on the page: ids begin with it. */
   name: string;
   label: string;
-  input?: Ref<HTMLInputElement>;
-  /** Whether the list is there without the focus, and names the views, as in the palette. */
-  isPalette?: boolean;
+  /** Of the palette, which names the views too and lists without the focus: called when something was chosen. */
   onDone?: () => void;
 };
 
@@ -94,13 +81,18 @@ type Props = {
  * A field that finds wallets by address or label, tokens by name, and in the palette views. The arrow keys choose among what
  * it offers, Enter opens that.
  */
-export const Search = ({ name, label, input, isPalette = false, onDone }: Props) => {
+export const Search = ({ name, label, onDone }: Props) => {
+  const isPalette = onDone !== undefined;
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isPalette) field.current?.focus();
+  }, []);
   const [typed, setTyped] = useState('');
   const [isOpen, setOpen] = useState(isPalette);
   const [active, setActive] = useState(0);
   const [error, setError] = useState('');
   const search = useTokenSearch(typed);
-  const suggestions = useSuggestions({ typed, search, withViews: isPalette });
+  const suggestions = useSuggestions(typed, search, isPalette);
   const list = `${name}-list`;
   const chosen = suggestions[Math.min(active, suggestions.length - 1)];
   const status = statusOf(search, typed);
@@ -144,39 +136,11 @@ export const Search = ({ name, label, input, isPalette = false, onDone }: Props)
 
   return html`<div class=${`stack search ${isPalette ? 'is-palette' : ''}`} role="search" onFocusOut=${() => setOpen(isPalette)}>
     <label for=${`${name}-field`} class=${isPalette ? 'visually-hidden' : ''}>${label}</label>
-    <input ref=${input} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address or hash, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
+    <input ref=${field} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address or hash, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
     <span class="error" id=${`${name}-error`} role="alert">${error}</span>
     <div class="popup found" hidden=${!isShown}>
-      <${OptionList} id=${list} suggestions=${suggestions} active=${suggestions.length === 0 ? -1 : Math.min(active, suggestions.length - 1)} onPoint=${(pointed: Suggestion) => setActive(suggestions.indexOf(pointed))} onChoose=${choose} />
-      <p class="found-status quiet" role="status">${status}</p>
+      <${Options} id=${list} suggestions=${suggestions} chosen=${chosen} onPoint=${(pointed: Suggestion) => setActive(suggestions.indexOf(pointed))} onChoose=${choose} />
+      <p class="quiet small" role="status">${status}</p>
     </div>
   </div>`;
-};
-
-const isMac = navigator.userAgent.includes('Mac');
-
-/** Whether the event is ⌘K on a Mac and Ctrl+K elsewhere. */
-const isShortcut = ({ key, metaKey, ctrlKey, shiftKey, altKey }: KeyboardEvent): boolean =>
-  key.toLowerCase() === 'k' && (isMac ? metaKey : ctrlKey) && !shiftKey && !altKey;
-
-/** A button, and a key, that open one field for wallets, labels, tokens and views from anywhere. */
-export const Palette = () => {
-  const [isOpen, setOpen] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (!isShortcut(event)) return;
-      event.preventDefault();
-      // Another dialog keeps what is being done in it.
-      setOpen((before) => !before && document.querySelector('dialog[open]') === null);
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, []);
-  useEffect(() => {
-    if (isOpen) input.current?.focus();
-  }, [isOpen]);
-  const close = () => setOpen(false);
-  return html`<button type="button" class="open-palette" aria-keyshortcuts=${isMac ? 'Meta+K' : 'Control+K'} onClick=${() => setOpen(true)}>Search <kbd>${isMac ? '⌘K' : 'Ctrl K'}</kbd></button>
-    ${isOpen && html`<${Dialog} title="Go to" onClose=${close}><${Search} name="palette" label="A wallet, a label, a token, a transaction or a view" input=${input} isPalette onDone=${close} /><//>`}`;
 };

@@ -3,18 +3,17 @@ import { useEffect, useState } from 'preact/hooks';
 import { SearchTokens, type SearchTokensQuery } from '../__generated__/operations.ts';
 import { type Problem, send } from '../api/client.ts';
 import { Avatar } from '../avatar.ts';
-import { useChainNames, useChains } from '../chain-filter.ts';
+import { useChainNames, useChains, useOfferedViews } from '../chains.ts';
 import { html } from '../components.ts';
-import { useOfferedViews } from '../explorers.ts';
-import { inWords, nativeSymbol, shorten, shortHex } from '../format.ts';
+import { inWords, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabels } from '../labels.ts';
 import { problemsIn } from '../partial-errors.ts';
 import { TokenLogo } from '../picture.ts';
+import { recentWallets } from '../recent-wallets.ts';
 import { hrefOf, isAddress, isHash, MOST_WALLETS, type View } from '../route.ts';
 import { settings } from '../settings.ts';
 import { useStore } from '../state.ts';
 import { mostLikely } from '../wallet/tx-chains.ts';
-import { recentWallets } from './recent.ts';
 
 type FoundToken = NonNullable<SearchTokensQuery['searchTokens']>['nodes'][number];
 
@@ -140,27 +139,25 @@ const contractAt = (address: string, chainId: number): Suggestion => ({
   group: 'Tokens',
   picture: html`<${TokenLogo} token=${{ symbol: '?' }} size=${28} />`,
   title: `Token ${shortHex(address)}`,
-  detail: 'if it is a token’s contract; the chain is chosen there',
+  detail: 'if this is a token’s contract: choose the chain there',
   action: hrefOf('token', [`${chainId}:${address}`]),
 });
 
 /** A hash does not say its chain: it is chosen there, or here. */
 const transactionAt = (hash: string, chains: ReturnType<typeof useChains>): readonly Suggestion[] => {
   const suggested = (id: string, detail: string, path: string): Suggestion => ({
-    ...{
-      id: `tx-${id}`,
-      group: 'Transactions',
-      picture: null,
-      title: `Transaction ${shortHex(hash)}`,
-      detail,
-    },
+    id: `tx-${id}`,
+    group: 'Transactions',
+    picture: null,
+    title: `Transaction ${shortHex(hash)}`,
+    detail,
     action: hrefOf('tx', [path]),
   });
   const onChains = mostLikely(chains).map(({ chainId, name }) =>
     suggested(String(chainId), `on ${inWords(name)}`, `${chainId}/${hash}`),
   );
   if (onChains.length === 1) return onChains;
-  return [suggested('any', 'on a chain that is not known: it is found or chosen there', hash), ...onChains];
+  return [suggested('any', 'without a chain: it is found or chosen there', hash), ...onChains];
 };
 
 /** Those in which a word begins with the text come first, then those that contain it. */
@@ -204,25 +201,20 @@ const useTokens = (text: string, search: TokenSearch): readonly Suggestion[] => 
   const chains = useChains();
   const nameOf = useChainNames();
   if (text.startsWith('0x') || text.length < 2) return [];
-  const natives = chains.filter(
-    ({ chainId, tags }) => nativeSymbol(chainId) !== 'native' && tags.includes('default'),
+  const natives = chains.flatMap(({ chainId, tags, nativeToken: { symbol } }) =>
+    symbol !== null && tags.includes('default') ? [{ chainId, symbol, chain: nameOf(chainId) }] : [],
   );
-  const native = matching(
-    natives,
-    ({ chainId }) => `${nativeSymbol(chainId)} ${nameOf(chainId)}`,
-    text.toLowerCase(),
-  )
-    .slice(0, MOST_NATIVE)
-    .map(
-      ({ chainId }): Suggestion => ({
-        id: `native-${chainId}`,
-        group: 'Tokens',
-        picture: html`<${TokenLogo} token=${{ symbol: nativeSymbol(chainId) }} size=${28} />`,
-        title: nativeSymbol(chainId),
-        detail: `${nameOf(chainId)}’s own currency`,
-        action: hrefOf('token', [`${chainId}:native`]),
-      }),
-    );
+  const found = matching(natives, ({ symbol, chain }) => `${symbol} ${chain}`, text.toLowerCase());
+  const native = found.slice(0, MOST_NATIVE).map(
+    ({ chainId, symbol, chain }): Suggestion => ({
+      id: `native-${chainId}`,
+      group: 'Tokens',
+      picture: html`<${TokenLogo} token=${{ symbol }} size=${28} />`,
+      title: symbol,
+      detail: `${chain}’s own currency`,
+      action: hrefOf('token', [`${chainId}:native`]),
+    }),
+  );
   if (search.isFollowing)
     return [...native, ...search.tokens.map((token) => tokenSuggestion(token, nameOf(token.chainId)))];
   if (text.length < SHORTEST_NAME) return native;
@@ -237,14 +229,12 @@ const useTokens = (text: string, search: TokenSearch): readonly Suggestion[] => 
   return [...native, begin];
 };
 
-type Wanted = {
-  typed: string;
-  search: TokenSearch;
-  withViews: boolean;
-};
-
 /** What to offer for a text: wallets by address or name, tokens, and views. Nothing is asked for it, except by `search`. */
-export const useSuggestions = ({ typed, search, withViews }: Wanted): readonly Suggestion[] => {
+export const useSuggestions = (
+  typed: string,
+  search: TokenSearch,
+  withViews: boolean,
+): readonly Suggestion[] => {
   const text = typed.trim();
   const wanted = text.toLowerCase();
   const chains = useChains();

@@ -4,7 +4,7 @@ import { ACTIVITY, UNITS_OF_A_REQUEST } from '../activity/activity.ts';
 import { type ActivityItem, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { useOperation } from '../api/use-answer.ts';
-import { isSupported, useChainNames, useChains } from '../chain-filter.ts';
+import { isSupported, OnChain, useChainNames, useChains } from '../chains.ts';
 import {
   Address,
   Bytes,
@@ -18,7 +18,6 @@ import {
   useNow,
 } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { OnChain } from '../explorers.ts';
 import { counted, formatCount, formatUsd, isZero, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import {

@@ -1,8 +1,8 @@
 import { formatAmount } from 'evm-graphql-gateway/client';
 import { type CollectibleCardFragment, WalletCollectibles } from '../__generated__/operations.ts';
+import { OnChain } from '../chains.ts';
 import { Address, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
-import { OnChain } from '../explorers.ts';
 import { counted, inWords, shorten, shortHex } from '../format.ts';
 import { useParam } from '../route.ts';
 import { CollectibleDetails, CollectiblePicture, collectibleTitle } from './collectible-details.ts';

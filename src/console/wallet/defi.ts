@@ -7,7 +7,7 @@ import {
   type PositionRowFragment,
   WalletPositions,
 } from '../__generated__/operations.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { useChainNames } from '../chains.ts';
 import { Address, Empty, Facts, html, Time } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
 import { counted, formatDecimal, formatUsd, formatUsdBriefly, shorten, shortHex } from '../format.ts';

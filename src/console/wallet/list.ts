@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { titleOf } from '../api/client.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChains } from '../chains.ts';
 import { Empty, html, LoadMore, Placeholder, Time, useNow } from '../components.ts';
 import { counted, formatCount } from '../format.ts';
 import { problemsIn } from '../partial-errors.ts';

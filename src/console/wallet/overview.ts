@@ -6,7 +6,8 @@ import { symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import type { Delivery, FeedItem } from '../api/live-feed.ts';
 import { useOperation } from '../api/use-answer.ts';
-import { NoPrices, useChainNames, useChains } from '../chain-filter.ts';
+import { NoPrices } from '../chain-filter.ts';
+import { useChainNames, useChains } from '../chains.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
@@ -69,7 +70,7 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
           : html`<p class="quiet">Worth</p>
             <p class="total" aria-live="polite" data-total=${total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(total)}</p>`
       }
-      ${!hasNoPrice && html`<${Changes} changes=${portfolio.change ?? []} older=${changed > 0 && html`as it was read ${read}`} />`}
+      ${!hasNoPrice && html`<${Changes} changes=${portfolio.change ?? []} older=${changed > 0 && html`of the balances read ${read}, before they moved`} />`}
       <p class="quiet">
         ${changed > 0 ? html`Moved by ${counted(changed, 'balance', 'balances')} since it was read ${read}, network fees aside` : read && html`As of ${read}`},
         without DeFi positions.${' '}

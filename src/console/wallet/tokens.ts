@@ -5,10 +5,10 @@ import { type BalanceRowFragment, WalletBalances } from '../__generated__/operat
 import { decimalsOf, symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
 import { keepToken } from '../activity/known.ts';
-import { NoPrices, useChainNames } from '../chain-filter.ts';
+import { NoPrices } from '../chain-filter.ts';
+import { OnChain, useChainNames } from '../chains.ts';
 import { CopyButton, Empty, ExplorerLink, html } from '../components.ts';
 import { usePrice } from '../cost/prices.ts';
-import { OnChain } from '../explorers.ts';
 import {
   counted,
   formatChange,

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { TransactionByHash } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import { useChains } from '../chain-filter.ts';
+import { useChains } from '../chains.ts';
 import { html } from '../components.ts';
 import { counted, formatCount, inWords, shorten } from '../format.ts';
 import { hrefOf, replacePart, useParam } from '../route.ts';

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { WalletAddress, WalletName } from '../__generated__/operations.ts';
 import { useOperation } from '../api/use-answer.ts';
 import { Avatar } from '../avatar.ts';
-import { ChainFilter, isSupported, useChainIds, useChainNames, useChains } from '../chain-filter.ts';
+import { ChainFilter, useChainIds } from '../chain-filter.ts';
+import { isSupported, OnChain, useChainNames, useChains, useDelivers } from '../chains.ts';
 import {
   CopyButton,
   Dialog,
@@ -17,7 +18,6 @@ import {
   tabId,
 } from '../components.ts';
 import { type Priced, priceOf } from '../cost/prices.ts';
-import { OnChain, useDelivers } from '../explorers.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabel } from '../labels.ts';
 import { lazy } from '../lazy.ts';

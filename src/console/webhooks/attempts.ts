@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ResendDeliveries } from '../__generated__/operations.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { useChainNames } from '../chains.ts';
 import { html, LongText, Time } from '../components.ts';
 import { counted, formatCount, formatTime, shorten } from '../format.ts';
 import { sendChange, useChange } from './change.ts';
-import type { Tried } from './webhook-words.ts';
+import { causeOf, type Tried } from './webhook-words.ts';
 
 /** A delivery's body. */
 export const Body = ({ payload }: { payload: unknown }) => {
@@ -13,16 +13,39 @@ export const Body = ({ payload }: { payload: unknown }) => {
   return html`<${LongText} text=${text} label="Payload" said="The body as the service sent it" />`;
 };
 
-/** What a button has made the service send again. */
-type Resending = {
-  readonly isRunning: boolean;
-  readonly resend: (of: readonly Tried[]) => void;
+type EntryProps = {
+  /** Says which one it is, in the attributes of its row. */
+  mark?: Readonly<Record<`data-${string}`, string>>;
+  status: number | null;
+  isGood: boolean;
+  at: string;
+  said?: ComponentChildren;
+  facts: readonly unknown[];
+  /** Buttons beside that which opens the body. */
+  actions?: ComponentChildren;
+  /** What is shown on demand. Default: there is none. */
+  body?: () => ComponentChildren;
+  children?: ComponentChildren;
+};
+
+/** One delivery in a line: what came of it and when, and its body on demand. */
+export const Entry = ({ mark, status, isGood, at, said, facts, actions, body, children }: EntryProps) => {
+  const [isOpen, setOpen] = useState(false);
+  return html`<li class="attempt" ...${mark}>
+    <div class="bar">
+      <span class=${`tag ${isGood ? 'good' : 'bad'}`}>${status ?? 'no answer'}</span>
+      <${Time} value=${at} now=${Date.now()} />
+      ${said}
+      <span class="quiet">${facts.filter(Boolean).join(' · ')}</span>
+      ${body && html`<span class="push bar">${actions}<button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Payload</button></span>`}
+    </div>
+    ${children}
+    ${isOpen && body?.()}
+  </li>`;
 };
 
 /** Makes the service send deliveries again, those of one webhook after those of another, and says what came of the last time. */
-export const useResend = (
-  onSent: () => void,
-): Resending & { readonly said: string } & Pick<ReturnType<typeof useChange>, 'fault'> => {
+export const useResend = (onSent: () => void) => {
   const { running, fault, run } = useChange(onSent);
   const [said, setSaid] = useState('');
   const resend = async (of: readonly Tried[]) => {
@@ -47,35 +70,33 @@ const resentText = (resent: number, gone: number): string => {
   return `${sent} The service no longer knows ${resent === 0 && gone === 1 ? 'it' : `${formatCount(gone)} of those that were listed`}.`;
 };
 
+type Resending = ReturnType<typeof useResend>;
+
 type ResendProps = { of: readonly Tried[]; by: Resending; children: ComponentChildren };
 
 export const Resend = ({ of, by: { isRunning, resend }, children }: ResendProps) =>
   html`<button type="button" disabled=${isRunning} onClick=${() => resend(of)}>${isRunning ? 'Sending…' : children}</button>`;
 
-/** The reason of the gateway itself says more than the status that the service got. */
-export const reasonOf = ({ webhook, last }: Tried): string =>
-  webhook.refusedDeliveries?.find(({ status }) => status === last.status)?.reason ?? last.problem ?? '';
-
 type RowProps = { tried: Tried; isSame: boolean; by: Resending };
 
 /** One delivery with its attempts in their order. The reason of the last stands for all, and is said once. */
 export const TriedRow = ({ tried, isSame, by }: RowProps) => {
-  const { last, attempts } = tried;
-  const [isOpen, setOpen] = useState(false);
+  const { webhook, last, attempts } = tried;
+  const { accepted, nextAttemptAt, payload = null } = last;
   const nameOf = useChainNames();
-  const now = Date.now();
-  const next = last.nextAttemptAt === null ? 'given up' : `again at ${formatTime(last.nextAttemptAt)}`;
-  return html`<li class="attempt" data-tried=${last.deliveryId}>
-    <div class="bar">
-      <span class=${`tag ${last.accepted ? 'good' : 'bad'}`}>${last.status ?? 'no answer'}</span>
-      <${Time} value=${last.attemptedAt} now=${now} />
-      <span>${last.accepted ? 'accepted' : `${isSame ? '' : `${shorten(reasonOf(tried), 200)}, `}${next}`}</span>
-      <span class="quiet">${nameOf(last.chainId)}</span>
-      <span class="push bar"><${Resend} of=${[tried]} by=${by}>Resend<//><button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Payload</button></span>
-    </div>
+  const now = new Date().toISOString();
+  const cause =
+    !accepted &&
+    !isSame &&
+    html`<span title=${last.problem}>${shorten(causeOf(webhook, last), 200)}</span>, `;
+  const next = nextAttemptAt === null ? 'given up' : `again at ${formatTime(nextAttemptAt, now)}`;
+  const body = () =>
+    payload === null
+      ? html`<p class="quiet">The body has ${counted(last.bytes, 'byte', 'bytes')}, and is not shown.</p>`
+      : html`<${Body} payload=${payload} />`;
+  return html`<${Entry} mark=${{ 'data-tried': last.deliveryId }} status=${last.status} isGood=${accepted} at=${last.attemptedAt} said=${html`<span>${cause}${accepted ? 'accepted' : next}</span>`} facts=${[nameOf(last.chainId)]} actions=${html`<${Resend} of=${[tried]} by=${by}>Resend<//>`} body=${body}>
     <ol class="bar quiet" aria-label="Attempts">
-      ${attempts.toReversed().map(({ attemptedAt, latencyMs, status }) => html`<li key=${attemptedAt}><${Time} value=${attemptedAt} />: ${status ?? 'no answer'} after ${latencyMs} ms</li>`)}
+      ${attempts.toReversed().map(({ attemptedAt, latencyMs, status }, index, all) => html`<li key=${attemptedAt}><${Time} value=${attemptedAt} beside=${all[index - 1]?.attemptedAt ?? now} />: ${status ?? 'no answer'} after ${latencyMs} ms</li>`)}
     </ol>
-    ${isOpen && ((last.payload ?? null) === null ? html`<p class="quiet">The body has ${last.bytes} bytes, and is not shown.</p>` : html`<${Body} payload=${last.payload} />`)}
-  </li>`;
+  <//>`;
 };

@@ -1,17 +1,11 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import {
-  type Operation,
-  SendTestEvent,
-  WebhookAttempts,
-  type WebhookErrorCode,
-  Webhook as WebhookOperation,
-} from '../__generated__/operations.ts';
-import { type Problem, problemHere, send, titleOf as titleOfProblem } from '../api/client.ts';
+import type { Operation, RefusalFragment, WebhookErrorCode } from '../__generated__/operations.ts';
+import { type Problem, problemHere, send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
-import { html, Notice, ProblemNotice } from '../components.ts';
+import { Dialog, html, Notice, ProblemNotice } from '../components.ts';
 import { shorten } from '../format.ts';
-import { lastArrival, refusalOf } from './health.ts';
-import { fieldOf, hostOf, type Webhook } from './webhook-words.ts';
+import { fieldOf } from './webhook-words.ts';
 
 /** What has become of a change. */
 export type Outcome<Value> =
@@ -25,16 +19,10 @@ export type Outcome<Value> =
   /** It may have been made all the same, as when the service took too long. */
   | { readonly kind: 'failed'; readonly problem: Problem };
 
-type Refusal = {
-  readonly __typename: 'WebhookError';
-  readonly code: WebhookErrorCode;
-  readonly message: string;
-};
-
-const isRefusal = (result: object): result is Refusal =>
+const isRefusal = (result: object): result is RefusalFragment =>
   '__typename' in result && result.__typename === 'WebhookError';
 
-const NOTHING = problemHere('INTERNAL_SERVER_ERROR', 'Expected data or an error, got neither.');
+export const NOTHING = problemHere('INTERNAL_SERVER_ERROR', 'Expected data or an error, got neither.');
 
 /** A message without the path of the variable, beside whose field it is shown. */
 const sentenceOf = (message: string): string =>
@@ -44,11 +32,11 @@ const sentenceOf = (message: string): string =>
 export const sendChange = async <Result extends object, Input>(
   operation: Operation<Readonly<Record<string, Result>>, { readonly input: Input }>,
   input: Input,
-): Promise<Outcome<Exclude<Result, Refusal>>> => {
+): Promise<Outcome<Exclude<Result, RefusalFragment>>> => {
   const { data, problems } = await send(operation, { input });
   const [result] = Object.values(data ?? {});
   if (result !== undefined) {
-    if (!isRefusal(result)) return { kind: 'done', value: result as Exclude<Result, Refusal> };
+    if (!isRefusal(result)) return { kind: 'done', value: result as Exclude<Result, RefusalFragment> };
     return { kind: 'refused', messages: [result.message], code: result.code };
   }
   const [problem = NOTHING] = problems;
@@ -133,79 +121,34 @@ export const FaultNotice = ({ fault: { refusals, problem } }: { fault: Fault }) 
   return html`<${Notice} title="That was refused">${said}<//>`;
 };
 
-const FIRST_MS = 300;
-const EVERY_MS = 1000;
-const WAIT_MS = 15_000;
-
-/** What is newest of a webhook: it changes when a delivery arrives, or is refused. */
-const newestOf = (webhook: Webhook): string =>
-  `${lastArrival(webhook)} ${webhook.refusedDeliveries?.[0]?.refusedAt}`;
-
-/** Null if the webhook no longer exists, and if it can't be read. */
-export const readWebhook = async (webhookId: string): Promise<Webhook | null> =>
-  (await send(WebhookOperation, { webhookId })).data?.webhook ?? null;
-
-/** What the service tells of its attempts to deliver; null where it tells nothing. */
-export const readAttempts = async (webhookId: string): Promise<Webhook['attempts']> =>
-  (await send(WebhookAttempts, { webhookId })).data?.webhook?.attempts ?? null;
-
-const CAN_NOT =
-  'This service can’t send test events. The next event of its addresses shows whether deliveries arrive.';
-
-type Told = {
-  /** What has happened so far, and whether it is bad. */
-  readonly say: (status: string, isBad?: boolean) => void;
-  /** The webhook as it is once something has come of it. */
-  readonly onChanged: (webhook: Webhook) => void;
+type ConfirmDialogProps<Value> = {
+  title: string;
+  /** What happens when it is confirmed. */
+  children: ComponentChildren;
+  action: string;
+  busy: string;
+  save: () => Promise<Outcome<Value>>;
+  onDone: (value: Value) => void;
+  onStale: () => void;
+  onClose: () => void;
 };
 
-type TestOutcome = { readonly text: string; readonly isBad: boolean };
-
-/** What came of a test event since the webhook was read; null while nothing has. */
-const testOutcome = (before: Webhook, after: Webhook): TestOutcome | null => {
-  if (!before.deliversHere) {
-    const known = new Set(before.attempts?.map(({ deliveryId }) => deliveryId));
-    const attempt = after.attempts?.findLast(({ deliveryId }) => !known.has(deliveryId));
-    if (attempt === undefined) return null;
-    const came = attempt.accepted ? ', which accepted it' : `, but the delivery failed: ${attempt.problem}`;
-    return { text: `Sent to ${hostOf(before.url ?? '')}${came}.`, isBad: !attempt.accepted };
-  }
-  if (newestOf(after) === newestOf(before)) return null;
-  const [refused] = after.refusedDeliveries ?? [];
-  return refused !== undefined && refused.refusedAt > (lastArrival(after) ?? '')
-    ? { text: `It was sent, and refused here: ${refusalOf(refused)}.`, isBad: true }
-    : { text: 'It was sent, and a delivery has arrived.', isBad: false };
-};
-
-/** Makes the service send a test event, and waits for what comes of it. Resolves once nothing more will be said. */
-export const sendTestEvent = async (webhook: Webhook, { say, onChanged }: Told): Promise<void> => {
-  const { webhookId, deliversHere, url } = webhook;
-  const before = (await readWebhook(webhookId)) ?? webhook;
-  const change = await sendChange(SendTestEvent, { webhookId });
-  if (change.kind === 'failed')
-    return say(`${titleOfProblem(change.problem)}: ${change.problem.message}`, true);
-  if (change.kind === 'refused')
-    return say(
-      change.code === 'UNSUPPORTED' ? CAN_NOT : `It was not sent: ${change.messages.join(' ')}`,
-      true,
-    );
-  const host = hostOf(url ?? '');
-  if (!deliversHere && !before.attempts)
-    return say(`Sent to ${host}. The service does not tell what came of it.`);
-  say(deliversHere ? 'Sent. Waiting for it to arrive…' : `Sent to ${host}. Waiting for its answer…`);
-  const since = Date.now();
-  for (let pause = FIRST_MS; Date.now() - since < WAIT_MS; pause = EVERY_MS) {
-    await new Promise((resolve) => setTimeout(resolve, pause));
-    const after = await readWebhook(webhookId);
-    const outcome = after && testOutcome(before, after);
-    if (!outcome) continue;
-    onChanged(after);
-    return say(outcome.text, outcome.isBad);
-  }
-  say(
-    deliversHere
-      ? `It was sent, but nothing has arrived: the service may not reach ${host}.`
-      : `It was sent to ${host}, and the service has no answer yet.`,
-    true,
-  );
+/** Asks for confirmation before a destructive change. */
+export const ConfirmDialog = <Value>(props: ConfirmDialogProps<Value>) => {
+  const { title, children, action, busy, save, onDone, onStale, onClose } = props;
+  const { running, fault, run } = useChange(onStale);
+  const onConfirm = async () => {
+    const value = await run('confirm', save);
+    if (value !== null) onDone(value);
+  };
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    <div class="stack">
+      <${FaultNotice} fault=${fault} />
+      ${children}
+      <div class="bar">
+        <button type="button" autofocus onClick=${onClose}>Cancel</button>
+        <button type="button" class="danger" disabled=${running !== null} onClick=${onConfirm}>${running === null ? action : busy}</button>
+      </div>
+    </div>
+  <//>`;
 };

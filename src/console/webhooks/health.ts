@@ -1,6 +1,6 @@
 import { counted, formatCount } from '../format.ts';
 import { settings } from '../settings.ts';
-import { hostOf, triedOf, type Webhook } from './webhook-words.ts';
+import { causeOf, hostOf, triedOf, type Webhook } from './webhook-words.ts';
 
 /** Whether a webhook's events arrive, as far as the gateway knows. */
 export type Health = {
@@ -12,7 +12,7 @@ export type Health = {
 export const STATES = {
   delivering: { word: 'delivering', tone: 'good' },
   failing: { word: 'failing', tone: 'bad' },
-  partly: { word: 'in part', tone: 'warn' },
+  partly: { word: 'incomplete', tone: 'warn' },
   paused: { word: 'paused', tone: 'warn' },
   waiting: { word: 'nothing yet', tone: '' },
   elsewhere: { word: 'delivers elsewhere', tone: '' },
@@ -20,12 +20,12 @@ export const STATES = {
 
 /** What mends a delivery that was refused with this status. */
 const ADVICE: Readonly<Record<number, string>> = {
-  400: 'Something between the service and the gateway may change or cut the body.',
+  400: 'Something between the service and the gateway may be changing the body, or cutting it.',
   401: 'DELIVERY_SIGNATURE_SECRET of the gateway must be the secret that the service signs with.',
   408: 'The body came too slowly: look at the network between the service and the gateway.',
   413: 'Choose fewer addresses or more filters, so that each delivery is smaller.',
-  415: 'Something between the service and the gateway may compress the body.',
-  503: 'The gateway could not store it: /health/ready and its log say why. The service repeats it.',
+  415: 'Something between the service and the gateway may be compressing the body.',
+  503: 'The gateway could not store it: /health/ready and its log say why. The service sends it again.',
 };
 
 export type Refused = NonNullable<Webhook['refusedDeliveries']>[number];
@@ -52,9 +52,9 @@ export const healthOf = (webhook: Webhook, ownUrl: string | null): Health => {
     return { state: 'paused', reasons: ['The service sends nothing until the webhook is resumed.'] };
   if (url === null) return failing('It has no URL, so nothing can be delivered: point it here, or edit it.');
   if (chainIds?.length === 0)
-    return failing('Its list of chains is empty, so that no event passes: edit its chains.');
+    return failing('Its list of chains is empty, so nothing is delivered: edit it to choose chains.');
   if (addresses?.nodes.length === 0)
-    return failing('It has no addresses, so that no event passes: add some.');
+    return failing('It has no addresses, so nothing is delivered: add some.');
   return deliversHere ? healthHere(webhook) : (healthTold(webhook) ?? healthElsewhere(webhook, url, ownUrl));
 };
 
@@ -72,15 +72,15 @@ const healthHere = (webhook: Webhook): Health => {
   if (webhook.deliveries === null) return { state: 'waiting', reasons: ['Its deliveries can’t be read.'] };
   if (!last) return { state: 'waiting', reasons: [whyNothing(webhook.url ?? '')] };
   if ((last.attempt ?? 0) === 0) return { state: 'delivering', reasons: [] };
-  const attempts = counted(last.attempt ?? 0, 'attempt', 'attempts');
-  return { state: 'delivering', reasons: [`The last delivery arrived after ${attempts} that failed.`] };
+  const attempts = counted(last.attempt ?? 0, 'failed attempt', 'failed attempts');
+  return { state: 'delivering', reasons: [`The last delivery arrived after ${attempts}.`] };
 };
 
 /** What the service tells of one that delivers elsewhere; null where it tells of no attempt. */
 const healthTold = (webhook: Webhook): Health | null => {
   const [last] = webhook.attempts ?? [];
   if (last === undefined) return null;
-  if (!last.accepted) return failing(`The last attempt failed: ${last.problem}.`);
+  if (!last.accepted) return failing(`The last attempt failed: ${causeOf(webhook, last)}.`);
   const failed = triedOf(webhook).filter((tried) => !tried.last.accepted).length;
   if (failed === 0) return { state: 'delivering', reasons: [] };
   const others = counted(failed, 'delivery', 'deliveries');
@@ -98,7 +98,7 @@ const whyNothing = (url: string): string => {
   const hostname = URL.parse(url)?.hostname ?? '';
   if (!settings.isServiceLocal && LOOPBACK.test(hostname))
     return `A service elsewhere can’t reach ${hostname}: set PUBLIC_URL to an address that it reaches, then point the webhook here again.`;
-  return `Either its addresses had no event yet, or the service does not reach ${hostOf(url)}. A test event tells.`;
+  return `Either its addresses had no event yet, or the service does not reach ${hostOf(url)}. Send a test event to find out.`;
 };
 
 const healthElsewhere = ({ attempts }: Webhook, url: string, ownUrl: string | null): Health => {
@@ -106,7 +106,8 @@ const healthElsewhere = ({ attempts }: Webhook, url: string, ownUrl: string | nu
   const elsewhere: Health = {
     state: 'elsewhere',
     reasons: [
-      `They go to ${hostOf(url)}, and not here${attempts === undefined ? '' : ': the service tells of no attempt'}.`,
+      `Its events go to ${hostOf(url)}, not here.`,
+      attempts === null ? 'The service does not say whether they arrive.' : '',
     ],
   };
   if (theirs === null || own === null) return elsewhere;
@@ -118,7 +119,9 @@ const healthElsewhere = ({ attempts }: Webhook, url: string, ownUrl: string | nu
     );
   }
   if (isOwnPath)
-    return failing('Its URL names another webhook, which its events are taken for. Point it here again.');
+    return failing(
+      'Its URL is that of another webhook, so its events are taken for events of that one. Point it here again.',
+    );
   const folder = own.pathname.split('/').slice(0, -2).join('/');
   if (!theirs.pathname.startsWith(`${folder}/`)) return elsewhere;
   return failing(

@@ -3,7 +3,7 @@ import { ReplayDeliveries, type ReplayDeliveriesMutation } from '../__generated_
 import { Dialog, html } from '../components.ts';
 import { counted } from '../format.ts';
 import { FaultNotice, sendChange, useChange } from './change.ts';
-import { TextField } from './form-fields.ts';
+import { Field } from './field.ts';
 
 type Replayed = ReplayDeliveriesMutation['replayDeliveries']['replayed'];
 
@@ -26,10 +26,10 @@ export const ReplayDialog = ({ ids, onClose }: { ids: readonly string[]; onClose
   return html`<${Dialog} title=${`Replay ${counted(ids.length, 'delivery', 'deliveries')}`} onClose=${onClose}>
     <form class="stack webhook-form" novalidate onSubmit=${onSubmit}>
       <${FaultNotice} fault=${fault} />
-      <${TextField} id="replay-url" label="URL" isFirst=${true} hint="The gateway posts each body there, unsigned and as it was stored, the oldest first. It does not try again." value=${url} error=${fault.errors.url} onChange=${setUrl} />
+      <${Field} id="replay-url" label="URL" isFirst=${true} hint="The gateway posts each body there, unsigned and as it was stored, the oldest first. It does not try again." value=${url} error=${fault.errors.url} onChange=${setUrl} />
       ${
         replayed !== null &&
-        html`<div role="status"><p>${replayed.length - failed.length} of ${replayed.length} were accepted.</p>
+        html`<div role="status"><p>Accepted: ${replayed.length - failed.length} of ${replayed.length}.</p>
         ${failed[0] && html`<p class="bad">${failed.length} failed: ${failed[0].problem}.</p>`}</div>`
       }
       <div class="bar"><button type="submit" class="primary" disabled=${running !== null}>${running ? 'Replaying…' : 'Replay'}</button></div>

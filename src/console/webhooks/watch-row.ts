@@ -2,17 +2,17 @@ import { useState } from 'preact/hooks';
 import { UnwatchWallet, WatchWallet, type WebhookType } from '../__generated__/operations.ts';
 import { Address, html } from '../components.ts';
 import { setParams, useParam } from '../route.ts';
-import { FaultNotice, sendChange, useChange } from './change.ts';
+import { ConfirmDialog, FaultNotice, sendChange, useChange } from './change.ts';
 import { Deliveries } from './deliveries.ts';
-import { type Health, healthOf, lastArrival } from './health.ts';
+import { type Health, healthOf } from './health.ts';
 import type { LastDay } from './last-day.ts';
-import { Action, ConfirmDialog, Day, Reasons, StateTag } from './webhook-row.ts';
-import { ALL_TYPES, filterCountOf, inTypes, TYPES, typeOf, type Webhook } from './webhook-words.ts';
+import { Action, Day, Reasons, StateTag } from './webhook-row.ts';
+import { ALL_TYPES, filtersOf, inTypes, TYPES, typeOf, type Webhook } from './webhook-words.ts';
 
 /** The types of events that reach the gateway: their webhooks are active, point here, and have no filter. */
 const deliveredBy = (webhooks: readonly Webhook[]): readonly WebhookType[] =>
   ALL_TYPES.filter((type) =>
-    webhooks.some((webhook) => webhook.type === type && webhook.active && filterCountOf(webhook) === 0),
+    webhooks.some((webhook) => webhook.type === type && webhook.active && filtersOf(webhook).length === 0),
   );
 
 /** What is left of a watch without one of its webhooks. */
@@ -31,7 +31,10 @@ export const healthOfWatch = (webhooks: readonly Webhook[], ownUrl: string | nul
     return { state: 'failing', reasons: failing.map(({ of, reasons }) => `${of}: ${reasons.join(' ')}`) };
   const missing = ALL_TYPES.filter((type) => !delivered.includes(type));
   if (delivered.length === 0)
-    return { state: 'paused', reasons: ['Nothing is delivered: its webhooks are paused, or have filters.'] };
+    return {
+      state: 'paused',
+      reasons: ['None of its webhooks delivers everything: they are paused, or have filters.'],
+    };
   if (missing.length > 0)
     return {
       state: 'partly',
@@ -66,7 +69,6 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
   const delivered = deliveredBy(webhooks);
   const health = healthOfWatch(webhooks, ownUrl);
   const title = `the watch of ${address}`;
-  const last = webhooks.flatMap((webhook) => lastArrival(webhook) ?? []).toSorted();
 
   const repair = async () => {
     const input = { address, chainIds: webhooks[0]?.chainIds ?? null };
@@ -82,16 +84,19 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
     onStale();
   };
 
-  return html`<li class="webhook stack is-watch" data-watch=${address} data-state=${health.state}>
+  return html`<li class="webhook stack" data-watch=${address} data-state=${health.state}>
     <div class="bar webhook-head">
       <div class="bar">
         <h3 class="webhook-title">Watching <${Address} value=${address} /></h3>
         <${StateTag} state=${health.state} />
       </div>
-      <${Day} of=${title} lastDay=${lastDay} last=${last.at(-1) ?? null} />
+      <${Day} of=${title} lastDay=${lastDay} webhooks=${webhooks} />
     </div>
-    <ul class="bar webhook-types" aria-label="What it delivers">
-      ${ALL_TYPES.map((type) => html`<li key=${type}><${TypeTag} webhook=${webhooks.find((each) => each.type === type)} type=${type} /></li>`)}
+    <ul class="bar" aria-label="What it delivers">
+      ${ALL_TYPES.map((type) => {
+        const [tone, word] = statusOf(webhooks.find((webhook) => webhook.type === type));
+        return html`<li key=${type} class=${`tag ${tone}`}>${TYPES[type]}${word}</li>`;
+      })}
     </ul>
     <${Reasons} ...${health} />
     <div class="bar actions">
@@ -101,7 +106,7 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
       <${Action} of=${address} disabled=${running !== null} kind="danger" onClick=${() => setStopping(true)}>Stop watching<//>
     </div>
     <${FaultNotice} fault=${fault} />
-    ${isOpen && html`<${Deliveries} webhooks=${webhooks} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ address }} onStale=${onStale} />`}
+    ${isOpen && html`<${Deliveries} webhooks=${webhooks} newest=${lastDay?.newest ?? null} live=${{ address }} onStale=${onStale} />`}
     ${isShown && html`<ul class="rows webhook-parts" aria-label=${`Webhooks of ${title}`}>${webhooks.map(rowOf)}</ul>`}
     ${
       isStopping &&
@@ -112,16 +117,9 @@ export const WatchRow = ({ address, webhooks, lastDay, ownUrl, rowOf, onStale, o
   </li>`;
 };
 
-type TypeTagProps = { webhook: Webhook | undefined; type: WebhookType };
-
-/** One type of events: whether they are delivered, or why not. */
-const TypeTag = ({ webhook, type }: TypeTagProps) => {
-  const [tone, word] = statusOf(webhook);
-  return html`<span class=${`tag ${tone}`}>${TYPES[type]}${word}</span>`;
-};
-
+/** Whether the events of a type are delivered, or why not. */
 const statusOf = (webhook: Webhook | undefined): readonly [tone: string, word: string] => {
   if (webhook === undefined) return ['', ': none'];
   if (!webhook.active) return ['warn', ': paused'];
-  return filterCountOf(webhook) > 0 ? ['warn', ': filtered'] : ['good', ''];
+  return filtersOf(webhook).length > 0 ? ['warn', ': filtered'] : ['good', ''];
 };

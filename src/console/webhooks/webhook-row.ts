@@ -1,23 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/operations.ts';
-import { useChainNames } from '../chain-filter.ts';
+import { useChainNames } from '../chains.ts';
 import { Sparkline } from '../charts.ts';
-import { Dialog, Hash, html, Time, useNow } from '../components.ts';
+import { Hash, html, Time, useNow } from '../components.ts';
 import { counted, formatCount, shorten } from '../format.ts';
+import { MOST_READ } from '../live/history.ts';
 import { useParam } from '../route.ts';
-import {
-  FaultNotice,
-  type Outcome,
-  readAttempts,
-  readWebhook,
-  sendChange,
-  sendTestEvent,
-  useChange,
-} from './change.ts';
+import { ConfirmDialog, FaultNotice, sendChange, useChange } from './change.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Health, healthOf, lastArrival, STATES } from './health.ts';
-import { type LastDay, MOST_READ } from './last-day.ts';
+import type { LastDay } from './last-day.ts';
+import { readWebhook, sendTestEvent } from './test-event.ts';
 import { chainsOf, destinationOf, filtersOf, titleOf, typeOf, type Webhook } from './webhook-words.ts';
 
 export type RowDialog = 'edit' | 'addresses' | 'delete';
@@ -35,12 +29,6 @@ type Props = {
   isPart: boolean;
 };
 
-const Facts = ({ webhook }: { webhook: Webhook }) =>
-  html`<p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, useChainNames())}${filtersOf(webhook)}</p>`;
-
-const About = ({ webhook: { webhookId, createdAt } }: { webhook: Webhook }) =>
-  html`<span class="quiet">${createdAt !== null && html`Created <${Time} value=${createdAt} now=${Date.now()} />${' · '}`}id <${Hash} value=${webhookId} label="webhook id" /></span>`;
-
 type ActionProps = {
   of: string;
   onClick: () => void;
@@ -57,30 +45,25 @@ export const Action = ({ of, onClick, disabled, kind, isOpen, children }: Action
 export const StateTag = ({ state }: Pick<Health, 'state'>) =>
   html`<span class=${`tag ${STATES[state].tone}`}>${STATES[state].word}</span>`;
 
-type DayProps = {
-  of: string;
-  lastDay: LastDay | null;
-  last: string | null;
-  /** Of one that delivers elsewhere: when the service last tried; null where it does not tell. Undefined of any other. */
-  tried?: string | null;
-};
+type DayProps = { of: string; webhooks: readonly Webhook[]; lastDay: LastDay | null };
 
 /** The deliveries of the last day as a line, and when the last one came. */
-export const Day = ({ of, lastDay, last, tried }: DayProps) => {
+export const Day = ({ of, webhooks, lastDay }: DayProps) => {
   const now = useNow();
-  const newest = [last, lastDay?.newest?.receivedAt ?? null]
-    .filter((time) => time !== null)
-    .toSorted()
-    .at(-1);
+  const known = webhooks.map((webhook) => lastArrival(webhook) ?? '');
+  const newest = [...known, lastDay?.newest ?? ''].toSorted().at(-1);
   const count = lastDay?.count ?? 0;
-  // None arrives here: that says nothing of those elsewhere.
-  if (tried !== undefined && count === 0)
-    return html`<div class="webhook-day">${tried !== null && html`<span class="quiet">last sent <${Time} value=${tried} now=${now} /></span>`}</div>`;
+  // None arrives here: that says nothing of those elsewhere. Of them the service may tell when it last tried.
+  if (count === 0 && webhooks.every(({ deliversHere }) => !deliversHere)) {
+    const tried = webhooks[0]?.attempts?.[0]?.attemptedAt;
+    return html`<div class="webhook-day">${tried !== undefined && html`<span class="quiet">last sent <${Time} value=${tried} now=${now} /></span>`}</div>`;
+  }
+  const span = lastDay?.isPart ? counted(lastDay.minutes, 'minute', 'minutes') : '24 hours';
   return html`<div class="webhook-day">
     ${
       lastDay !== null &&
-      html`<${Sparkline} label=${`Deliveries of ${of} over the last ${lastDay.isPart ? counted(lastDay.minutes, 'minute', 'minutes') : '24 hours'}`} values=${lastDay.perSpan} />
-        <span class="quiet" title=${lastDay.isPart ? `Of the newest ${formatCount(MOST_READ)} deliveries of all webhooks, and those since` : ''}>${lastDay.isPart && 'at least '}${formatCount(count)} in 24 h</span>`
+      html`<${Sparkline} label=${`Deliveries of ${of} over the last ${span}`} values=${lastDay.perSpan} />
+        <span class="quiet" title=${lastDay.isPart ? `Counted are the newest ${formatCount(MOST_READ)} deliveries of all webhooks, and those since` : ''}>${lastDay.isPart && 'at least '}${formatCount(count)} in 24 h</span>`
     }
     <span class="quiet">${newest ? html`last <${Time} value=${newest} now=${now} />` : 'none yet'}</span>
   </div>`;
@@ -88,7 +71,7 @@ export const Day = ({ of, lastDay, last, tried }: DayProps) => {
 
 export const Reasons = ({ state, reasons }: Health) =>
   reasons.length > 0 &&
-  html`<p class=${state === 'failing' ? 'webhook-reasons bad' : 'webhook-reasons quiet'}>${reasons.join(' ')}</p>`;
+  html`<p class=${state === 'failing' ? 'webhook-reasons bad' : 'quiet'}>${reasons.join(' ')}</p>`;
 
 const EVERY_MS = 5000;
 const EVERY_MS_CLOSED = 15_000;
@@ -96,42 +79,33 @@ const EVERY_MS_CLOSED = 15_000;
 /** A webhook in words: whether its events arrive, or why not, and what can be done with it. */
 export const WebhookRow = (props: Props) => {
   const { webhook, lastDay, ownUrl, onOpen, onChanged, onStale, isPart } = props;
-  const { webhookId, active, deliversHere, url } = webhook;
+  const { webhookId, active, deliversHere, url, createdAt } = webhook;
+  const nameOf = useChainNames();
   const actions = useRef<HTMLDivElement>(null);
   const { running, fault, run } = useChange(onStale);
   const [tested, setTested] = useState({ text: '', isBad: false });
   const [isTesting, setTesting] = useState(false);
   const [open, setOpen] = useParam('open');
   const isOpen = open === webhookId;
-  const latest = useRef({ webhook, onChanged });
-  latest.current = { webhook, onChanged };
+  const latest = useRef(onChanged);
+  latest.current = onChanged;
   const title = isPart ? `${titleOf(webhook)}, ${typeOf(webhook)}` : titleOf(webhook);
   const health = healthOf(webhook, ownUrl);
+  const filters = filtersOf(webhook);
 
   const read = useCallback(async () => {
-    const again = document.hidden ? null : await readWebhook(webhookId);
-    if (again) latest.current.onChanged(again);
-  }, [webhookId]);
-  // Of one that delivers elsewhere, only the service knows what came of it.
-  const asksService = !deliversHere && active && !isOpen && webhook.attempts !== null;
-  const readTold = useCallback(async () => {
-    const attempts = document.hidden ? undefined : await readAttempts(webhookId);
-    const { webhook: known, onChanged: change } = latest.current;
-    if (attempts !== undefined) change({ ...known, attempts });
-  }, [webhookId]);
+    const again = document.hidden ? null : await readWebhook(webhookId, isOpen);
+    if (again) latest.current(again);
+  }, [webhookId, isOpen]);
+  // Nothing else tells that more was refused, or that its addresses are gone; and of one that delivers elsewhere, only the
+  // service knows what came of it.
+  const isAsked = isOpen || (!deliversHere && active && webhook.attempts !== null);
   useEffect(() => {
-    if (!asksService) return;
-    void readTold();
-    const timer = setInterval(readTold, EVERY_MS_CLOSED);
-    return () => clearInterval(timer);
-  }, [asksService, readTold]);
-  // Nothing else tells that more was refused, or that its addresses are gone.
-  useEffect(() => {
-    if (!isOpen) return;
+    if (!isAsked) return;
     void read();
-    const timer = setInterval(read, EVERY_MS);
+    const timer = setInterval(read, isOpen ? EVERY_MS : EVERY_MS_CLOSED);
     return () => clearInterval(timer);
-  }, [isOpen, read]);
+  }, [isAsked, read]);
 
   // What is said of a test that failed is over once a later delivery arrives.
   useEffect(() => {
@@ -156,7 +130,7 @@ export const WebhookRow = (props: Props) => {
   const test = async () => {
     if (isTesting) return;
     setTesting(true);
-    await sendTestEvent(webhook, { say: (text, isBad = false) => setTested({ text, isBad }), onChanged });
+    for await (const { text, isBad = false } of sendTestEvent(webhook, onChanged)) setTested({ text, isBad });
     setTesting(false);
   };
   const toggling = active ? 'Pausing…' : 'Resuming…';
@@ -169,10 +143,10 @@ export const WebhookRow = (props: Props) => {
         ${!isPart && html`<span class="tag">${typeOf(webhook)}</span>`}
         <${StateTag} state=${health.state} />
       </div>
-      <${Day} of=${title} lastDay=${lastDay} last=${lastArrival(webhook)} tried=${deliversHere ? undefined : (webhook.attempts?.[0]?.attemptedAt ?? null)} />
+      <${Day} of=${title} lastDay=${lastDay} webhooks=${[webhook]} />
     </div>
     <${Reasons} ...${health} />
-    <${Facts} webhook=${webhook} />
+    <p class="quiet">${destinationOf(webhook)} · ${chainsOf(webhook, nameOf)}${filters.length > 0 && ` · only ${filters.join(', ')}`}</p>
     <div class="bar actions" ref=${actions}>
       <${Action} of=${`of ${title}`} kind="toggle" isOpen=${isOpen} onClick=${() => setOpen(isOpen ? '' : webhookId)}>Deliveries<//>
       <button type="button" aria-disabled=${isTesting} onClick=${test}>Send test event<span class="visually-hidden"> to ${title}</span></button>
@@ -182,42 +156,15 @@ export const WebhookRow = (props: Props) => {
       ${!deliversHere && html`<${Action} ...${common} onClick=${connect}>${running === 'connect' ? 'Pointing…' : 'Point here'}<//>`}
       <${Action} ...${common} kind="danger" onClick=${() => onOpen('delete')}>Delete<//>
     </div>
-    <p class=${tested.isBad ? 'webhooks-status bad' : 'webhooks-status'} role="status">${tested.text}</p>
+    <p class=${tested.isBad ? 'bad' : 'good'} role="status">${tested.text}</p>
     <${FaultNotice} fault=${fault} />
-    ${isOpen && html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest?.receivedAt ?? null} live=${{ webhook: webhookId }} onStale=${read}><${About} webhook=${webhook} /><//>`}
+    ${
+      isOpen &&
+      html`<${Deliveries} webhooks=${[webhook]} newest=${lastDay?.newest ?? null} live=${{ webhook: webhookId }} onStale=${read}>
+      <span class="quiet">${createdAt !== null && html`Created <${Time} value=${createdAt} now=${Date.now()} />${' · '}`}id <${Hash} value=${webhookId} label="webhook id" /></span>
+    <//>`
+    }
   </li>`;
-};
-
-type ConfirmDialogProps<Value> = {
-  title: string;
-  /** What happens when it is confirmed. */
-  children: ComponentChildren;
-  action: string;
-  busy: string;
-  save: () => Promise<Outcome<Value>>;
-  onDone: (value: Value) => void;
-  onStale: () => void;
-  onClose: () => void;
-};
-
-/** Asks for confirmation before a destructive change. */
-export const ConfirmDialog = <Value>(props: ConfirmDialogProps<Value>) => {
-  const { title, children, action, busy, save, onDone, onStale, onClose } = props;
-  const { running, fault, run } = useChange(onStale);
-  const onConfirm = async () => {
-    const value = await run('confirm', save);
-    if (value !== null) onDone(value);
-  };
-  return html`<${Dialog} title=${title} onClose=${onClose}>
-    <div class="stack">
-      <${FaultNotice} fault=${fault} />
-      ${children}
-      <div class="bar">
-        <button type="button" autofocus onClick=${onClose}>Cancel</button>
-        <button type="button" class="danger" disabled=${running !== null} onClick=${onConfirm}>${running === null ? action : busy}</button>
-      </div>
-    </div>
-  <//>`;
 };
 
 type DeleteDialogProps = {
@@ -233,7 +180,7 @@ export const DeleteDialog = ({ webhook, left, onDeleted, onStale, onClose }: Del
   const { webhookId } = webhook;
   const remove = () => sendChange(DeleteWebhook, { webhookId });
   return html`<${ConfirmDialog} title="Delete this webhook?" action="Delete" busy="Deleting…" save=${remove} onDone=${onDeleted} onStale=${onStale} onClose=${onClose}>
-    <p class="webhook-name"><strong>${titleOf(webhook)}</strong> (${typeOf(webhook)}, <code>${webhookId}</code>)</p>
+    <p><strong>${titleOf(webhook)}</strong> (${typeOf(webhook)}, <code>${webhookId}</code>)</p>
     <p>It and its list of addresses are deleted, and can’t be brought back. Its past deliveries stay.</p>
     ${left !== null && html`<p>${left}</p>`}
   <//>`;

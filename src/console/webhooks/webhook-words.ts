@@ -32,6 +32,25 @@ export const triedOf = (webhook: Webhook): readonly Tried[] =>
     all[0] ? { webhook, last: all[0], attempts: all } : [],
   );
 
+/** Why a connection failed, by what the service's own library says. `at` names the receiver. */
+const CAUSES: readonly (readonly [said: RegExp, cause: (at: string) => string])[] = [
+  [/ECONNREFUSED/, (at) => `nothing answers at ${at}: the connection was refused`],
+  [/ENOTFOUND|EAI_AGAIN/, (at) => `no server has the name in ${at}`],
+  [/EHOSTUNREACH|ENETUNREACH/, (at) => `no network leads to ${at}`],
+  [/ECONNRESET|EPIPE|other side closed/i, (at) => `${at} closed the connection`],
+  [/time(?:d )?-?out|ETIMEDOUT/i, (at) => `${at} did not answer in time`],
+  [/certificate|SELF_SIGNED|CERT_/i, (at) => `the certificate of ${at} is not trusted`],
+];
+
+/** Why a delivery was not accepted: the reason of the gateway itself says more than what the service got. */
+export const causeOf = ({ url, refusedDeliveries }: Webhook, { status, problem }: Attempt): string => {
+  const known = refusedDeliveries?.find((refused) => refused.status === status)?.reason;
+  if (known !== undefined) return known;
+  const [, cause] = CAUSES.find(([said]) => status === null && said.test(problem ?? '')) ?? [];
+  // The rest of the URL may hold a secret.
+  return cause?.(URL.parse(url ?? '')?.origin ?? 'its URL') ?? problem ?? '';
+};
+
 export const TYPES: Readonly<Record<WebhookType, string>> = {
   TRANSACTIONS: 'Transactions',
   ACTIVITIES: 'Activities',
@@ -52,8 +71,8 @@ export const ACTIVITIES: Readonly<Record<ActivityType, string>> = {
   BURN: 'burns',
   CALL: 'calls',
   MINT: 'mints',
-  RECEIVE: 'receipts',
-  SEND: 'sends',
+  RECEIVE: 'incoming transfers',
+  SEND: 'outgoing transfers',
   SWAP: 'swaps',
 };
 
@@ -92,7 +111,7 @@ export const watchedBy = ({ name, deliversHere }: Webhook): string | null =>
 export const titleOf = (webhook: Webhook): string => {
   const address = watchedBy(webhook);
   if (address !== null) return `watch of ${shortHex(address)}`;
-  return webhook.name?.trim() ? shorten(webhook.name, 80) : 'no name';
+  return webhook.name?.trim() ? shorten(webhook.name, 80) : 'unnamed webhook';
 };
 
 /** `transactions, activities and balance changes`. */
@@ -102,7 +121,7 @@ export const inTypes = (types: readonly WebhookType[]): string =>
 const inList = new Intl.ListFormat('en-GB');
 
 /** Its filters except for the chains, in words. */
-const filterWordsOf = (webhook: Webhook): readonly string[] => {
+export const filtersOf = (webhook: Webhook): readonly string[] => {
   const { tokenAddress, assetType, activityType, transactionType, counterparty } = webhook;
   const filters = [
     activityType && ACTIVITIES[activityType],
@@ -112,15 +131,6 @@ const filterWordsOf = (webhook: Webhook): readonly string[] => {
     tokenAddress && `token ${shortHex(tokenAddress)}`,
   ];
   return filters.filter((filter) => filter !== null);
-};
-
-/** How many filters it has, except for the chains. */
-export const filterCountOf = (webhook: Webhook): number => filterWordsOf(webhook).length;
-
-/** Its filters except for the chains, as the end of a line: ` · only ERC-20`. Empty if it has none. */
-export const filtersOf = (webhook: Webhook): string => {
-  const filters = filterWordsOf(webhook);
-  return filters.length === 0 ? '' : ` · only ${filters.join(', ')}`;
 };
 
 const inSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

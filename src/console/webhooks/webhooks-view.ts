@@ -1,21 +1,22 @@
 import { useRef, useState } from 'preact/hooks';
 import { WebhookList } from '../__generated__/operations.ts';
-import { problemHere, send } from '../api/client.ts';
+import { send } from '../api/client.ts';
 import { type Item, type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
 import { Empty, html, LoadMore, Notice, Placeholder } from '../components.ts';
+import { counted } from '../format.ts';
 import { useParam } from '../route.ts';
 import { settings } from '../settings.ts';
 import { AddressesDialog } from './addresses.ts';
 import { eachOnce } from './change.ts';
-import { CreateDialog, EditDialog } from './form-dialogs.ts';
 import { type Health, healthOf, lastArrival, STATES } from './health.ts';
 import { useLastDay } from './last-day.ts';
 import { healthOfWatch, leftWithout, WatchRow } from './watch-row.ts';
+import { WebhookDialog } from './webhook-form.ts';
 import { DeleteDialog, type RowDialog, WebhookRow } from './webhook-row.ts';
 import { titleOf, type Webhook, watchedBy } from './webhook-words.ts';
 
-/** The dialog that is open. */
-type Opened = { readonly dialog: 'create' } | { readonly dialog: RowDialog; readonly webhook: Webhook };
+/** The dialog that is open; without a webhook, that of a new one. */
+type Opened = { readonly dialog: RowDialog; readonly webhook: Webhook | null };
 
 /** The key's webhooks: whether their events arrive, and all that can be done with them. */
 export const WebhooksView = () => {
@@ -26,9 +27,9 @@ export const WebhooksView = () => {
 
   /** A change that completes late closes only its own dialog. */
   const close = () => setOpened((current) => (current === opened ? null : current));
-  const onCreated = (webhook: Webhook | null) => {
+  const onCreated = (webhook: Webhook) => {
     list.created(webhook);
-    setStatus(webhook === null ? 'It was created.' : `${titleOf(webhook)} was created, and is active.`);
+    setStatus(`${titleOf(webhook)} was created, and is active.`);
     close();
   };
   const onChanged = (webhook: Webhook, said?: string) => {
@@ -52,25 +53,22 @@ export const WebhooksView = () => {
     requestAnimationFrame(() => heading.current?.focus());
   };
 
-  const dialogOf = (shown: Opened) => {
-    const common = { onStale: list.reload, onClose: close };
-    if (shown.dialog === 'create') return html`<${CreateDialog} ...${common} onCreated=${onCreated} />`;
-    const { webhook, dialog } = shown;
-    if (dialog === 'edit')
-      return html`<${EditDialog} ...${common} webhook=${webhook} onChanged=${onEdited} />`;
-    if (dialog === 'addresses') return html`<${AddressesDialog} webhook=${webhook} onClose=${close} />`;
-    return html`<${DeleteDialog} ...${common} webhook=${webhook} left=${leftOf(webhook)} onDeleted=${() => onDeleted(webhook)} />`;
+  const dialogOf = ({ dialog, webhook }: Opened) => {
+    const common = { webhook, onStale: list.reload, onClose: close };
+    if (webhook === null || dialog === 'edit')
+      return html`<${WebhookDialog} ...${common} onSaved=${webhook === null ? onCreated : onEdited} />`;
+    // Whether it has an address may be another thing now.
+    const forget = () => list.changed({ id: webhook.id, addresses: null });
+    if (dialog === 'addresses') return html`<${AddressesDialog} ...${common} onChanged=${forget} />`;
+    return html`<${DeleteDialog} ...${common} left=${leftOf(webhook)} onDeleted=${() => onDeleted(webhook)} />`;
   };
 
   return html`<section class="stack webhooks" aria-labelledby="webhooks-title">
     <div class="bar">
       <h2 id="webhooks-title" ref=${heading} tabindex="-1">Webhooks</h2>
-      ${!isOutOfScope(list) && html`<button type="button" class="primary push" onClick=${() => setOpened({ dialog: 'create' })}>New webhook</button>`}
+      ${!isOutOfScope(list) && html`<button type="button" class="primary push" onClick=${() => setOpened({ dialog: 'edit', webhook: null })}>New webhook</button>`}
     </div>
-    <div class="webhooks-intro">
-      <p class="quiet">Each delivers the events of its addresses to a URL. Those that deliver here are seen under Live.</p>
-      <p class="webhooks-status" role="status">${status}</p>
-    </div>
+    <p class=${status === '' ? 'quiet' : 'good'} role="status">${status || 'Each webhook delivers the events of its addresses to a URL. Events that are delivered to this gateway appear under Live.'}</p>
     <${Rows} list=${list} onOpen=${(dialog: RowDialog, webhook: Webhook) => setOpened({ dialog, webhook })} onChanged=${onChanged} onSaid=${setStatus} />
     ${opened !== null && dialogOf(opened)}
   </section>`;
@@ -82,7 +80,7 @@ const isOutOfScope = ({ problem }: Paged<Webhook>): boolean =>
 
 const NeedsScope = ({ message }: { message: string }) =>
   html`<${Notice} title="Webhooks need the scope “webhooks”">
-    <p>It is for administrators: your token does not name it. Sign out to enter another token.</p>
+    <p>That scope is for administrators, and your token does not have it. Sign out to enter another token.</p>
     <p class="quiet">${message}</p>
   <//>`;
 
@@ -97,12 +95,7 @@ type Props = {
 const Rows = ({ list, onOpen, onChanged, onSaid }: Props) => {
   const { items, ownUrl, isLoading, problem, malformed, reload } = list;
   const [chosen, choose] = useParam('state');
-  const lastDayOf = useLastDay(
-    items
-      .map(({ node }) => lastArrival(node) ?? '')
-      .toSorted()
-      .at(-1) ?? '',
-  );
+  const lastDayOf = useLastDay(items.map(({ node }) => lastArrival(node)).join());
   if (items.length === 0) {
     if (problem !== null && isOutOfScope(list)) return html`<${NeedsScope} message=${problem.message} />`;
     return html`<div class="no-webhooks">
@@ -126,12 +119,12 @@ const Rows = ({ list, onOpen, onChanged, onSaid }: Props) => {
   );
   const shown = rows.filter(({ state }) => chosen === '' || state === chosen);
   return html`
-    ${malformed > 0 && html`<p class="quiet">Of what the service sent, ${malformed} can’t be read and ${malformed === 1 ? 'is' : 'are'} left out.</p>`}
+    ${malformed > 0 && html`<p class="quiet">${counted(malformed, 'webhook', 'webhooks')} could not be read.</p>`}
     <${StateFilter} states=${rows.map(({ state }) => state)} chosen=${chosen} onChoose=${choose} />
     ${
       shown.length > 0
         ? html`<ul class="rows panel" aria-label="Webhooks">${shown.map(({ row }) => row)}</ul>`
-        : html`<${Empty} title="None of those that are loaded"><button type="button" onClick=${() => choose('')}>Show all</button><//>`
+        : html`<${Empty} title="None of the loaded webhooks is in this state"><button type="button" onClick=${() => choose('')}>Show all</button><//>`
     }
     <${LoadMore} list=${list} what="webhooks" />`;
 };
@@ -145,8 +138,8 @@ type StateFilterProps = { states: readonly State[]; chosen: string; onChoose: (s
 
 /** How many rows need a hand. A click shows only those. */
 const StateFilter = ({ states, chosen, onChoose }: StateFilterProps) => {
-  const counted = TO_MEND.map((state) => ({ state, count: states.filter((each) => each === state).length }));
-  const shown = counted.filter(({ state, count }) => count > 0 || state === chosen);
+  const counts = TO_MEND.map((state) => ({ state, count: states.filter((each) => each === state).length }));
+  const shown = counts.filter(({ state, count }) => count > 0 || state === chosen);
   if (shown.length === 0) return null;
   return html`<div class="bar" role="group" aria-label="Show only">
     ${shown.map(({ state, count }) => html`<button key=${state} type="button" class="state-filter" aria-pressed=${state === chosen} onClick=${() => onChoose(state === chosen ? '' : state)}><span class=${`tag ${STATES[state].tone}`}>${count}</span> ${STATES[state].word}</button>`)}
@@ -155,13 +148,12 @@ const StateFilter = ({ states, chosen, onChoose }: StateFilterProps) => {
 
 const PAGE = 20;
 
-const NO_LIST = problemHere('UPSTREAM_REJECTED', 'The service does not list webhooks.');
-
 type List = Paged<Webhook> & {
   /** The delivery URL of this gateway; null until it is known, and for a caller that may not see it. */
   readonly ownUrl: string | null;
-  created(webhook: Webhook | null): void;
-  changed(webhook: Webhook): void;
+  created(webhook: Webhook): void;
+  /** Puts into a webhook what is known of it now. */
+  changed(webhook: Pick<Webhook, 'id'> & Partial<Webhook>): void;
   deleted(webhook: Webhook): void;
 };
 
@@ -174,20 +166,16 @@ const useWebhooks = (): List => {
     ...list,
     ownUrl,
     items: eachOnce(list.items, ({ id }) => id),
-    created(node) {
-      if (node === null) list.reload();
-      else list.change((items) => [{ node, before: null }, ...items]);
-    },
+    created: (node) => list.change((items) => [{ node, before: null }, ...items]),
     changed(webhook) {
-      // The answer of a change does not say what came of its attempts.
+      // The answer of a change does not say what came of its attempts, and that of a closed row nothing of its addresses.
       const put = (item: Item<Webhook>) =>
-        item.node.id === webhook.id ? { ...item, node: { attempts: item.node.attempts, ...webhook } } : item;
+        item.node.id === webhook.id ? { ...item, node: { ...item.node, ...webhook } } : item;
       list.change((items) => items.map(put));
     },
     deleted({ id }) {
-      const left = list.items.filter(({ node }) => node.id !== id);
       list.change((items) => items.filter(({ node }) => node.id !== id));
-      if (left.length === 0 && list.hasMore) list.reload();
+      if (list.items.length === 1 && list.hasMore) list.reload();
     },
   };
 };
@@ -197,6 +185,5 @@ const loadWith =
   async (after, signal) => {
     const { data, problems } = await send(WebhookList, { first: PAGE, after }, signal);
     if (data) setOwnUrl(data.deliveryUrl);
-    const connection = data?.webhooks ?? null;
-    return { connection, problems: connection === null && problems.length === 0 ? [NO_LIST] : problems };
+    return { connection: data?.webhooks ?? null, problems };
   };
