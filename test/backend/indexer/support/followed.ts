@@ -45,8 +45,13 @@ export const follow = async ({
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'followed-')));
   const database = openDatabase(join(folder, 'index.sqlite'));
   const index = new Index({ database, chains: [chain(chainId)] });
-  /** The blocks that the listener knows, by what it was told. */
-  const told: { number: number; hash: string }[] = [];
+  // The blocks that the listener knows, by what it was told: as its deliveries, they stand or fall with the change of the index.
+  database.exec('CREATE TEMP TABLE told (number INTEGER PRIMARY KEY, hash TEXT NOT NULL)');
+  const told = () =>
+    database
+      .prepare('SELECT number, hash FROM told ORDER BY number')
+      .all()
+      .map(({ number, hash }) => ({ number: Number(number), hash: String(hash) }));
   /** The transactions that the tracer announced, with what their calls moved. */
   const traced: { number: number; hash: string; effects: readonly Effect[] }[] = [];
   const lines: { message: string; details: Readonly<Record<string, unknown>> }[] = [];
@@ -69,14 +74,14 @@ export const follow = async ({
       traced() {},
       added(block) {
         onAdded?.(block, database);
-        const last = told.at(-1);
+        const last = told().at(-1);
         if (last !== undefined) expect(block.number).toBe(last.number + 1);
-        told.push({ number: block.number, hash: block.hash });
+        database.prepare('INSERT INTO told VALUES (?, ?)').run(block.number, block.hash);
         tracer.wake();
       },
       removed(_chainId, from) {
         tracer.forget(from);
-        while ((told.at(-1)?.number ?? -1) >= from) told.pop();
+        database.prepare('DELETE FROM told WHERE number >= ?').run(from);
       },
     },
   });
@@ -87,7 +92,9 @@ export const follow = async ({
     database,
     folder,
     follower,
-    told,
+    get told() {
+      return told();
+    },
     traced,
     lines,
     traces: () => tracer.status(),
