@@ -92,11 +92,11 @@ const handle = async (task: 'parse' | 'index', blocks: number): Promise<Handled>
     if (task === 'parse') for (const block of parsed) block.transactions.map((each) => effectsOf(each));
     else {
       index.prepend(parsed);
-      while (!index.keepSome()) await yieldToEvents();
+      while (!index.writes.keepSome()) await yieldToEvents();
     }
   }
   if (task === 'index') {
-    index.keep();
+    index.writes.keep();
     next = at;
   }
   const { user, system } = process.cpuUsage(cpu);

@@ -36,6 +36,7 @@ export class IndexDatabase extends DatabaseSync {
    */
   lasting<Result>(beforeCommit: () => void, work: () => Result): Result {
     if (!this.isTransaction) {
+      if (this.#isLasting) this.rollBack();
       this.exec('BEGIN IMMEDIATE');
       this.#isLasting = true;
       this.#beforeCommit = beforeCommit;
@@ -52,6 +53,8 @@ export class IndexDatabase extends DatabaseSync {
   commit(): void {
     if (!this.#isLasting) return;
     try {
+      if (!this.isTransaction)
+        throw new Error('the transaction was rolled back, as after a failure of the disk');
       this.#beforeCommit();
       this.exec('COMMIT');
       this.#isLasting = false;
@@ -61,7 +64,7 @@ export class IndexDatabase extends DatabaseSync {
     }
   }
 
-  /** Takes back all of the transaction. After some failures, such as a full disk, SQLite has done it by itself. */
+  /** Takes back all of the transaction. After some failures, such as those of the disk, SQLite has done it by itself. */
   rollBack(): void {
     if (this.isTransaction) this.exec('ROLLBACK');
     this.#isLasting = false;

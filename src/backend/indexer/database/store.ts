@@ -9,7 +9,6 @@ import {
   claimSlot,
   createTables,
   type IndexDatabase,
-  inOwnTransaction,
   inTransaction,
   transactionId,
 } from './database.ts';
@@ -21,6 +20,7 @@ import { type Range, StoredBlocks } from './stored-blocks.ts';
 import { Traced } from './traced.ts';
 import { Unsettled } from './unsettled.ts';
 import { Untraced } from './untraced.ts';
+import { Writes } from './writes.ts';
 
 type Options = {
   readonly database: IndexDatabase;
@@ -39,10 +39,10 @@ type Options = {
  * nothing of it is kept.
  */
 export class Index {
-  readonly #database: IndexDatabase;
   readonly #chains: ReadonlyMap<number, IndexedChain>;
   readonly #revisions: Revisions;
-  readonly #accounts: Accounts;
+  /** What blocks change of accounts, which is written at the end of their transaction. */
+  readonly writes: Writes;
   readonly #ledger: Ledger;
   /** The blocks that are still to be traced. */
   readonly untraced: Untraced;
@@ -53,18 +53,12 @@ export class Index {
   readonly approvals: Approvals;
   readonly #unsettled: Unsettled;
   readonly #blocks: StoredBlocks;
-  #isOpen = false;
-  /** Since when rows of `by_account` and `holdings` wait to be written. */
-  #waitingSince = Infinity;
-  /** The accounts whose rows are being written in several turns, the last one first; null while they wait. */
-  #writing: number[] | null = null;
   /** What was added by transactions that were kept, by chain. */
   readonly #counts = new Map<number, { blocks: number; transactions: number }>();
   /** The blocks that this transaction adds. */
   readonly #adding: ParsedBlock[] = [];
 
   constructor({ database, chains, readings, rereads, onRebuild }: Options) {
-    this.#database = database;
     const replaced = createTables(database);
     if (replaced !== null) onRebuild?.(replaced);
     const indexed = (chain: Chain): IndexedChain => ({
@@ -73,16 +67,17 @@ export class Index {
       readingsOf: (contract) => readings?.(chain.id, contract) ?? byStandard(contract),
     });
     this.#chains = inTransaction(database, () => new Map(chains.map((chain) => [chain.id, indexed(chain)])));
-    this.#accounts = new Accounts(database);
-    this.#ledger = new Ledger(database, this.#accounts);
+    const accounts = new Accounts(database);
+    this.#ledger = new Ledger(database, accounts);
     this.untraced = new Untraced(database, (chainId) => this.slot(chainId));
     this.approvals = new Approvals(database);
     this.#unsettled = new Unsettled(database);
     this.#revisions = new Revisions(database);
-    this.#blocks = new StoredBlocks(database, this.#accounts);
-    database.onRollback(() => this.#forget());
+    this.#blocks = new StoredBlocks(database, accounts);
+    this.writes = new Writes({ database, accounts, blocks: this.#blocks, ledger: this.#ledger });
+    database.onRollback(() => this.untraced.recount());
     const shared = {
-      ...{ blocks: this.#blocks, revisions: this.#revisions, flush: () => this.flush() },
+      ...{ blocks: this.#blocks, revisions: this.#revisions, flush: () => this.writes.flush() },
       chainOf: (chainId: number) => this.#chain(chainId),
     };
     this.traced = new Traced({
@@ -119,86 +114,22 @@ export class Index {
   }
 
   /** Runs `work` in a transaction of which the changes within it are parts. They are written sooner than one by one. */
-  readonly transaction = <Result>(work: () => Result): Result => {
-    if (this.#isOpen) return work();
-    this.#isOpen = true;
+  readonly transaction = <Result>(work: () => Result): Result =>
+    this.#counted(() => this.writes.transaction(work));
+
+  /** Runs `work` in the transaction that `writes.keep` ends. */
+  readonly #lasting = (work: () => void): void => this.#counted(() => this.writes.lasting(work));
+
+  /** Counts the blocks that a transaction of its own has added. */
+  #counted<Result>(run: () => Result): Result {
+    if (this.writes.isOpen) return run();
     try {
-      const result = inOwnTransaction(this.#database, () => {
-        const done = work();
-        this.flush();
-        return done;
-      });
+      const result = run();
       this.#count();
       return result;
     } finally {
-      this.#isOpen = false;
       this.#adding.length = 0;
     }
-  };
-
-  /** Runs `work` as a part of the transaction that `keep` ends. */
-  #lasting(work: () => void): void {
-    this.#database.lasting(() => this.flush(), work);
-    this.#count();
-    this.#adding.length = 0;
-  }
-
-  /**
-   * Goes on with keeping the blocks that were prepended, once they are many or it has waited for a second: what they change of
-   * accounts is written in their order, a part of it at a time. Returns whether it is done with it.
-   */
-  keepSome(): boolean {
-    if (this.#writing === null) {
-      const waiting = this.#blocks.size + this.#ledger.size;
-      if (waiting < MOST_WAITING && performance.now() - this.#waitingSince < MOST_WAITING_MS) return true;
-      this.#writing = this.#accountsWaiting();
-    }
-    for (const account of this.#writing.splice(-ACCOUNTS_A_TURN).reverse()) this.#flushOf(account);
-    if (this.#writing.length > 0) return false;
-    this.keep();
-    return true;
-  }
-
-  /** Keeps the blocks that were prepended. */
-  keep(): void {
-    this.#database.commit();
-  }
-
-  /** The number of an account in the tables, which have all of it then; null for one that was never seen. */
-  account(address: Hex): number | null {
-    const account = this.#accounts.find(address);
-    if (account !== null) this.#flushOf(account);
-    return account;
-  }
-
-  /** Writes what waits for the end of the transaction. */
-  flush(): void {
-    for (const account of this.#accountsWaiting().reverse()) this.#flushOf(account);
-    this.#nothingWaits();
-  }
-
-  #flushOf(account: number): void {
-    this.#blocks.flush(account);
-    this.#ledger.flush(account);
-  }
-
-  /** In the order of the tables, the last one first. */
-  #accountsWaiting(): number[] {
-    const accounts = new Set([...this.#blocks.waiting(), ...this.#ledger.waiting()]);
-    return [...accounts].sort((one, other) => other - one);
-  }
-
-  /** After a rollback. */
-  #forget(): void {
-    this.#adding.length = 0;
-    this.#nothingWaits();
-    this.untraced.recount();
-  }
-
-  #nothingWaits(): void {
-    [this.#waitingSince, this.#writing] = [Infinity, null];
-    this.#ledger.clear();
-    this.#blocks.clear();
   }
 
   /** The newest block of a chain that is not announced; null before the chain is first followed. */
@@ -244,13 +175,12 @@ export class Index {
   }
 
   /**
-   * Adds blocks below the lowest, the newest first. They are kept by `keep`, or with the next transaction. A failure takes back
-   * all that are not.
+   * Adds blocks below the lowest, the newest first. They are kept by `writes.keep`, or with the next transaction. A failure
+   * takes back all that are not.
    * @throws when they do not lead to it.
    */
   prepend(blocks: readonly ParsedBlock[]): void {
-    const run = this.#isOpen ? this.transaction : (work: () => void) => this.#lasting(work);
-    run(() => {
+    this.#lasting(() => {
       for (const block of blocks) {
         const lowest = this.range(block.chainId)?.lowest;
         if (lowest?.number !== block.number + 1 || lowest.parentHash !== block.hash)
@@ -295,6 +225,7 @@ export class Index {
 
   /** What the transfers in the indexed blocks sum up to. */
   sum(chainId: number, holding: Holding): bigint {
+    this.writes.account(holding.account);
     return this.#ledger.amount(this.slot(chainId), holding);
   }
 
@@ -341,7 +272,6 @@ export class Index {
       return found;
     });
     this.#ledger.add(slot, end, effects.flat(), time);
-    this.#waitingSince = Math.min(this.#waitingSince, performance.now());
     this.approvals.add(slot, effects.flat());
     if (transactions.some(mayMoveInside)) this.untraced.add(id, isAnnounced);
     return effects;
@@ -349,7 +279,7 @@ export class Index {
 
   /** Removes the head of a chain with all that is derived from it. */
   #remove(indexed: IndexedChain, number: number): void {
-    this.flush();
+    this.writes.flush();
     const { slot } = indexed;
     const id = blockId(slot, number);
     const readings = this.#revisions.readings(indexed);
@@ -375,12 +305,5 @@ export class Index {
     return this.#ledger.amount(slot, { account, standard: STANDARDS[asset], token, tokenId: tokenId ?? 0n });
   }
 }
-
-/** The rows that wait for one order: those of some 15,000 transactions. */
-const MOST_WAITING = 150_000;
-/** A process that ends fetches again what was prepended in this time. */
-const MOST_WAITING_MS = 3_000;
-/** Nothing is answered while the rows of so many accounts are written. */
-const ACCOUNTS_A_TURN = 1_000;
 
 const NOTHING_ADDED = { blocks: 0, transactions: 0 };

@@ -133,7 +133,11 @@ export class Follower {
     this.#wake();
     await this.#options.node.close();
     await this.#running;
-    this.#options.index.keep();
+    try {
+      this.#options.index.writes.keep();
+    } catch {
+      // What could not be kept is fetched again.
+    }
   }
 
   #seen(head: BlockRef): void {
@@ -285,7 +289,7 @@ export class Follower {
     }
     const taking = this.#older.take(range.lowest.number - 1, range.from, BATCH_TRANSACTIONS);
     const fetched = await taking.catch((problem) => {
-      index.keep();
+      index.writes.keep();
       throw problem;
     });
     const blocks: ParsedBlock[] = [];
@@ -301,9 +305,9 @@ export class Follower {
     // Another chain may have taken its place meanwhile.
     if (index.range(this.chainId)?.lowest.hash !== range.lowest.hash) return 'go on';
     index.prepend(blocks);
-    while (!index.keepSome()) await yieldToEvents();
+    while (!index.writes.keepSome()) await yieldToEvents();
     const left = above.number - range.from;
-    if (left === 0) index.keep();
+    if (left === 0) index.writes.keep();
     filled();
     if (left === 0) log('chain indexed', { chainId: this.chainId, from: range.from });
     else this.#progress('backfill', 'indexing older blocks', { block: above.number, left });

@@ -97,7 +97,7 @@ export class Lists {
 
   /** The holders of an ERC-20, the greatest first, and equal ones in the order in which they were first seen. */
   holders(chain: Chain, token: Hex, { after, limit }: Wanted): readonly Holder[] {
-    this.#index.flush();
+    this.#index.writes.flush();
     const of = [this.#index.slot(chain.id), bytesOf(token), this.#account(ZERO_ADDRESS)] as const;
     const { equals, less } = this.#statements;
     const [amount, account] = after ?? [];
@@ -123,7 +123,7 @@ export class Lists {
 
   /** The number that stands for an account; for one that was never seen, one that no account has. */
   #account(address: Hex): number {
-    return this.#index.account(address) ?? -1;
+    return this.#index.writes.account(address) ?? -1;
   }
 
   /** The newest transactions of an address on a chain, or those from a place on. */

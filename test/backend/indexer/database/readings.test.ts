@@ -93,7 +93,7 @@ const detoured = (
   while (goOn());
   for (const at of TOKENS.keys()) decide(at, true);
   while (goOn());
-  index.keep();
+  index.writes.keep();
   return database;
 };
 

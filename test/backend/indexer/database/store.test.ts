@@ -26,8 +26,8 @@ type Opened = ReturnType<typeof openIndex>;
 
 /** What becomes of blocks that were added below: they are kept, left for later, or lost as by a kill. */
 const ENDS = {
-  keep: ({ index }: Opened) => index.keep(),
-  'keep some': ({ index }: Opened) => index.keepSome(),
+  keep: ({ index }: Opened) => index.writes.keep(),
+  'keep some': ({ index }: Opened) => index.writes.keepSome(),
   wait: ignore,
   lose: ({ database }: Opened) => database.rollBack(),
 };
@@ -97,7 +97,7 @@ function* detours(opened: Opened, chainId: number, { contents, start, steps }: H
         index.prepend(below(step.below));
         for (let count = 0; count < step.more; count += 1) append(blocks[next()]);
       });
-    else if (step.do === 'look') index.account(step.account);
+    else if (step.do === 'look') index.writes.account(step.account);
     else if (step.do === 'prepend') {
       index.prepend(below(step.blocks));
       ENDS[step.end](opened);
@@ -118,7 +118,7 @@ function* detours(opened: Opened, chainId: number, { contents, start, steps }: H
   }
   while (next() < blocks.length) append(blocks[next()]);
   index.prepend(below(blocks.length));
-  index.keep();
+  index.writes.keep();
   trace(blocks.length);
 }
 
