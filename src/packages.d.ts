@@ -20,16 +20,6 @@ declare module 'prom-client/lib/registry.js' {
   export = Registry;
 }
 
-declare module 'undici/lib/core/connect.js' {
-  import { buildConnector } from 'undici';
-  export = buildConnector;
-}
-
-declare module 'undici/lib/dispatcher/client.js' {
-  import { Client } from 'undici';
-  export = Client;
-}
-
 declare module 'undici/lib/dispatcher/pool.js' {
   import { Pool } from 'undici';
   export = Pool;

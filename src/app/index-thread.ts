@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { CLIENT_HEADER } from '../backend/asking-client.ts';
 import type { RecordStore } from '../backend/explorer/client/shared-limits.ts';
+import type { AnswerPart, Ask } from '../backend/http/http.ts';
 import type { ServiceConfig } from '../backend/indexer/config.ts';
 import type { IndexFigures } from '../backend/indexer/figures.ts';
 import type { FromIndex, ToIndex } from '../backend/indexer/index-thread.ts';
@@ -11,8 +12,8 @@ import type { Log } from '../lib/log.ts';
 
 /** The service over an index of real chains, in a thread of its own. */
 export type IndexThread = {
-  /** It stays the same when the thread is started again. */
-  readonly url: string;
+  /** Requests of a time without a thread are unheard. */
+  readonly ask: Ask;
   readonly apiKey: string;
   /** The header that names the client of a request. */
   readonly clientHeader: string;
@@ -37,7 +38,7 @@ const FIGURES_EVERY_MS = 1000;
 const STEADY_MS = 60_000;
 
 /**
- * Starts the thread. Resolves once it listens. A thread that ends is started again, after a pause that doubles. Rejects with
+ * Starts the thread. Resolves once it answers. A thread that ends is started again, after a pause that doubles. Rejects with
  * ConfigError if the first one can't start, as with a folder that it can't write. `records` are those that it has together with
  * the services of other gateways.
  */
@@ -51,49 +52,54 @@ export const startIndexThread = async (
   let pauseMs = FIRST_PAUSE_MS;
   let restart: NodeJS.Timeout | undefined;
   let worker: Worker | null = null;
+  /** Whether it answers. */
+  let isReady = false;
 
   const write = indexLog(log, 'index: ');
-  const onMessage = (message: FromIndex, onListening: (url: string) => void): void => {
-    if ('listening' in message) onListening(message.listening);
+  const onMessage = (message: FromIndex, onReady: () => void): void => {
+    if (message === 'ready') onReady();
+    else if ('part' in message) answers.take(message.id, message.part);
     else if ('figures' in message) figures.answered(message.figures);
     else if ('failed' in message) figures.fail(message.failed);
     else if ('swap' in message) void swap(message);
     else write(message.log, message.details);
   };
 
-  /** Resolves with the URL once the thread listens. Rejects if it ends before. */
-  const run = (port: number): Promise<string> =>
+  /** Resolves once the thread answers. Rejects if it ends before. */
+  const run = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const started = performance.now();
-      let url: string | null = null;
       let cause: unknown = null;
-      const thread = new Worker(ENTRY, { workerData: { ...config, port } satisfies ServiceConfig });
+      const thread = new Worker(ENTRY, { workerData: config });
       worker = thread;
-      const onListening = (listening: string) => {
-        url = listening;
+      const onReady = () => {
+        isReady = true;
         if (isFollowing) tell('follow');
-        resolve(listening);
+        resolve();
       };
-      thread.on('message', (message: FromIndex) => onMessage(message, onListening));
+      thread.on('message', (message: FromIndex) => onMessage(message, onReady));
       thread.on('error', (error) => {
         cause = error;
       });
       thread.on('exit', () => {
+        const wasReady = isReady;
+        isReady = false;
         worker = null;
         figures.fail(STARTING);
+        answers.break();
         const problem = cause === null ? 'it ended' : messageOf(cause);
         if (performance.now() - started > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
-        if (url === null) reject(new Error(problem, { cause }));
-        else if (!isStopping) startAgain(Number(new URL(url).port), problem);
+        if (!wasReady) reject(new Error(problem, { cause }));
+        else if (!isStopping) startAgain(problem);
         else if (cause !== null) log.error('index: it did not stop in order', { problem });
       });
     });
 
-  const startAgain = (port: number, problem: string): void => {
+  const startAgain = (problem: string): void => {
     log.error('index: it stopped and starts again', { problem, inMs: pauseMs });
     restart = setTimeout(() => {
-      run(port).catch((error: unknown) => {
-        if (!isStopping) startAgain(port, messageOf(error));
+      run().catch((error: unknown) => {
+        if (!isStopping) startAgain(messageOf(error));
       });
     }, pauseMs);
     pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
@@ -107,16 +113,20 @@ export const startIndexThread = async (
   };
 
   const tell = (message: ToIndex): void => worker?.postMessage(message);
+  const answers = createAnswers((message) => {
+    if (isReady) tell(message);
+    return isReady;
+  });
   const figures = createFigures(() => {
     tell('figures');
     return worker !== null;
   });
 
-  const url = await run(config.port).catch((error: unknown) => {
+  await run().catch((error: unknown) => {
     throw startProblem(error);
   });
   return {
-    url,
+    ask: answers.ask,
     apiKey: config.apiKey,
     clientHeader: CLIENT_HEADER,
     follow() {
@@ -136,6 +146,32 @@ export const startIndexThread = async (
       tell('stop');
       await ended;
       clearTimeout(overdue);
+    },
+  };
+};
+
+/** The requests that the thread is answering. `post` returns whether it hears. */
+const createAnswers = (post: (message: ToIndex) => boolean) => {
+  const open = new Map<number, (part: AnswerPart) => void>();
+  let count = 0;
+  const ask: Ask = (asked, tell) => {
+    count += 1;
+    const id = count;
+    if (post({ id, asked })) open.set(id, tell);
+    else setImmediate(tell, { end: 'unheard' });
+    return () => void (open.delete(id) && post({ left: id }));
+  };
+  const take = (id: number, part: AnswerPart): void => {
+    const tell = open.get(id);
+    if (part.end !== undefined) open.delete(id);
+    tell?.(part);
+  };
+  return {
+    ask,
+    take,
+    /** The thread has ended. */
+    break(): void {
+      for (const id of [...open.keys()]) take(id, { end: 'broken' });
     },
   };
 };

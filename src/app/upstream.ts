@@ -1,9 +1,11 @@
 import { createHmac } from 'node:crypto';
 import type { RecordStore } from '../backend/explorer/client/shared-limits.ts';
+import type { Ask } from '../backend/http/http.ts';
 import type { IndexedConfig } from '../backend/indexer/config.ts';
 import type { Sandbox } from '../backend/sandbox/sandbox.ts';
 import type { Config } from '../config/config.ts';
 import type { ContextParts } from '../context.ts';
+import { rememberLast } from '../lib/memo.ts';
 import { type ChainSource, createChainSource, readChainsOf } from '../lookups/chains/chains.ts';
 import { type Chain, currencyOf, KNOWN_CHAINS } from '../lookups/chains/known-chains.ts';
 import { lookups } from '../lookups/registry.ts';
@@ -12,7 +14,12 @@ import type { SharedLimits } from '../redis/limits.ts';
 import type { CacheBudget, InvalidationBus } from '../upstream/cache/entries.ts';
 import { createInvalidationBus } from '../upstream/cache/entries.ts';
 import { ChangeStream } from '../upstream/changes.ts';
-import { createUpstreamClient, type UpstreamClient } from '../upstream/client/client.ts';
+import {
+  createConnectionPool,
+  createUpstreamClient,
+  type RequestDispatcher,
+  type UpstreamClient,
+} from '../upstream/client/client.ts';
 import { createChainPricing } from '../upstream/client/request.ts';
 import { createPageKernel } from '../upstream/kernel/page-kernel.ts';
 import type { WatchedLists } from '../upstream/list-loader.ts';
@@ -52,7 +59,7 @@ export const startUpstream = async (
   const redis = await loadRedis(config);
   const shareLimits = async (upstreamUrl: string) =>
     redis === null ? null : redis.startSharedLimits(startup, redis.settings, { secret, upstreamUrl });
-  const { url, gatewayKey, sharedAs, sharedLimits, ...embedded } = await findService(
+  const { url, connect, gatewayKey, sharedAs, sharedLimits, ...embedded } = await findService(
     startup,
     secret,
     shareLimits,
@@ -65,6 +72,7 @@ export const startUpstream = async (
     // A service apart may be of others, whom clients do not concern.
     clients: embedded.index && { header: embedded.index.clientHeader, nameOf: createClientNames(secret) },
     url,
+    dispatcher: connect(config.upstream.connections, config.upstream.timeoutMs),
     observer: telemetry.upstream,
     now,
   });
@@ -83,7 +91,12 @@ export const startUpstream = async (
   const told =
     gatewayKey === null
       ? null
-      : followChanges(startup, url, gatewayKey, invalidation, () => chains.changed());
+      : followChanges(
+          startup,
+          { dispatcher: connect(1, CHANGES_CONNECT_MS), basePath: new URL(url).pathname, key: gatewayKey },
+          invalidation,
+          () => chains.changed(),
+        );
   const own = config.indexed && [
     ...config.indexed.chains.map((chain) => chainOf(chain, true)),
     ...(config.indexed.explorers?.chains ?? []).map((chain) => chainOf(chain, false)),
@@ -130,14 +143,19 @@ export const startUpstream = async (
 };
 
 /** Names clients without saying who they are. */
-const createClientNames = (secret: string) => (client: string) =>
-  createHmac('sha256', secret).update(`client ${client}`).digest('base64url').slice(0, 22);
+const createClientNames = (secret: string) =>
+  rememberLast((client) =>
+    createHmac('sha256', secret).update(`client ${client}`).digest('base64url').slice(0, 22),
+  );
 
 const loadRedis = async ({ redis: settings }: Config) =>
   settings && { settings, ...(await import('./redis.ts')) };
 
 type Service = Pick<Upstream, 'sandbox' | 'index' | 'gatewayKey' | 'sharedLimits'> & {
+  /** Of a service in this process, it names no host. */
   readonly url: string;
+  /** What takes requests to it, over at most so many connections, each of which is made in so many milliseconds. */
+  readonly connect: (connections: number, timeoutMs: number) => RequestDispatcher;
   /** Gateways of equal services share pages and limits: the URL, except of a service of which each gateway has one. */
   readonly sharedAs: string;
 };
@@ -153,12 +171,24 @@ const findService = async (
     const sharedAs = `embedded ${JSON.stringify(indexed.explorers?.chains ?? [])}`;
     const sharedLimits = await shareLimits(sharedAs);
     const index = await embedIndex(startup, indexed, secret, sharedLimits?.records ?? null);
-    return { url: index.url, sharedAs, sharedLimits, gatewayKey: index.apiKey, sandbox: null, index };
+    const { apiKey: gatewayKey, ask } = index;
+    const connect = await connectWithin(ask);
+    return { url: 'http://index', connect, sharedAs, sharedLimits, gatewayKey, sandbox: null, index };
   }
   const sandbox = upstream.url === null ? await embedSandbox(startup) : null;
   const url = sandbox?.url ?? upstream.url ?? '';
+  const connect: Service['connect'] = sandbox
+    ? await connectWithin(sandbox.ask)
+    : (connections, timeoutMs) => createConnectionPool(url, connections, timeoutMs);
   const gatewayKey = sandbox?.apiKey ?? upstream.apiKey;
-  return { url, sharedAs: url, sharedLimits: await shareLimits(url), gatewayKey, sandbox, index: null };
+  const sharedLimits = await shareLimits(url);
+  return { url, connect, sharedAs: url, sharedLimits, gatewayKey, sandbox, index: null };
+};
+
+/** Only a gateway with a service of its own loads it. */
+const connectWithin = async (ask: Ask): Promise<Service['connect']> => {
+  const { InProcessDispatcher } = await import('./in-process-dispatcher.ts');
+  return () => new InProcessDispatcher(ask);
 };
 
 /** An own chain, until the service that has it lists it. The ids of devnets say nothing of what they are. */
@@ -188,7 +218,7 @@ const embedIndex = async (
   const settings = {
     ...indexed,
     host: '127.0.0.1',
-    port: 0,
+    port: null,
     // It stays the same over a restart, so that cursors do as well.
     apiKey: apiKey ?? createHmac('sha256', secret).update('key of the embedded index').digest('hex'),
     keyHeader: apiKeyHeader,
@@ -200,7 +230,7 @@ const embedIndex = async (
   const chains = indexed.chains.map(({ id }) => id);
   const explored = indexed.explorers?.chains.map(({ id }) => id) ?? [];
   telemetry.indexed(chains, index.figures);
-  log.info('index started', { url: index.url, chains, ...(explored.length > 0 && { explored }) });
+  log.info('index started', { chains, ...(explored.length > 0 && { explored }) });
   return index;
 };
 
@@ -221,13 +251,12 @@ const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> 
 /** Follows the changes that the service tells of, once it says that it does. */
 const followChanges = (
   { config, log, opened, now }: Startup,
-  url: string,
-  key: string,
+  service: Pick<ConstructorParameters<typeof ChangeStream>[0], 'dispatcher' | 'basePath' | 'key'>,
   invalidation: InvalidationBus,
   onChange: () => void,
 ): ChangeStream => {
   const stream = new ChangeStream({
-    ...{ url, key, invalidation, onChange, now },
+    ...{ ...service, invalidation, onChange, now },
     keyHeader: config.upstream.apiKeyHeader,
     onState(problem) {
       if (problem === null) log.info('changes are told: pages are fresh until one concerns them');
@@ -237,6 +266,8 @@ const followChanges = (
   opened.defer(() => stream.stop());
   return stream;
 };
+
+const CHANGES_CONNECT_MS = 10_000;
 
 /** Of requests that are sent without a key. */
 const NO_KEY = { key: 'no key is sent', owner: 'gateway' } as const;

@@ -20,8 +20,6 @@ const MAX_KEPT = 256;
 const BEAT_MS = 500;
 /** Milliseconds for which changes of everything are gathered that come one after another. */
 const SOON_MS = 1_000;
-/** A client that reads this much too slowly has to connect again. */
-const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 
 type Listener = (line: string) => void;
 
@@ -109,13 +107,7 @@ export const changesOperation = (changes: Changes): Operation => ({
       // A proxy must not wait for more of it.
       'x-accel-buffering': 'no',
     },
-    stream(outgoing) {
-      const stop = changes.listen(query.get('after'), (line) => {
-        if (outgoing.writableLength > MAX_UNSENT_BYTES) outgoing.destroy();
-        else outgoing.write(line);
-      });
-      outgoing.once('close', stop);
-    },
+    stream: (write) => changes.listen(query.get('after'), write),
   }),
   fail: (status) => text(status, ''),
 });

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { answerFor, CLIENT_HEADER } from './asking-client.ts';
 import { changesOperation } from './changes.ts';
@@ -14,11 +14,14 @@ import {
 import { createOperations, indexOf } from './endpoints/registry.ts';
 import type { ExplorerHealth } from './explorer/figures.ts';
 import {
+  type Arrived,
+  type Ask,
   createFinder,
   type FaultRule,
   type FoundOperation,
   json,
   listen,
+  MAX_BODY_BYTES,
   notAllowed,
   type Operation,
   type Route,
@@ -26,6 +29,7 @@ import {
   type ServiceRequest,
   type ServiceResponse,
   send,
+  tellAnswer,
   text,
 } from './http/http.ts';
 import { Cursors } from './http/query.ts';
@@ -35,8 +39,8 @@ import type { Awaitable } from './types.ts';
 type ServiceOptions = Omit<WebhooksOptions, 'data' | 'now'> & {
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
-  /** Default: a free port. */
-  readonly port?: number | undefined;
+  /** Null where it is only asked within its process. Default: a free port. */
+  readonly port?: number | null | undefined;
   readonly apiKey: string;
   /** The header that carries the key. Default: `X-Service-Api-Key`. */
   readonly keyHeader?: string | undefined;
@@ -61,10 +65,11 @@ type Extras = {
   answered(request: ServiceRequest, operation: string | null, computeUnits: number): void;
 };
 
-/** A service that listens. */
 export type RunningService = {
-  /** Without a trailing slash. */
+  /** Without a trailing slash. Empty where it does not listen. */
   readonly url: string;
+  /** Answers with the same statuses, headers and bytes as over HTTP. */
+  readonly ask: Ask;
   readonly webhooks: Webhooks;
   /** Ends connections and deliveries. Resolves when all of them have ended. */
   stop(): Promise<void>;
@@ -89,26 +94,45 @@ export const startService = async (source: Source, options: ServiceOptions): Pro
 
   const cursors = new Cursors(options.cursorSecret ?? apiKey);
   const stopping = new AbortController();
+  const answer = createRequestHandler({
+    find: createFinder([
+      ...createOperations({ data: source, now, cursors, baseUrl: () => url }),
+      ...(source.changes === null ? [] : [changesOperation(source.changes)]),
+      ...source.operations,
+      health(source, options.explorers),
+    ]),
+    routes: [refuseCreation(options.noWebhooks ?? null), webhooks.route, ...extras.routes],
+    keyHeader: keyHeader.toLowerCase(),
+    apiKey,
+    extras,
+    log,
+    stopped: stopping.signal,
+  });
   const server = createServer(
-    createRequestHandler({
-      find: createFinder([
-        ...createOperations({ data: source, now, cursors, baseUrl: () => url }),
-        ...(source.changes === null ? [] : [changesOperation(source.changes)]),
-        ...source.operations,
-        health(source, options.explorers),
-      ]),
-      routes: [refuseCreation(options.noWebhooks ?? null), webhooks.route, ...extras.routes],
-      keyHeader: keyHeader.toLowerCase(),
-      apiKey,
-      extras,
-      log,
-      stopped: stopping.signal,
-    }),
+    (incoming, outgoing) =>
+      void answer(readRequest(incoming), (answered) =>
+        answered === null || outgoing.headersSent ? outgoing.destroy() : send(outgoing, answered),
+      ),
   );
-  url = await listen(server, host, port);
+  if (port !== null) url = await listen(server, host, port);
   return {
     url,
     webhooks,
+    ask(asked, tell) {
+      const body = Buffer.byteLength(asked.body ?? '') > MAX_BODY_BYTES ? null : asked.body;
+      let hasLeft = false;
+      let leave = () => {};
+      const deliver = (answered: ServiceResponse | null): void => {
+        if (!hasLeft) leave = tellAnswer(answered, tell);
+        if (hasLeft) leave();
+      };
+      // A turn for each request lets timers fire and clients leave while one asks for page after page.
+      setImmediate(() => void (hasLeft || answer({ ...asked, body }, deliver)));
+      return () => {
+        hasLeft = true;
+        leave();
+      };
+    },
     async stop() {
       stopping.abort();
       const closed = new Promise((resolve) => server.close(resolve));
@@ -178,8 +202,11 @@ const TOO_LARGE: ServiceResponse = {
   headers: { connection: 'close' },
 };
 
-/** Handles a request: applies a fault, checks the key, and answers by the operation of the path. */
-const createRequestHandler = (options: HandlerOptions): RequestListener => {
+/**
+ * Handles a request: applies a fault, checks the key, and delivers the answer of the operation of the path: null when the
+ * client has left, or the service has stopped.
+ */
+const createRequestHandler = (options: HandlerOptions) => {
   const { find, routes, keyHeader, apiKey, extras, log, stopped } = options;
   const expectedKey = digest(apiKey);
 
@@ -203,32 +230,39 @@ const createRequestHandler = (options: HandlerOptions): RequestListener => {
     return json(404, { error: 'Not found' });
   };
 
-  const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const request = await readRequest(incoming);
-    if (request === null) return send(outgoing, TOO_LARGE);
-    const found = find(request.path);
+  const handle = async ({ method, target, headers, body }: Arrived): Promise<ServiceResponse> => {
+    if (body === null) return TOO_LARGE;
+    const [path = '/', ...query] = target.split('?');
+    const request = { method, path, query: new URLSearchParams(query.join('?')), body };
+    const found = find(path);
     const fault = extras.faultOf(request);
     if (fault?.latencyMs !== undefined) await wait(fault.latencyMs, undefined, { signal: stopped });
-    const key = headerOf(incoming, keyHeader);
-    const client = headerOf(incoming, CLIENT_HEADER) ?? null;
+    const key = headerOf(headers, keyHeader);
+    const client = headerOf(headers, CLIENT_HEADER) ?? null;
     const response =
       faulty(fault, found) ?? (await answerFor(client, () => answer(request, found, key, fault)));
-    extras.answered(request, found?.operation.path ?? webhookPath(request.path), response.computeUnits ?? 0);
-    send(outgoing, response, fault?.cut);
+    extras.answered(request, found?.operation.path ?? webhookPath(path), response.computeUnits ?? 0);
+    return fault?.cut === true ? { ...response, cut: true } : response;
   };
 
-  return (incoming, outgoing) => {
-    handle(incoming, outgoing).catch((problem: unknown) => {
-      // A client that disconnects and a service that stops do not count as failures.
-      if (outgoing.destroyed || stopped.aborted) return outgoing.destroy();
-      log('request failed', { path: incoming.url, problem: String(problem) });
-      if (outgoing.headersSent) outgoing.destroy();
-      else send(outgoing, text(500, 'Internal server error'));
-    });
+  return async (
+    arriving: Awaitable<Arrived>,
+    deliver: (answered: ServiceResponse | null) => void,
+  ): Promise<void> => {
+    let target: string | null = null;
+    try {
+      const arrived = await arriving;
+      ({ target } = arrived);
+      deliver(await handle(arrived));
+    } catch (problem) {
+      if (target === null || stopped.aborted) return deliver(null);
+      log('request failed', { path: target, problem: String(problem) });
+      deliver(text(500, 'Internal server error'));
+    }
   };
 };
 
-const headerOf = ({ headers }: IncomingMessage, name: string): string | undefined => {
+const headerOf = (headers: Arrived['headers'], name: string): string | undefined => {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;
 };

@@ -47,6 +47,15 @@ export const useChainNames = (): NameOfChain => {
 export const isSupported = (chains: readonly Chain[], lookup: Lookup): boolean =>
   chains.some(({ supports }) => supports?.includes(lookup) === true);
 
+/** The chains on which a transaction is found by its hash, or else all of them, the main ones first. */
+export const mostLikely = (chains: readonly Chain[]): readonly Chain[] => {
+  const isMain = ({ tags }: Chain): boolean => tags.includes('default');
+  const finding = chains.filter(({ supports }) => supports?.includes('TRANSACTION'));
+  return (finding.length > 0 ? finding : chains).toSorted(
+    (one, other) => Number(isMain(other)) - Number(isMain(one)),
+  );
+};
+
 /** The chains that are read where none are chosen. */
 export const useMainChainIds = (): readonly number[] =>
   useStore(listed).flatMap(({ chainId, tags }) => (tags.includes('default') ? [chainId] : []));

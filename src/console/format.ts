@@ -28,7 +28,7 @@ export const inWords = (name: string): string =>
 /** What a chain is called, in words; `chain 8453` for one that the gateway has not listed. */
 export type NameOfChain = (chainId: number | null) => string;
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
+const relative = new Intl.RelativeTimeFormat('en', { style: 'long' });
 const absolute = (timeZone?: string) =>
   new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'medium',
@@ -46,12 +46,14 @@ const STEPS: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatU
   [60, 'minute'],
 ];
 
-/** How long ago it was: `4 min. ago`. */
+/** How long ago it was: `4 minutes ago`. */
 export const formatAge = (time: string, now: number): string => {
   const seconds = Math.round((Date.parse(time) - now) / 1000);
+  // Clocks differ by some seconds.
+  if (seconds > -5 && seconds < 60) return 'just now';
   for (const [size, unit] of STEPS)
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
-  return relative.format(Math.min(seconds, 0), 'second');
+  return relative.format(seconds, 'second');
 };
 
 /** The time in UTC, to the second. */
@@ -145,6 +147,10 @@ const changes = new Intl.NumberFormat('en', {
 
 /** A ratio of change, `0.0123`, as `+1.23%`. */
 export const formatChange = (ratio: string): string => changes.format(Number(ratio)).replace('-', '−');
+
+/** Whether a formatted change is for the better, for the worse, or none. */
+export const toneOf = (change: string): string =>
+  change.startsWith('+') ? 'good' : change.startsWith('−') ? 'bad' : 'quiet';
 
 /** A decimal with grouped digits, cut behind six decimal places. */
 export const formatDecimal = (decimal: string): string => {

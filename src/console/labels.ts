@@ -1,4 +1,4 @@
-import { counted, isRecord } from './format.ts';
+import { counted, isRecord, shortHex } from './format.ts';
 import { isAddress } from './route.ts';
 import { nameOf } from './settings.ts';
 import { createKept, parsed, useStore } from './state.ts';
@@ -76,6 +76,9 @@ export const useLabels = (): Labels => useStore(labels);
 /** What an address is called: its own label, or the sandbox's name; null for any other. */
 export const labelOf = (address: string): string | null =>
   labels.get().get(address.toLowerCase()) ?? nameOf(address);
+
+/** The same, or else the shortened address. */
+export const nameOfAddress = (address: string): string => labelOf(address) ?? shortHex(address);
 
 /** `labelOf`, which renders the component again when the label changes. */
 export const useLabel = (address: string): string | null => {

@@ -58,7 +58,8 @@ export const colourOf = (symbol: string | null | undefined) => ({
 /** A token's logo; its first letter on a disc where it has none. Beside it stands the symbol. */
 export const TokenLogo = ({ token, size = 24 }: TokenLogoProps) => {
   const { logo, symbol } = token;
-  const [letter = '?'] = symbol?.trim().toUpperCase() ?? '';
+  // An address in place of a symbol has no letter.
+  const [letter = '?'] = symbol?.replace(/^0x.*/, '').trim().toUpperCase() ?? '';
   const drawn = html`<svg viewBox="0 0 32 32" width=${size} height=${size} aria-hidden="true" focusable="false">
     <circle cx="16" cy="16" r="16" class="of-asset" style=${colourOf(symbol)} />
     <text x="16" y="21.5" text-anchor="middle" font-size="16" font-weight="600">${letter}</text>

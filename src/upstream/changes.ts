@@ -3,6 +3,8 @@ import type { Clock } from '../lib/deadlines.ts';
 import { messageOf } from '../lib/errors.ts';
 import { isObject } from '../lib/json/exact-json.ts';
 import type { InvalidationBus } from './cache/entries.ts';
+import type { RequestDispatcher } from './client/client.ts';
+import { targetOf } from './client/request.ts';
 
 /** Whether the service tells this gateway of each change of its data. Without it, only deliveries and ages do. */
 export type ToldChanges = {
@@ -11,8 +13,10 @@ export type ToldChanges = {
 };
 
 type Options = {
-  /** The service's base URL, without a trailing slash. */
-  readonly url: string;
+  /** Of this stream alone. */
+  readonly dispatcher: RequestDispatcher;
+  /** The path of the service's base URL. */
+  readonly basePath: string;
   readonly keyHeader: string;
   readonly key: string;
   readonly invalidation: Pick<InvalidationBus, 'changed' | 'invalidateAll'>;
@@ -63,12 +67,13 @@ export class ChangeStream implements ToldChanges {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    await this.#options.dispatcher.destroy();
     await this.#running;
   }
 
   async #run(stopped: AbortSignal): Promise<void> {
     while (!stopped.aborted) {
-      const problem = await this.#connect(stopped).catch(messageOf);
+      const problem = await this.#connect();
       this.#isConnected = false;
       if (stopped.aborted) return;
       if (this.#problem === null) this.#options.onState(problem);
@@ -79,33 +84,40 @@ export class ChangeStream implements ToldChanges {
   }
 
   /** Resolves with the reason why the stream has ended. */
-  async #connect(stopped: AbortSignal): Promise<string> {
-    const { url, keyHeader, key } = this.#options;
-    const lost = new AbortController();
-    const timer = setTimeout(() => lost.abort(), LOST_MS).unref();
-    const signal = AbortSignal.any([stopped, lost.signal]);
-    const query = this.#after === null ? '' : `?${new URLSearchParams({ after: this.#after })}`;
-    try {
+  #connect(): Promise<string> {
+    const { dispatcher, basePath, keyHeader, key } = this.#options;
+    const { promise: ended, resolve } = Promise.withResolvers<string>();
+    const decoder = new TextDecoder();
+    let rest = '';
+    let lost: NodeJS.Timeout | undefined;
+    const query = new URLSearchParams(this.#after === null ? {} : { after: this.#after });
+    const request = {
+      path: targetOf(basePath, { path: ['v1', 'evm', 'changes'], query }),
+      method: 'GET' as const,
       // A proxy that compresses would hold lines back.
-      const headers = { [keyHeader]: key, 'accept-encoding': 'identity' };
-      const answer = await fetch(`${url}/v1/evm/changes${query}`, { headers, signal });
-      if (answer.status !== 200 || answer.body === null) {
-        await answer.body?.cancel();
-        return `The service answered ${answer.status}.`;
-      }
-      const decoder = new TextDecoder();
-      let rest = '';
-      for await (const chunk of answer.body) {
-        timer.refresh();
+      headers: { [keyHeader]: key, 'accept-encoding': 'identity' },
+      body: null,
+    };
+    // What it throws ends the stream.
+    dispatcher.dispatch(request, {
+      onRequestStart(controller) {
+        const loseIt = () => controller.abort(new Error(`The service said nothing for ${LOST_MS} ms.`));
+        lost = setTimeout(loseIt, LOST_MS).unref();
+      },
+      onResponseStart(_controller, status) {
+        if (status !== 200) throw new Error(`The service answered ${status}.`);
+      },
+      onResponseData: (_controller, chunk) => {
+        lost?.refresh();
         const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
         rest = lines.pop() ?? '';
         for (const line of lines) this.#read(line);
         if (rest.length > MAX_LINE_CHARACTERS) throw unexpected(rest);
-      }
-      return 'The service ended its stream of changes.';
-    } finally {
-      clearTimeout(timer);
-    }
+      },
+      onResponseEnd: () => resolve('The service ended its stream of changes.'),
+      onResponseError: (_controller, error) => resolve(messageOf(error)),
+    });
+    return ended.finally(() => clearTimeout(lost));
   }
 
   #read(line: string): void {

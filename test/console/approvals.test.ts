@@ -29,24 +29,39 @@ test('each open allowance is a sentence with what is at risk, and ends by the ca
   const { page } = opened;
   const rows = page.locator('[data-approval]');
   await expect.poll(() => rows.count()).toBe(4);
-  await page.getByText('50 =USD of it are here').first().waitFor();
+  await page.getByText('This wallet holds 50 =USD that it could take now').first().waitFor();
   const said = (await rows.allInnerTexts()).map((text) => text.match(/May take.*/)?.[0]);
   // Those without a limit come first.
   expect([said.slice(0, 2).toSorted(), said.slice(2).toSorted()]).toEqual([
     [
-      'May take any amount of =USD, now and later: 50 =USD of it are here, without a price that can be believed.',
+      'May take any amount of =USD, now and later. This wallet holds 50 =USD that it could take now, at no reliable price.',
       'May take every ART of this wallet, now and later.',
     ],
     [
       'May take ART #1, and nothing else.',
-      'May take up to 60 =USD: 50 =USD of it are here, without a price that can be believed.',
+      'May take up to 60 =USD. This wallet holds 50 =USD that it could take now, at no reliable price.',
     ],
   ]);
   expect(await page.getByRole('main').innerText()).not.toContain('$');
+
+  // They are found by what they allow, and by who is allowed it.
+  const search = page.getByLabel('Search', { exact: true });
+  for (const [sought, found] of [
+    ['no limit', 2],
+    ['art', 2],
+    ['art #', 0],
+    [spender, 2],
+  ] as const) {
+    await search.fill(sought);
+    await page.getByText(new RegExp(`with ${found} of 4 open allowances`)).waitFor();
+    expect([sought, await rows.count()]).toEqual([sought, found]);
+  }
+  await search.fill('');
+  await expect.poll(() => rows.count()).toBe(4);
   await page.getByRole('button', { name: /^Find when they were given and used/ }).click();
   await rows
     .first()
-    .getByText(/^given/)
+    .getByText(/^given (?!last)/)
     .waitFor();
 
   // Each call, sent as it stands, ends what it belongs to.
@@ -75,13 +90,13 @@ test('a service without approvals has them from activities, and the page says so
   const approver = '0xb3cf83bcc8153cb9bd8aba4d18e514903bbe4f8d';
   await using opened = await openPage(`${gateway.url}/#/wallet/${approver}?tab=approvals`);
   const { page } = opened;
-  await page.getByText('These are what the newest 100 activities left open').waitFor();
+  await page.getByText('Shown are those that the newest 100 activities left open').waitFor();
   const shown = await page.locator('[data-approval]').count();
   expect(shown).toBeGreaterThan(3);
   await page.getByText(/\$[\d,.]+ at risk/).waitFor();
   const first = page.locator('[data-approval]').first();
   await expect.poll(() => first.innerText()).toMatch(/May take (any amount|every)/);
   await page.getByRole('button', { name: 'Load more activities: 3 CU' }).click();
-  await page.getByText(/These are what the newest 1\d\d activities left open/).waitFor();
+  await page.getByText(/those that the newest 1\d\d activities left open/).waitFor();
   expect(opened.faults).toEqual([]);
 });

@@ -56,7 +56,7 @@ test('collectibles stand in their collections; one opens to its traits and the w
   const dialog = page.getByRole('dialog', { name: 'Orchard Keys #1' });
   await dialog.getByText('Opens the orchard.').waitFor();
   expect(await dialog.locator('.traits > div').allInnerTexts()).toEqual(['Metal\nBrass']);
-  await dialog.getByRole('img', { name: 'Spam score: 70 of 100' }).waitFor();
+  await dialog.getByRole('meter').getByText('70 of 100').waitFor();
   await dialog.getByText(/classifies it as spam/).waitFor();
   // What each adds to the average, the most first: together they are the score.
   const reasons = await dialog.locator('.signals > li').allInnerTexts();

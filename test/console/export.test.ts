@@ -29,7 +29,7 @@ test('what is loaded and filtered is a file, exact to the last digit; more of it
   const { page } = opened;
   await page.getByRole('button', { name: 'Export' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText(/^\d+ rows of the 100 activities that are loaded/).waitFor();
+  await dialog.getByText(/^\d+ rows: what the list shows of 100 loaded\.$/).waitFor();
   const rows = JSON.parse(await saved(page, 'JSON')) as Rows;
   const { data } = await gateway.query<{
     wallet: {
@@ -68,7 +68,7 @@ test('what is loaded and filtered is a file, exact to the last digit; more of it
   await dialog.getByRole('button', { name: /^Load up to 5,000 first: 147 CU at most$/ }).click();
   await dialog.getByText(/^Loading: \d+ of at most 5,000 are here\.$/).waitFor();
   await dialog.getByRole('button', { name: 'Stop loading' }).click();
-  await dialog.getByText(/^[\d,]+ rows of the [2-9][\d,]* activities/).waitFor();
+  await dialog.getByText(/^[\d,]+ rows: what the list shows of [2-9][\d,]* loaded\.$/).waitFor();
   expect(opened.faults).toEqual([]);
 });
 
@@ -141,19 +141,30 @@ test('tokens and transactions are files as well, with fees, and say which price 
   await page.getByLabel('Search', { exact: false }).last().fill('no such token');
   await page.getByRole('button', { name: 'Export' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText(/^The filter leaves nothing of the \d+ tokens that are loaded\.$/).waitFor();
+  await dialog.getByText(/^0 rows: what the list shows of \d+ loaded\.$/).waitFor();
   expect(await dialog.getByRole('button', { name: /CSV|JSON/ }).count()).toBe(0);
   await page.keyboard.press('Escape');
   await page.getByRole('tab', { name: 'Transactions' }).click();
   await page.getByRole('tabpanel', { name: 'Transactions' }).getByRole('button', { name: 'Export' }).click();
   const transactions = JSON.parse(await saved(page, 'JSON')) as Rows;
   // All that one compute unit pays for.
-  await page.getByText('100 rows, of all 100 transactions that are loaded.').waitFor();
+  await page.getByText('100 rows: what the list shows of 100 loaded.').waitFor();
   expect(transactions.length).toBe(100);
   for (const { fee, value, time } of transactions) {
     expect(fee).toMatch(/^\d+(\.\d+)?$/);
     expect(value).toMatch(/^\d+(\.\d+)?$/);
     expect(time).toMatch(/^20\d\d-/);
   }
+  await page.keyboard.press('Escape');
+
+  // What the wallet paid for its activities is known of the transactions that were read.
+  await page.getByRole('tab', { name: 'Activity' }).click();
+  await page.getByRole('tabpanel', { name: 'Activity' }).getByRole('button', { name: 'Export' }).click();
+  const activities = JSON.parse(await saved(page, 'JSON')) as Rows;
+  const paid = transactions.filter(({ from }) => from === WHALE);
+  const fees = new Map(activities.flatMap((row) => (row.fee ? [[row.transaction, row]] : [])));
+  expect(fees.size).toBeGreaterThan(0);
+  for (const [transaction, { fee, fee_currency }] of fees)
+    expect(paid).toContainEqual(expect.objectContaining({ transaction, fee, currency: fee_currency }));
   expect(opened.faults).toEqual([]);
 });

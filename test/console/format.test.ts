@@ -62,10 +62,10 @@ test('names of functions and chains in words', () => {
 
 test('ages and times', () => {
   const now = Date.parse('2026-01-02T03:04:05Z');
-  expect(formatAge('2026-01-02T03:04:05Z', now)).toBe('now');
-  expect(formatAge('2026-01-02T02:00:00Z', now)).toBe('1h ago');
+  expect(formatAge('2026-01-02T03:04:05Z', now)).toBe('just now');
+  expect(formatAge('2026-01-02T02:00:00Z', now)).toBe('1 hour ago');
   // A service whose clock is ahead.
-  expect(formatAge('2026-01-02T03:04:10Z', now)).toBe('now');
+  expect(formatAge('2026-01-02T03:04:10Z', now)).toBe('just now');
   expect(formatUtc('2026-01-02T03:04:05Z')).toBe('2 Jan 2026, 03:04:05 UTC');
 });
 

@@ -103,7 +103,7 @@ const VIEWS: readonly View[] = [
     hash: `#/wallet/${COLLECTOR}?tab=collectibles`,
     async ready(page) {
       await page.locator('[data-collectible] button').first().click();
-      await page.getByRole('img', { name: /^spam score/i }).waitFor();
+      await page.getByRole('heading', { name: /^spam score/i }).waitFor();
     },
   },
   {

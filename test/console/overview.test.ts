@@ -53,8 +53,26 @@ test('the first tab says what a wallet is worth, of which tokens and chains, and
   await page.locator('.overview .total').waitFor();
   const worth = await portfolioOf(gateway.url, WHALE, [1, 8453]);
   expect(await totalOn(page)).toBe(worth.totalUsd);
-  await page.locator('.changes').getByText('24 hours').waitFor();
-  await page.locator('.changes').getByText('7 days').waitFor();
+  await page.locator('.changes summary').getByText('24 hours').waitFor();
+  // Which tokens made the difference is part of the same answer.
+  const spent = await page.locator('.cost-meter').textContent();
+  await page.locator('.changes summary').getByText('7 days').click();
+  const movers = page.getByRole('list', { name: 'By token' }).last();
+  await movers
+    .getByText(/[+−]\$[\d,.]+$/)
+    .first()
+    .waitFor();
+  const dollarsIn = (text: string) =>
+    Number(
+      text
+        .replace(/^.*([+−])\$/s, '$1')
+        .replace('−', '-')
+        .replaceAll(',', ''),
+    );
+  const moved = (await movers.locator('li .push').allInnerTexts()).map(dollarsIn);
+  const change = dollarsIn(await page.locator('.changes summary').last().innerText());
+  expect(moved.reduce((sum, each) => sum + each, 0)).toBeCloseTo(change, 0);
+  expect(await page.locator('.cost-meter').textContent()).toBe(spent);
   await page.locator('figure', { hasText: 'By token' }).getByText('%').first().waitFor();
   await page.locator('figure', { hasText: 'By chain' }).getByText('base').first().waitFor();
   const left = worth.unpricedBalances + worth.excluded.balances;
@@ -78,7 +96,7 @@ test('the total of a watched wallet moves with an event, without a request', asy
   await page.waitForLoadState('networkidle');
   const sent = sentBy(page);
   await expect.poll(() => totalOn(page)).not.toBe(before);
-  await page.getByText(/Moved by \d+ balances?/).waitFor();
+  await page.getByText(/\d+ balances? ha(s|ve) changed since/).waitFor();
   expect(sent.filter((name) => name === 'WalletOverview')).toEqual([]);
 });
 
@@ -96,7 +114,7 @@ test('an event of a chain’s own currency moves the total and the bars alike, a
   const spent = { asset, amount_before: null, amount_after: null, direction: 'out', value_delta_usd: -4000 };
   const body = { balance_changes: [{ ...change, ...spent }] };
   expect(await deliver(deliveryUrl, { type: 'balances', chainId: 1, body })).toBe(200);
-  await page.getByText(/Moved by 1 balance since it was read .*, network fees aside/).waitFor();
+  await page.getByText(/^Read just now; 1 balance has changed since, network fees aside\./).waitFor();
   expect(Number(await totalOn(page))).toBeCloseTo(before - 4000, 2);
   const shown = (await page.locator('.overview .total').innerText()).trim();
   await page.locator('figure', { hasText: 'By chain' }).getByText(shown).waitFor();
@@ -158,4 +176,12 @@ test('wallets side by side have their totals side by side', async (context) => {
     .evaluateAll((totals) => totals.map((total) => total.getAttribute('data-total')));
   const worth = [await portfolioOf(gateway.url, WHALE, [1]), await portfolioOf(gateway.url, other, [1])];
   expect(shown).toEqual(worth.map(({ totalUsd }) => totalUsd));
+  const [one = 0, two = 0] = worth.map(({ totalUsd }) => Number(totalUsd));
+  const inDollars = (value: number) => value.toLocaleString('en-US', { style: 'currency', currency: 'USD' });
+  const [richer, poorer] = one > two ? ['whale', 'collector'] : ['collector', 'whale'];
+  await page
+    .getByText(
+      `Together ${inDollars(one + two)}. ${richer} has ${inDollars(Math.abs(one - two))} more than ${poorer}.`,
+    )
+    .waitFor();
 });

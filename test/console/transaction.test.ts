@@ -15,6 +15,16 @@ const APPROVER = '0xb3cf83bcc8153cb9bd8aba4d18e514903bbe4f8d';
 const BYSTANDER = `0x${'12'.repeat(20)}`;
 const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 
+/** Keeps the texts that are drawn into images. */
+const WATCH_DRAWING = `{
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  window.drawn = [];
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    window.drawn.push(text);
+    fillText.call(this, text, ...place);
+  };
+}`;
+
 const SENT = `query ($address: Address!) { wallet(address: $address) { activity(first: 100) { nodes {
   type assetType chainId transactionHash value } } } }`;
 
@@ -58,12 +68,8 @@ test('a transaction has a page: what moved, from either side, as an image too', 
   expect(await page.locator('.act-moved').first().innerText()).toBe(told);
   expect(await page.getByRole('button', { name: /^Name \d/ }).count()).toBe(0);
 
-  // Its tokens are only named when that is asked for: it costs.
-  await page.reload();
-  await flow.getByText(/units/).first().waitFor();
-  await page.getByRole('button', { name: /^Name \d tokens?: \d+ CU at most/ }).click();
-  await flow.getByText(/units/).first().waitFor({ state: 'detached' });
-
+  // The image says it in dollars.
+  await page.evaluate(WATCH_DRAWING);
   const [saved] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Save as an image' }).click(),
@@ -71,12 +77,22 @@ test('a transaction has a page: what moved, from either side, as an image too', 
   expect(saved.suggestedFilename()).toBe(`${swap.transactionHash}.png`);
   const image = await readFile(await saved.path());
   expect(image.subarray(1, 4).toString()).toBe('PNG');
+  expect(await page.evaluate('window.drawn.join()')).toMatch(/,\$[\d.,]+,/);
 
+  // A link without a wallet tells it from the side of the sender. Its tokens are only named when that is asked for: it costs.
+  await page.goto(`${gateway.url}/#/tx/${swap.chainId}/${swap.transactionHash}`);
+  await page.reload();
+  await flow.getByText(/units/).first().waitFor();
+  const swapped = page.getByText(/^Swapped .+ for .+ on 0x/).first();
+  expect(await swapped.textContent()).toContain('units 0x');
+  await page.getByRole('button', { name: /^Name \d tokens?: \d+ CU at most/ }).click();
+  await flow.getByText(/units/).first().waitFor({ state: 'detached' });
+  expect(await swapped.textContent()).not.toContain('units');
   await page
-    .getByRole('button', { name: /’s side$/ })
+    .getByRole('button', { name: /^From the side of / })
     .first()
     .click();
-  await page.getByText(`Seen from`).waitFor();
+  await page.getByRole('button', { name: 'From the side of swapper' }).waitFor();
   expect(new URL(page.url()).hash).not.toContain(SWAPPER);
   // The arrow of a call points to the one that is called, as the sentence says.
   await page.getByText(/called .+ of this wallet$/).waitFor();
@@ -119,14 +135,7 @@ test('an approval is told as what it allows, and a link to what a list has not l
     .waitFor();
   expect(await page.textContent('main')).not.toContain('Called approve');
   // The image says it, too.
-  await page.evaluate(`{
-    const { fillText } = CanvasRenderingContext2D.prototype;
-    window.drawn = [];
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
-      window.drawn.push(text);
-      fillText.call(this, text, ...place);
-    };
-  }`);
+  await page.evaluate(WATCH_DRAWING);
   await page.getByRole('button', { name: 'Save as an image' }).click();
   expect(await page.evaluate('window.drawn.join()')).toMatch(/may spend any amount of /);
   expect(opened.faults).toEqual([]);

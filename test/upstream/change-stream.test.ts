@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { ChangeStream } from '../../src/upstream/changes.ts';
+import { createConnectionPool } from '../../src/upstream/client/client.ts';
 
 /** What the gateway makes of the stream of changes, whatever the service says. */
 
@@ -27,7 +28,8 @@ const open = async () => {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const stream = new ChangeStream({
-    url: `http://127.0.0.1:${port}`,
+    dispatcher: createConnectionPool(`http://127.0.0.1:${port}`, 1, 10_000),
+    basePath: '/',
     keyHeader: 'x-key',
     key: 'a key',
     invalidation: {

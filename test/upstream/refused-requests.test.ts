@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { maskError } from '../../src/graph/errors.ts';
-import { ResponseReceiver } from '../../src/upstream/client/body.ts';
-import { createConnectionPool, createUpstreamClient } from '../../src/upstream/client/client.ts';
+import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { unsendable } from '../../src/upstream/client/errors.ts';
-import { Bill, Usage } from '../../src/upstream/client/request.ts';
+import { Usage } from '../../src/upstream/client/request.ts';
 import { poll } from '../support/clients/queries.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
 import { TRICKS } from '../support/payloads/injection-payloads.ts';
@@ -121,7 +120,7 @@ describe('an upstream client', () => {
     expect(usage.requests).toBe(started.fake.requests.length);
   });
 
-  test(`answers as before after ${REFUSED} requests that its HTTP client refused`, async () => {
+  test(`answers as before after ${REFUSED} requests whose key no header can carry`, async () => {
     await using started = await start();
     const { client, fake } = started;
     const usage = new Usage();
@@ -140,29 +139,6 @@ describe('an upstream client', () => {
     for (const { body } of await Promise.all(answers)) expect(body).toEqual({ fine: true });
     expect(Math.max(...fake.requests.map(({ concurrency }) => concurrency))).toBeLessThanOrEqual(4);
   });
-});
-
-test('a pool keeps every connection that refuses a request', async () => {
-  await using fake = await startFakeService({ other: () => ({ json: { fine: true } }) });
-  const pool = createConnectionPool(fake.url, 2, 20_000);
-  const dispatch = (path: string) => {
-    const receiver = new ResponseReceiver({ bill: new Bill(1), ignoresBody: false, check: () => {} });
-    pool.dispatch({ path, method: 'GET' }, receiver);
-    return receiver.head;
-  };
-  try {
-    for (let sent = 0; sent < REFUSED; sent += 1)
-      await expect(dispatch('/a b')).rejects.toMatchObject({ failure: 'unsendable' });
-    // The two connections are taken, and what waits for one may be refused as well.
-    const waiting = Array.from({ length: 20 }, (_, index) => dispatch(index % 3 === 0 ? '/a b' : '/fine'));
-    const ends = await Promise.allSettled(waiting);
-    expect(ends.map(({ status }) => status)).toEqual(
-      waiting.map((_, index) => (index % 3 === 0 ? 'rejected' : 'fulfilled')),
-    );
-    expect((await dispatch('/fine')).statusCode).toBe(200);
-  } finally {
-    await pool.destroy();
-  }
 });
 
 test('a client gets INTERNAL_SERVER_ERROR for it, which quotes nothing, and the operator the defect', () => {

@@ -2,15 +2,23 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Awaitable } from '../types.ts';
 
 /** Long enough for a replacement of 100,000 addresses. */
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
+export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** Reads a request; null when its body is too long. The rest of such a body is discarded. */
-export const readRequest = async (incoming: IncomingMessage): Promise<ServiceRequest | null> => {
-  const body = await readBody(incoming);
-  if (body === null) return null;
-  const [path = '/', ...query] = (incoming.url ?? '/').split('?');
-  const method = incoming.method ?? 'GET';
-  return { method, path, query: new URLSearchParams(query.join('?')), body };
+/** A request as it arrives, over HTTP or within the process. */
+export type Arrived = {
+  readonly method: string;
+  /** The path with its query. */
+  readonly target: string;
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Null when it is too long. */
+  readonly body: string | null;
+};
+
+/** Reads a request. The rest of a body that is too long is discarded. */
+export const readRequest = async (incoming: IncomingMessage): Promise<Arrived> => {
+  const { method = 'GET', url: target = '/', headers } = incoming;
+  return { method, target, headers, body: await readBody(incoming) };
 };
 
 const readBody = async (incoming: IncomingMessage): Promise<string | null> => {
@@ -28,22 +36,74 @@ const readBody = async (incoming: IncomingMessage): Promise<string | null> => {
   return Buffer.concat(chunks).toString('utf8');
 };
 
-/** Sends an answer. With `cut`, sends only the first half of its body and then breaks the connection. */
-export const send = (outgoing: ServerResponse, answer: ServiceResponse, cut = false): void => {
-  const { computeUnits = 0, stream } = answer;
+/** A client that reads a stream this much too slowly has to connect again. */
+const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
+
+const headersOf = ({ headers, computeUnits = 0 }: ServiceResponse) => ({
+  ...headers,
+  'x-compute-units-cost': computeUnits,
+});
+
+/** Sends an answer. */
+export const send = (outgoing: ServerResponse, answer: ServiceResponse): void => {
+  const { status, stream, cut } = answer;
   if (stream !== undefined) {
-    outgoing.writeHead(answer.status, { ...answer.headers, 'x-compute-units-cost': computeUnits });
-    stream(outgoing);
+    outgoing.writeHead(status, headersOf(answer));
+    const stop = stream((line) => {
+      if (outgoing.writableLength > MAX_UNSENT_BYTES) outgoing.destroy();
+      else outgoing.write(line);
+    });
+    outgoing.once('close', stop);
     return;
   }
   const body = Buffer.from(answer.body ?? '');
-  outgoing.writeHead(answer.status, {
-    ...answer.headers,
-    ...(answer.status !== 204 && { 'content-length': body.length }),
-    'x-compute-units-cost': computeUnits,
-  });
-  if (!cut) outgoing.end(body);
+  const length = status === 204 ? {} : { 'content-length': body.length };
+  outgoing.writeHead(status, { ...headersOf(answer), ...length });
+  if (cut !== true) outgoing.end(body);
   else outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => outgoing.destroy());
+};
+
+/** A part of an answer to a request in the same process, or in a thread of it, without a socket. It can be posted to a thread. */
+export type AnswerPart = {
+  /** Comes with the first part. */
+  readonly head?: { readonly status: number; readonly headers: Readonly<Record<string, string>> };
+  /** In memory of its own. */
+  readonly chunk?: Buffer<ArrayBuffer>;
+  /** Comes with the last part: the answer is whole, it was broken off, or nothing has heard the request. */
+  readonly end?: 'whole' | 'broken' | 'unheard';
+};
+
+/** Calls `tell` with each part of the answer, in a later turn of the event loop. Returns a function by which the client leaves. */
+export type Ask = (asked: Arrived, tell: (part: AnswerPart) => void) => () => void;
+
+/** Tells an answer as HTTP would send it, or, for null, that there is none. Returns a function that ends it when the client leaves. */
+export const tellAnswer = (
+  answer: ServiceResponse | null,
+  tell: (part: AnswerPart) => void,
+): (() => void) => {
+  if (answer === null) {
+    tell({ end: 'broken' });
+    return () => {};
+  }
+  const { status, stream, cut } = answer;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headersOf(answer))) headers[name.toLowerCase()] = String(value);
+  const head = { status, headers };
+  if (stream !== undefined) {
+    tell({ head });
+    return stream((line) => tell({ chunk: bytesOf(line) }));
+  }
+  const chunk = bytesOf(answer.body ?? '');
+  if (status !== 204) headers['content-length'] = String(chunk.length);
+  if (cut === true) tell({ head, chunk: chunk.subarray(0, Math.floor(chunk.length / 2)), end: 'broken' });
+  else tell({ head, chunk, end: 'whole' });
+  return () => {};
+};
+
+const bytesOf = (text: string): Buffer<ArrayBuffer> => {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 };
 
 /** Listens, and resolves with the url. Rejects when the port is taken or the host is not this machine's. */
@@ -74,8 +134,10 @@ export type ServiceResponse = {
   readonly headers?: Readonly<Record<string, string>>;
   /** The text of the body; see `json` and `text`. */
   readonly body?: string;
-  /** Writes the body in place of `body`, for as long as the client listens. */
-  readonly stream?: (outgoing: ServerResponse) => void;
+  /** Writes the body in place of `body`, line by line. Returns a function that ends it when the client leaves. */
+  readonly stream?: (write: (line: string) => void) => () => void;
+  /** Whether only the first half of the body is sent, and then the connection breaks. Default: false. */
+  readonly cut?: boolean | undefined;
   /** The cost of the request, sent as `X-Compute-Units-Cost`. */
   readonly computeUnits?: number;
 };

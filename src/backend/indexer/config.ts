@@ -35,13 +35,13 @@ export type IndexedConfig = {
 
 /**
  * The settings of the service over an index. `startIndexed`, in indexed.ts, takes them with a `log`, and resolves to
- * `{ url, follow(), stop() }` once it listens. It follows its chains, and delivers, from `follow` on: the gateway that embeds
+ * `{ url, ask(), follow(), stop() }` once it listens. It follows its chains, and delivers, from `follow` on: the gateway that embeds
  * it listens only then, and the deliveries of blocks that came while both were down must find it.
  */
 export type ServiceConfig = IndexedConfig & {
   readonly host: string;
-  /** 0 chooses a free port. */
-  readonly port: number;
+  /** 0 chooses a free port. Null for a service that is asked within its process alone. */
+  readonly port: number | null;
   readonly apiKey: string;
   /** The header that carries the key. */
   readonly keyHeader: string;

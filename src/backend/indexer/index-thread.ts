@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { RecordStore, Swapped } from '../explorer/client/shared-limits.ts';
+import type { AnswerPart, Arrived } from '../http/http.ts';
 import type { ServiceConfig } from './config.ts';
 import type { IndexFigures } from './figures.ts';
 import { startIndexed } from './indexer.ts';
@@ -11,12 +12,17 @@ export type ToIndex =
   | 'follow'
   | 'figures'
   | 'stop'
+  | { readonly id: number; readonly asked: Arrived }
+  /** The client of this request waits no longer. */
+  | { readonly left: number }
   /** The reply to a swap. */
   | { readonly id: number; readonly swapped: Swapped | null };
 
 /** What the thread tells, or asks. */
 export type FromIndex =
-  | { readonly listening: string }
+  /** It has started. */
+  | 'ready'
+  | { readonly id: number; readonly part: AnswerPart }
   | { readonly figures: IndexFigures }
   /** Why it can't say its figures. */
   | { readonly failed: string }
@@ -47,6 +53,12 @@ const recordsOver = (tell: (message: FromIndex) => void) => {
 
 const run = async (port: NonNullable<typeof parentPort>): Promise<void> => {
   const tell = (message: FromIndex) => port.postMessage(message);
+  const leave = new Map<number, () => void>();
+  /** The bytes move to the gateway's thread, and are not copied. */
+  const tellPart = (id: number, part: AnswerPart): void => {
+    if (part.end !== undefined) leave.delete(id);
+    port.postMessage({ id, part } satisfies FromIndex, part.chunk === undefined ? [] : [part.chunk.buffer]);
+  };
   const config: ServiceConfig = workerData;
   const records = recordsOver(tell);
   const service = await startIndexed({
@@ -65,9 +77,17 @@ const run = async (port: NonNullable<typeof parentPort>): Promise<void> => {
     if (message === 'follow') service.follow();
     else if (message === 'figures') tellFigures();
     else if (message === 'stop') void service.stop().then(() => port.close());
-    else records.replied(message.id, message.swapped);
+    else if ('asked' in message)
+      leave.set(
+        message.id,
+        service.ask(message.asked, (part) => tellPart(message.id, part)),
+      );
+    else if ('left' in message) {
+      leave.get(message.left)?.();
+      leave.delete(message.left);
+    } else records.replied(message.id, message.swapped);
   });
-  tell({ listening: service.url });
+  tell('ready');
 };
 
 if (parentPort) await run(parentPort);

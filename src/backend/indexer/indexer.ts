@@ -9,7 +9,7 @@ import { figuresOf, healthOfExplorer } from '../explorer/figures.ts';
 import { createLive } from '../explorer/live/live.ts';
 import { createExplorerSources, openClient, openExplorers } from '../explorer/source.ts';
 import { type Operation, text } from '../http/http.ts';
-import { healthOf, startService } from '../server.ts';
+import { healthOf, type RunningService, startService } from '../server.ts';
 import { joinSources } from '../sources.ts';
 import type { Hex } from '../types.ts';
 import type { ServiceConfig } from './config.ts';
@@ -20,10 +20,8 @@ import type { IndexFigures } from './figures.ts';
 import type { Log } from './follower/problems.ts';
 import { createIndexedSource } from './source.ts';
 
-/** The service over real chains, which listens. */
-export type IndexedService = {
-  /** Without a trailing slash. */
-  readonly url: string;
+/** The service over real chains. */
+export type IndexedService = Pick<RunningService, 'url' | 'ask'> & {
   /** Begins to follow the chains and to deliver. */
   follow(): void;
   /** @throws when the database can't be read. */
@@ -99,6 +97,7 @@ export const startIndexed = async ({ log, expose, records, ...config }: Options)
     opened.defer(() => explorers?.live?.stop());
     return {
       url: service.url,
+      ask: service.ask,
       follow() {
         service.webhooks.start();
         void source.start();

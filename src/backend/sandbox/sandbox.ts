@@ -2,7 +2,7 @@ import { createMemoryStore } from '../dispatch/memory-store.ts';
 import type { Store } from '../dispatch/store.ts';
 import { NO_FILTERS, type WebhookType } from '../dispatch/webhook.ts';
 import type { Webhooks } from '../dispatch/webhooks.ts';
-import { startService } from '../server.ts';
+import { type RunningService, startService } from '../server.ts';
 import type { Block, Hex } from '../types.ts';
 import { Counter, createFaultsRoute, createStatsRoute, Faults, isAdminPath, type Stats } from './admin.ts';
 import { ChainSimulator } from './chain/simulator.ts';
@@ -42,9 +42,7 @@ export type SandboxOptions = {
 };
 
 /** A running sandbox: the service over simulated chains. All of its state is in memory, and is lost when it stops. */
-export type Sandbox = {
-  /** Without a trailing slash. */
-  readonly url: string;
+export type Sandbox = Pick<RunningService, 'url' | 'ask'> & {
   readonly apiKey: string;
   /** The wallets with data. */
   readonly wallets: readonly DemoWallet[];
@@ -104,6 +102,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   };
   return {
     url,
+    ask: service.ask,
     apiKey,
     wallets: DEMO_WALLETS,
     simulator,

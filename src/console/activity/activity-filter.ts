@@ -3,18 +3,7 @@ import { html } from '../components.ts';
 import { shorten } from '../format.ts';
 import { route, setParams } from '../route.ts';
 import { useStore } from '../state.ts';
-import { type ActivityItem, type Filter, KINDS, leastOf, symbolsOf } from './activity-model.ts';
-
-/** The parameters of the address bar that hold the filter. */
-const PARAMS = {
-  direction: 'side',
-  kind: 'kind',
-  token: 'token',
-  least: 'min',
-  text: 'q',
-  from: 'from',
-  to: 'to',
-} as const satisfies Readonly<Record<keyof Filter, string>>;
+import { type ActivityItem, FILTERS, type Filter, KINDS, leastOf, symbolsOf } from './activity-model.ts';
 
 const SORTS = {
   newest: 'newest first',
@@ -35,21 +24,15 @@ export type Chosen = {
 /** The filter and the order in the address bar. */
 export const useChosen = (): Chosen => {
   const { params } = useStore(route);
-  const read = Object.entries(PARAMS).map(([name, param]) => [name, params.get(param) ?? '']);
-  const filter: Filter = Object.fromEntries(read);
+  const filter = Object.fromEntries(FILTERS.map((name) => [name, params.get(name) ?? ''])) as Filter;
   const wanted = params.get('sort');
   const sort = isSort(wanted) ? wanted : 'newest';
   const isActive = sort !== 'newest' || Object.values(filter).some((value) => value !== '');
   return { filter, sort, isActive };
 };
 
-export const setFilter = (part: Partial<Filter>): void =>
-  setParams(
-    Object.fromEntries(Object.entries(part).map(([name, value]) => [PARAMS[name as keyof Filter], value])),
-  );
-
 export const clearChosen = (): void =>
-  setParams(Object.fromEntries([...Object.values(PARAMS), 'sort'].map((name) => [name, ''])));
+  setParams(Object.fromEntries([...FILTERS, 'sort'].map((name) => [name, ''])));
 
 const MOST_TOKENS = 200;
 
@@ -70,8 +53,7 @@ type SelectProps = {
 };
 
 const Select = ({ label, name, value, options }: SelectProps) => {
-  const onChange = (event: Event) =>
-    name === 'sort' ? setParams({ sort: textIn(event) }) : setFilter({ [name]: textIn(event) });
+  const onChange = (event: Event) => setParams({ [name]: textIn(event) });
   // A link may name what is not among the loaded items.
   const isKnown = options.some(([known]) => known === value);
   return html`<label class="field">${label}
@@ -82,31 +64,31 @@ const Select = ({ label, name, value, options }: SelectProps) => {
   </label>`;
 };
 
-const SELDOM = ['direction', 'token', 'least', 'from', 'to'] as const satisfies readonly (keyof Filter)[];
+const SELDOM = ['side', 'token', 'min', 'from', 'to'] as const satisfies readonly (keyof Filter)[];
 
 export const ActivityFilter = ({ items, chosen }: { items: readonly ActivityItem[]; chosen: Chosen }) => {
   const { filter, sort } = chosen;
   const set = SELDOM.filter((name) => filter[name] !== '').length;
   const [isOpen] = useState(set > 0);
-  const isBad = filter.least !== '' && leastOf(filter.least) === null;
+  const isBad = filter.min !== '' && leastOf(filter.min) === null;
   return html`<form class="stack tight activity-filter" onSubmit=${(event: Event) => event.preventDefault()}>
-    <div class="fields">
+    <div class="grid">
       <label class="field is-wide">Search
-        <input type="search" value=${filter.text} placeholder="address, token, function, hash" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setFilter({ text: textIn(event) })} />
+        <input type="search" value=${filter.q} placeholder="address, token, function, hash" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setParams({ q: textIn(event) })} />
       </label>
       <${Select} label="Kind" name="kind" value=${filter.kind} options=${[['', 'everything'], ['transfer', 'transfers'], ...KINDS.map((kind) => [kind, kind === 'other' ? 'something else' : kind])]} />
       <${Select} label="Sort" name="sort" value=${sort} options=${Object.entries(SORTS)} />
     </div>
     <details open=${isOpen}>
       <summary>More filters${set > 0 && `: ${set} set`}</summary>
-      <div class="fields">
-        <${Select} label="Direction" name="direction" value=${filter.direction} options=${[['', 'in and out'], ['in', 'in'], ['out', 'out']]} />
+      <div class="grid">
+        <${Select} label="Direction" name="side" value=${filter.side} options=${[['', 'in and out'], ['in', 'in'], ['out', 'out']]} />
         <${Select} label="Token" name="token" value=${filter.token} options=${[['', 'every token'], ...tokensOf(items).map(([symbol, count]) => [symbol, `${shorten(symbol, 30)} (${count})`])]} />
         <label class="field">At least, in $
-          <input inputmode="decimal" value=${filter.least} placeholder="0" autocomplete="off" aria-invalid=${isBad} title=${isBad ? 'Expected a decimal number such as 250 or 0.5' : undefined} onInput=${(event: Event) => setFilter({ least: textIn(event) })} />
+          <input inputmode="decimal" value=${filter.min} placeholder="0" autocomplete="off" aria-invalid=${isBad} title=${isBad ? 'Expected a decimal number such as 250 or 0.5' : undefined} onInput=${(event: Event) => setParams({ min: textIn(event) })} />
         </label>
-        <label class="field">From <input type="date" value=${filter.from} onChange=${(event: Event) => setFilter({ from: textIn(event) })} /></label>
-        <label class="field">To <input type="date" value=${filter.to} onChange=${(event: Event) => setFilter({ to: textIn(event) })} /></label>
+        <label class="field">From <input type="date" value=${filter.from} onChange=${(event: Event) => setParams({ from: textIn(event) })} /></label>
+        <label class="field">To <input type="date" value=${filter.to} onChange=${(event: Event) => setParams({ to: textIn(event) })} /></label>
       </div>
     </details>
   </form>`;

@@ -1,5 +1,9 @@
 import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
-import type { ActivityItemFragment, MovedTokenFragment } from '../__generated__/operations.ts';
+import type {
+  ActivityItemFragment,
+  MovedTokenFragment,
+  TransactionRowFragment,
+} from '../__generated__/operations.ts';
 import { isRecord, isZero, nativeDecimals, nativeSymbol, shortHex } from '../format.ts';
 
 /** What a wallet's activities say: what moved, on which day, in which transaction, and which of them a filter finds. */
@@ -121,19 +125,11 @@ export const isRevocation = ({ type, value, tokenId, spender }: Permission): boo
 export const kindOf = (item: ActivityItem): Kind =>
   isRevocation(item) ? 'revoked' : item.type === null ? 'other' : KIND_OF[item.type];
 
-/** What is looked for. An empty text finds everything. */
-export type Filter = {
-  readonly direction: string;
-  /** A kind, or `transfer` for what was sent or received. */
-  readonly kind: string;
-  readonly token: string;
-  /** The least value, in US dollars. */
-  readonly least: string;
-  /** A part of an address, a hash, a token's name, a function or a contract. */
-  readonly text: string;
-  readonly from: string;
-  readonly to: string;
-};
+/** What a filter looks for, by the names that the address bar has for it: `min` is the least value in US dollars, `q` a part of an address, a hash, a token's name, a function or a contract. */
+export const FILTERS = ['side', 'kind', 'token', 'min', 'q', 'from', 'to'] as const;
+
+/** An empty text finds everything. A kind may be `transfer`, for what was sent or received. */
+export type Filter = Readonly<Record<(typeof FILTERS)[number], string>>;
 
 const isOfKind = (item: ActivityItem, wanted: string): boolean => {
   const kind = kindOf(item);
@@ -149,16 +145,15 @@ const textsOf = (item: ActivityItem): readonly (string | null | undefined)[] => 
 };
 
 const passes = (item: ActivityItem, filter: Filter, thin: ReadonlySet<string>): boolean => {
-  const { direction, kind, token, least, text } = filter;
-  const moves = movesOf(item);
-  if (direction !== '' && !moves.some((move) => move.direction === direction)) return false;
+  const { side, kind, token, min, q } = filter;
+  if (side !== '' && !movesOf(item).some(({ direction }) => direction === side)) return false;
   if (kind !== '' && !isOfKind(item, kind)) return false;
   if (token !== '' && !symbolsOf(item).includes(token)) return false;
-  if (least !== '') {
+  if (min !== '') {
     const worth = worthOf(item, thin);
-    if (worth === null || compareDecimals(worth, least) < 0) return false;
+    if (worth === null || compareDecimals(worth, min) < 0) return false;
   }
-  const sought = text.trim().toLowerCase();
+  const sought = q.trim().toLowerCase();
   return sought === '' || textsOf(item).some((said) => said?.toLowerCase().includes(sought));
 };
 
@@ -173,7 +168,7 @@ export const leastOf = (text: string): string | null =>
   /^\d{1,30}(\.\d{1,18})?$/.test(text.trim()) ? text.trim() : null;
 
 /** A transaction with an activity that the filter finds, and those that it finds. */
-export type Found = { readonly happening: Happening; readonly items: readonly ActivityItem[] };
+export type Found = Happening & { readonly matching: readonly ActivityItem[] };
 
 export const filtered = (
   happenings: readonly Happening[],
@@ -181,11 +176,11 @@ export const filtered = (
   thin: ReadonlySet<string>,
 ): readonly Found[] => {
   const { from, to } = filter;
-  const sought = { ...filter, least: leastOf(filter.least) ?? '' };
+  const sought = { ...filter, min: leastOf(filter.min) ?? '' };
   return happenings
     .filter(({ day }) => (from === '' || day >= from) && (to === '' || day <= to))
-    .map((happening) => ({ happening, items: happening.items.filter((item) => passes(item, sought, thin)) }))
-    .filter(({ items }) => items.length > 0);
+    .map((each) => ({ ...each, matching: each.items.filter((item) => passes(item, sought, thin)) }))
+    .filter(({ matching }) => matching.length > 0);
 };
 
 /** The larger first, null last. */
@@ -198,18 +193,16 @@ const byValue = (one: string | null, other: string | null): number =>
 export const byWorth = (found: readonly Found[], thin: ReadonlySet<string>): readonly Found[] =>
   found
     .map((each) => {
-      const [worth = null] = each.items.map((item) => worthOf(item, thin)).toSorted(byValue);
+      const [worth = null] = each.matching.map((item) => worthOf(item, thin)).toSorted(byValue);
       return { each, worth };
     })
     .toSorted((one, other) => byValue(one.worth, other.worth))
     .map(({ each }) => each);
 
-export type Sums = { readonly in: string; readonly out: string; readonly swapped: string };
-
 /** What came in, went out and was swapped, in US dollars. */
-export const sumsOf = (found: readonly Found[], thin: ReadonlySet<string>): Sums => {
+export const sumsOf = (found: readonly Found[], thin: ReadonlySet<string>) => {
   const values = { in: [] as string[], out: [] as string[], swapped: [] as string[] };
-  for (const item of found.flatMap(({ items }) => items)) {
+  for (const item of found.flatMap(({ matching }) => matching)) {
     const worth = worthOf(item, thin);
     const [move] = movesOf(item);
     if (worth !== null && move) values[item.type === 'SWAP' ? 'swapped' : move.direction].push(worth);
@@ -217,15 +210,12 @@ export const sumsOf = (found: readonly Found[], thin: ReadonlySet<string>): Sums
   return { in: sumDecimals(values.in), out: sumDecimals(values.out), swapped: sumDecimals(values.swapped) };
 };
 
-/** The sent or received activity with the largest value, and its transaction; null where none has a value. */
-export const largestTransfer = (
-  found: readonly Found[],
-  thin: ReadonlySet<string>,
-): { readonly happening: Happening; readonly item: ActivityItem } | null => {
-  const transfers = found.flatMap(({ happening, items }) =>
-    items.flatMap((item) => {
+/** The sent or received activity with the largest value, and its transaction's hash; null where none has a value. */
+export const largestTransfer = (found: readonly Found[], thin: ReadonlySet<string>) => {
+  const transfers = found.flatMap(({ hash, matching }) =>
+    matching.flatMap((item) => {
       const worth = isOfKind(item, 'transfer') ? worthOf(item, thin) : null;
-      return worth === null ? [] : [{ happening, item, worth }];
+      return worth === null ? [] : [{ hash, item, worth }];
     }),
   );
   return transfers.toSorted((one, other) => byValue(one.worth, other.worth))[0] ?? null;
@@ -233,14 +223,7 @@ export const largestTransfer = (
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-export type Called = {
-  readonly name: string | null;
-  readonly inputs: readonly {
-    readonly name: string | null;
-    readonly type: string | null;
-    readonly value: unknown;
-  }[];
-};
+type Called = NonNullable<TransactionRowFragment['decoded']>;
 
 /** The called function, which the service writes as it likes; null where it says none. */
 export const functionOf = ({ function: called }: Pick<ActivityItem, 'function'>): Called | null => {

@@ -1,16 +1,21 @@
+import { formatAmount } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { OnChain, useChainNames, useExplorer } from '../chains.ts';
-import { html, TransactionHash } from '../components.ts';
+import { Facts, html, TransactionHash } from '../components.ts';
 import { formatClock, formatDay, formatUsdBriefly, formatUtc, shortHex } from '../format.ts';
-import { ActivityDetails } from './activity-details.ts';
+import { Finding, useTransaction } from '../wallet/find-transaction.ts';
+import { CallText, decodedText, RawJson } from '../wallet/transaction-details.ts';
+import { Flow } from './activity-flow.ts';
 import {
   type ActivityItem,
+  functionOf,
   type Happening,
   type Kind,
   kindOf,
   type Move,
   movesOf,
+  tokensIn,
   worthOf,
 } from './activity-model.ts';
 import { amountOf, assetText, Sentence } from './activity-words.ts';
@@ -47,11 +52,11 @@ const Worth = ({ item, thin }: ItemProps) => {
   const worth = worthOf(item, thin);
   const isOfNow = useExplorer() !== null;
   if (worth !== null)
-    return html`<span class="quiet" title=${isOfNow ? 'At today’s price' : undefined}>${formatUsdBriefly(worth)}</span>`;
+    return html`<span class="quiet small" title=${isOfNow ? 'At today’s price' : undefined}>${formatUsdBriefly(worth)}</span>`;
   const claimed = movesOf(item).length > 0 ? item.valueUsd : null;
   return (
     claimed &&
-    html`<span class="quiet" title=${`The service says ${formatUsdBriefly(claimed)}, by the price of a pool with little liquidity.`}>no reliable price</span>`
+    html`<span class="quiet small" title=${`The service says ${formatUsdBriefly(claimed)}, by the price of a pool with little liquidity.`}>no reliable price</span>`
   );
 };
 
@@ -60,25 +65,34 @@ export const ItemLine = ({ item, thin, children }: ItemProps & { children?: Comp
   const kind = kindOf(item);
   return html`<li class="act">
     <svg class=${`act-icon ${TONES[kind] ?? ''}`} viewBox="0 0 16 16" aria-hidden="true"><path d=${ICONS[kind]} /></svg>
-    <div class="act-said"><p><${Sentence} item=${item} /></p>${children}</div>
+    <div><p><${Sentence} item=${item} /></p>${children}</div>
     <p class="act-moved">${movesOf(item).map((move, index) => html`<${Signed} key=${index} move=${move} chainId=${item.chainId} />`)}<${Worth} item=${item} thin=${thin} /></p>
   </li>`;
 };
 
 const SHOWN = 4;
 
-type Props = {
+export type HappeningProps = {
   happening: Happening;
   address: string;
   thin: ReadonlySet<string>;
   isOpen: boolean;
   onToggle: (hash: string, isOpen: boolean) => void;
+  /** How many loaded transactions of the chain are newer: those before it in the list. */
   newer: number;
   withDay: boolean;
 };
 
 /** One transaction: a sentence for each activity, which opens to what it did. */
-export const HappeningRow = ({ happening, address, thin, isOpen, onToggle, newer, withDay }: Props) => {
+export const HappeningRow = ({
+  happening,
+  address,
+  thin,
+  isOpen,
+  onToggle,
+  newer,
+  withDay,
+}: HappeningProps) => {
   const { key, hash, chainId, time, day, items } = happening;
   const row = useRef<HTMLLIElement>(null);
   const nameOf = useChainNames();
@@ -90,14 +104,38 @@ export const HappeningRow = ({ happening, address, thin, isOpen, onToggle, newer
   }, []);
   const shown = items.slice(0, isOpen ? items.length : SHOWN);
   const foot = html`${!isOpen && others > 0 && html`<p class="quiet">and ${others} more in this transaction</p>`}
-    <div class="bar quiet act-foot">
+    <div class="bar quiet small act-foot">
       <time datetime=${time} title=${formatUtc(time)}>${withDay && `${formatDay(day)}, `}${formatClock(time)}</time>
       <span class="tag">${nameOf(chainId)}</span>
       <${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />
       <button type="button" class="more" aria-expanded=${isOpen} aria-controls=${isOpen ? details : undefined} onClick=${() => onToggle(hash, isOpen)}>${isOpen ? 'Close' : 'What happened'}<span class="visually-hidden"> in ${shortHex(hash)}</span></button>
     </div>`;
   return html`<${OnChain} chainId=${chainId}><li class="stack happening" ref=${row} data-activity=${hash}>
-    <ul class="stack acts">${shown.map((item, index) => html`<${ItemLine} key=${item.id} item=${item} thin=${thin}>${index === shown.length - 1 && foot}<//>`)}</ul>
-    ${isOpen && html`<div id=${details}><${ActivityDetails} happening=${happening} address=${address} newer=${newer} /></div>`}
+    <ul class="stack tight">${shown.map((item, index) => html`<${ItemLine} key=${item.id} item=${item} thin=${thin}>${index === shown.length - 1 && foot}<//>`)}</ul>
+    ${isOpen && html`<div id=${details}><${Details} happening=${happening} address=${address} thin=${thin} newer=${newer} /></div>`}
   </li><//>`;
+};
+
+type DetailsProps = Pick<HappeningProps, 'happening' | 'address' | 'thin' | 'newer'>;
+
+/** What it did: what its activities say is free, its call and its events are read when they are asked for. */
+const Details = ({ happening, address, thin, newer }: DetailsProps) => {
+  const { hash, chainId, time, items } = happening;
+  const nameOf = useChainNames();
+  const reading = useTransaction({ address, hash, chainId, time }, false);
+  const found = reading.search.state === 'found' ? reading.search.transaction : null;
+  const called = items.flatMap((item) => functionOf(item) ?? [])[0];
+  const [{ blockNumber = null, contractName = null } = {}] = items;
+  return html`<div class="details stack">
+    <${Flow} items=${items} address=${address} thin=${thin} />
+    <${Facts} facts=${[
+      ['Chain', `${nameOf(chainId)} (${chainId})`],
+      ['Block', !found && blockNumber !== null && formatAmount(blockNumber, 0)],
+      ['Transaction', html`<${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />`],
+      ['Contract', contractName],
+    ]} />
+    ${called && !found && html`<section class="stack"><h3>Call</h3><${CallText} decoded=${called} text=${decodedText(called)} /></section>`}
+    <${Finding} newer=${newer} tokens=${items.flatMap(tokensIn)} ...${reading} />
+    <${RawJson} value=${found ? { activities: items, transaction: found } : items} />
+  </div>`;
 };

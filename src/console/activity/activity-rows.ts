@@ -1,4 +1,5 @@
 import type { ChainsQuery } from '../__generated__/operations.ts';
+import { nativeDecimals, nativeSymbol } from '../format.ts';
 import { linksTo, plainUnits, type Row } from '../wallet/export.ts';
 import {
   type ActivityItem,
@@ -10,6 +11,7 @@ import {
   movesOf,
   symbolOf,
 } from './activity-model.ts';
+import { knownFee } from './known.ts';
 
 type Chains = ChainsQuery['chains'];
 
@@ -51,26 +53,30 @@ const rowsOfItem = (item: ActivityItem, { chainId, wallet, isOfNow }: Place): re
   });
 };
 
-/** Activities as rows of a file: one for each asset that moved, and one for an activity that moved none. */
+/**
+ * Activities as rows of a file: one for each asset that moved, and one for an activity that moved none. The fee of a
+ * transaction, where the wallet paid it and it was read, is on the first of its rows.
+ */
 export const activityRows = (
   happenings: readonly Happening[],
-  address: string,
+  wallet: string,
   chains: Chains,
 ): readonly Row[] =>
   happenings.flatMap(({ items, hash, chainId, time }) => {
-    const chain = chains.find((known) => known.chainId === chainId);
-    const explorer = chain?.explorer ?? null;
-    return items.flatMap((item) =>
-      rowsOfItem(item, { chainId, wallet: address, isOfNow: explorer !== null }).map((row) => ({
-        ...{
-          time,
-          wallet: address,
-          chain: chain?.name ?? null,
-          chain_id: chainId,
-          transaction: hash,
-          ...row,
-        },
-        ...linksTo(chainId, hash, address, explorer?.url ?? null),
-      })),
-    );
+    const { name = null, explorer = null } = chains.find((known) => known.chainId === chainId) ?? {};
+    const place = { chainId, wallet, isOfNow: explorer !== null };
+    const fee = plainUnits(knownFee(wallet, chainId, hash), nativeDecimals(chainId));
+    return items
+      .flatMap((item) => rowsOfItem(item, place))
+      .map((row, index) => ({
+        time,
+        wallet,
+        chain: name,
+        chain_id: chainId,
+        transaction: hash,
+        ...row,
+        fee: index === 0 ? fee : null,
+        fee_currency: index === 0 && fee !== null ? nativeSymbol(chainId) : null,
+        ...linksTo(chainId, hash, wallet, explorer?.url ?? null),
+      }));
   });

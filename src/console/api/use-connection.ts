@@ -4,27 +4,33 @@ import type { Answer, Problem } from './client.ts';
 
 /** A Relay connection, as far as it is needed to page through it. */
 export type Connection<Node> = {
-  readonly edges: readonly ({ readonly cursor: string; readonly node: Node | null } | null)[];
+  /** With cursors where a place between two items is to be found again, else the nodes alone. */
+  readonly edges?: readonly ({ readonly cursor: string; readonly node: Node | null } | null)[];
+  readonly nodes?: readonly (Node | null)[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 };
 
 export type Item<Node> = {
   readonly node: Node;
-  /** The cursor of the item before it, null for the first: after it, the item is the first of a page. */
+  /** The cursor of the item before it, null for the first and without cursors: after it, the item is the first of a page. */
   readonly before: string | null;
 };
 
-export type PagedState<Node> = {
+export type PagedState<Node, Page = Connection<Node>> = {
   readonly items: readonly Item<Node>[];
+  /** What was read since the beginning, for what it says beside its items. */
+  readonly pages: readonly Page[];
   /** Items that the service sent and the gateway could not parse. */
   readonly malformed: number;
   readonly after: string | null;
   readonly hasMore: boolean;
   readonly isLoading: boolean;
   readonly problem: Problem | null;
+  /** Whether what is loading, or has failed, begins at the newest item. */
+  readonly isReload: boolean;
 };
 
-export type Paged<Node> = PagedState<Node> & {
+export type Paged<Node, Page = Connection<Node>> = PagedState<Node, Page> & {
   /** Loads the next page. Does nothing while one is loading, and after the last. */
   loadMore(): void;
   /** Starts again at the newest item. The present items are shown until then. */
@@ -35,17 +41,30 @@ export type Paged<Node> = PagedState<Node> & {
 };
 
 /** Loads a page: the connection, null when it failed, with the problems of the whole answer. */
-export type LoadPage<Node> = (
+export type LoadPage<Node, Page = Connection<Node>> = (
   after: string | null,
   signal: AbortSignal,
 ) => Promise<{
-  readonly connection: Connection<Node> | null;
+  readonly connection: Page | null;
   readonly problems: Answer<unknown>['problems'];
 }>;
 
-const EMPTY = { items: [], malformed: 0, after: null, hasMore: true, isLoading: true, problem: null };
+const EMPTY = {
+  items: [],
+  pages: [],
+  malformed: 0,
+  after: null,
+  hasMore: true,
+  isLoading: true,
+  problem: null,
+  isReload: true,
+};
 
-const joined = <Node>(state: PagedState<Node>, { edges, pageInfo }: Connection<Node>): PagedState<Node> => {
+const joined = <Node, Page extends Connection<Node>>(
+  state: PagedState<Node, Page>,
+  page: Page,
+): PagedState<Node, Page> => {
+  const { nodes = [], edges = nodes.map((node) => ({ cursor: null, node })), pageInfo } = page;
   const items = [...state.items];
   let { malformed } = state;
   let before = state.after;
@@ -55,25 +74,25 @@ const joined = <Node>(state: PagedState<Node>, { edges, pageInfo }: Connection<N
     before = edge?.cursor ?? before;
   }
   const after = pageInfo.endCursor ?? state.after;
-  return { items, malformed, after, hasMore: pageInfo.hasNextPage, isLoading: false, problem: null };
+  const pages = [...state.pages, page];
+  return { ...state, items, pages, malformed, after, hasMore: pageInfo.hasNextPage, isLoading: false };
 };
 
 /**
  * Pages through a connection by its cursors. A new `load` begins a new list, so memoise it. A list with a memory stands as
  * it was left when Back leads to it; its name there says all that its content depends on.
  */
-export const useConnection = <Node>(
-  load: LoadPage<Node>,
-  memory: Memory<PagedState<Node>> | null = null,
+export const useConnection = <Node, Page extends Connection<Node> = Connection<Node>>(
+  load: LoadPage<Node, Page>,
+  memory: Memory<PagedState<Node, Page>> | null = null,
   name = '',
-): Paged<Node> => {
-  const [state, setState] = useState<PagedState<Node>>(() => memory?.recall(name) ?? EMPTY);
+): Paged<Node, Page> => {
+  const [state, setState] = useState<PagedState<Node, Page>>(() => memory?.recall(name) ?? EMPTY);
   const latest = useRef(state);
   const running = useRef<AbortController | null>(null);
-  const fromNewest = useRef(true);
 
   const put = useCallback(
-    (next: PagedState<Node>) => {
+    (next: PagedState<Node, Page>) => {
       latest.current = next;
       setState(next);
       if (next.items.length > 0) memory?.keep(name, { ...next, isLoading: false });
@@ -82,12 +101,11 @@ export const useConnection = <Node>(
   );
 
   const read = useCallback(
-    async (from: PagedState<Node>) => {
+    async (from: PagedState<Node, Page>) => {
       running.current?.abort();
       const abort = new AbortController();
       running.current = abort;
-      fromNewest.current = from === EMPTY;
-      put({ ...latest.current, isLoading: true, problem: null });
+      put({ ...latest.current, isLoading: true, problem: null, isReload: from === EMPTY });
       const page = await load(from.after, abort.signal).catch(() => null);
       if (page === null || abort.signal.aborted) return;
       running.current = null;
@@ -104,7 +122,7 @@ export const useConnection = <Node>(
     const { isLoading, hasMore } = latest.current;
     if (!isLoading && hasMore) void read(latest.current);
   }, [read]);
-  const retry = useCallback(() => void read(fromNewest.current ? EMPTY : latest.current), [read]);
+  const retry = useCallback(() => void read(latest.current.isReload ? EMPTY : latest.current), [read]);
   const change = useCallback(
     (edit: Parameters<Paged<Node>['change']>[0]) =>
       put({ ...latest.current, items: edit(latest.current.items) }),

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { SearchTokens, type SearchTokensQuery } from '../__generated__/operations.ts';
 import { type Problem, send } from '../api/client.ts';
 import { Avatar } from '../avatar.ts';
-import { useChainNames, useChains, useOfferedViews } from '../chains.ts';
+import { mostLikely, useChainNames, useChains, useOfferedViews } from '../chains.ts';
 import { html } from '../components.ts';
 import { inWords, shorten, shortHex } from '../format.ts';
 import { labelOf, useLabels } from '../labels.ts';
@@ -13,7 +13,6 @@ import { recentWallets } from '../recent-wallets.ts';
 import { hrefOf, isAddress, isHash, MOST_WALLETS, type View } from '../route.ts';
 import { settings } from '../settings.ts';
 import { useStore } from '../state.ts';
-import { mostLikely } from '../wallet/tx-chains.ts';
 
 type FoundToken = NonNullable<SearchTokensQuery['searchTokens']>['nodes'][number];
 

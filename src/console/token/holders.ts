@@ -1,19 +1,19 @@
 import { useCallback, useState } from 'preact/hooks';
-import { TokenHolders, type TokenHoldersQuery, type TokenInput } from '../__generated__/operations.ts';
+import {
+  type TokenHolderFragment as Holder,
+  TokenHolders,
+  type TokenInput,
+} from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import { type LoadPage, useConnection } from '../api/use-connection.ts';
 import { Avatar } from '../avatar.ts';
 import { Meter } from '../charts.ts';
-import { Address, Empty, html, Placeholder, ProblemNotice } from '../components.ts';
-import { amountIn, counted, formatCount, formatUtc } from '../format.ts';
+import { Address, Empty, html, LoadMore, Placeholder } from '../components.ts';
+import { amountIn, formatCount, formatUtc } from '../format.ts';
 
 const PAGE = 500;
 const CU = 2;
 const ROWS = 20;
-
-type Holder = NonNullable<
-  NonNullable<NonNullable<NonNullable<TokenHoldersQuery['token']>['holders']>['edges'][number]>['node']
->;
 
 type Props = { token: TokenInput; supply: string | null; decimals: number | null; symbol: string };
 
@@ -39,7 +39,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
   );
   const list = useConnection(load);
   const [shown, setShown] = useState(ROWS);
-  const { items, isLoading, problem, hasMore, retry, loadMore } = list;
+  const { items, isLoading, problem, hasMore, retry } = list;
   if (items.length === 0)
     return html`<${Placeholder} rows=${4} isLoading=${isLoading} problem=${problem} onRetry=${retry}>
       <${Empty} title="The service lists no holder">It may not know the token, or not list holders on this chain: choose another chain above.<//>
@@ -54,7 +54,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
         <tbody>${holders.slice(0, shown).map(
           (holder, index) => html`<tr key=${holder.wallet.address}>
             <td class="number quiet">${index + 1}</td>
-            <td><span class="holder"><${Avatar} address=${holder.wallet.address} size=${20} /><${Address} value=${holder.wallet.address} />${holder.hasInitiatedTransfer === false && html`<span class="tag">never sent it</span>`}</span></td>
+            <td><span class="bar holder"><${Avatar} address=${holder.wallet.address} size=${20} /><${Address} value=${holder.wallet.address} />${holder.hasInitiatedTransfer === false && html`<span class="tag">never sent it</span>`}</span></td>
             <td class="number">${percentText(shareOf([holder], supply))}</td>
             <td class="number" title=${amountOf(holder).exact}>${amountOf(holder).shown}${decimals !== null && ` ${symbol}`}</td>
             ${isDated && html`<td class="quiet">${holder.firstAcquired && html`<time datetime=${holder.firstAcquired} title=${formatUtc(holder.firstAcquired)}>${day.format(new Date(holder.firstAcquired))}</time>`}</td>`}
@@ -62,12 +62,7 @@ const Loaded = ({ token, supply, decimals, symbol }: Props) => {
         )}</tbody>
       </table>
     </div>
-    ${problem && html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`}
-    <div class="bar">
-      ${shown < holders.length && html`<button type="button" onClick=${() => setShown(shown + 100)}>Show more of the ${formatCount(holders.length)}</button>`}
-      ${hasMore && html`<button type="button" disabled=${isLoading} onClick=${loadMore}>${isLoading ? 'Loading…' : `Load the next ${PAGE}`}<span class="price">${CU} CU</span></button>`}
-      ${!hasMore && shown >= holders.length && html`<span class="quiet">${counted(holders.length, 'holder', 'holders')}: all of them.</span>`}
-    </div>`;
+    ${shown < holders.length ? html`<div class="stack tight quiet list-end"><button type="button" onClick=${() => setShown(shown + 100)}>Show more of the ${formatCount(holders.length)}</button></div>` : html`<${LoadMore} list=${list} what="holders" price=${CU} isPaused />`}`;
 };
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });

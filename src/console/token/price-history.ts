@@ -2,7 +2,7 @@ import { type TokenInput, TokenPrices } from '../__generated__/operations.ts';
 import { useOperation } from '../api/use-answer.ts';
 import { useReading } from '../charts.ts';
 import { Empty, html, Placeholder } from '../components.ts';
-import { formatChange, formatPrice } from '../format.ts';
+import { formatChange, formatPrice, toneOf } from '../format.ts';
 import { setParams, useParam } from '../route.ts';
 
 const HOUR_MS = 3_600_000;
@@ -23,8 +23,7 @@ const spanOf = (hours: number): string => (hours < 48 ? `${hours} h` : `${Math.r
 /** How a price has changed since that many hours ago, from a ratio of the gateway. */
 export const ChangeOf = ({ hoursAgo, ratio }: { hoursAgo: number; ratio: string | null }) => {
   const text = ratio === null ? '—' : formatChange(ratio);
-  const tone = text.startsWith('+') ? 'good' : text.startsWith('−') ? 'bad' : 'quiet';
-  return html`<span class="quiet">${spanOf(hoursAgo)}</span> <strong class=${tone}>${text}</strong>`;
+  return html`<span class="quiet">${spanOf(hoursAgo)}</span> <strong class=${toneOf(text)}>${text}</strong>`;
 };
 
 /** The token's earlier prices. They are asked for when a span is chosen, which says what it costs. */
@@ -106,7 +105,7 @@ const PriceChart = ({ label, points }: { label: string; points: readonly PricePo
   const [lowest, highest] = [points[values.indexOf(least)], points[values.indexOf(most)]];
 
   if (!read || !lowest || !highest) return null;
-  return html`<figure class="price-chart">
+  return html`<figure>
     <figcaption><strong>${formatPrice(read.priceUsd)}</strong> <span class="quiet"><time datetime=${new Date(read.at).toISOString()} title=${new Date(read.at).toUTCString()}>${whenOf(read.at)}</time></span></figcaption>
     <div class="price-plot" aria-label=${label} aria-valuetext=${`${formatPrice(read.priceUsd)}, ${whenOf(read.at)}`} ...${attributes}>
       <svg height=${HEIGHT} viewBox=${`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
@@ -118,7 +117,7 @@ const PriceChart = ({ label, points }: { label: string; points: readonly PricePo
         ${points.map((point, index) => html`<circle key=${point.at} class=${point === read ? 'is-read' : ''} cx=${`${xOf(point)}%`} cy=${yOf(values[index] ?? 0)} r=${point === read ? 5 : 2.5} />`)}
       </svg>
     </div>
-    <p class="price-axis quiet" aria-hidden="true"><span>${whenOf(start)}</span><span>${whenOf(end)}</span></p>
+    <p class="bar quiet" aria-hidden="true"><span>${whenOf(start)}</span><span class="push">${whenOf(end)}</span></p>
     <p class="quiet">Lowest ${formatPrice(lowest.priceUsd)}, ${whenOf(lowest.at)}; highest ${formatPrice(highest.priceUsd)}, ${whenOf(highest.at)}.</p>
   </figure>`;
 };

@@ -1,9 +1,8 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { TokenPage as Operation, type TokenInput, type TokenPageQuery } from '../__generated__/operations.ts';
 import { useOperation } from '../api/use-answer.ts';
 import { OnChain, useChainNames, useChains, useExplorer } from '../chains.ts';
-import { CopyButton, Empty, ExplorerLink, html, Placeholder, PricesOfNow } from '../components.ts';
+import { CopyButton, Empty, ExplorerLink, Facts, html, Placeholder, PricesOfNow } from '../components.ts';
 import { amountIn, formatPrice, formatUsd, nativeSymbol, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { hrefOf, isAddress, navigate, route } from '../route.ts';
@@ -86,7 +85,7 @@ const Head = ({ place, market }: HeadProps) => {
   };
   return html`<header class="panel token-head">
     <${TokenLogo} token=${{ logo: market?.logo ?? null, symbol }} size=${48} />
-    <div class="token-name">
+    <div class="line">
       <h2>${shorten(symbol, 40)}</h2>
       <p class="quiet">${market?.name ? shorten(market.name, 80) : address === null && 'the chain’s own currency'}</p>
     </div>
@@ -100,40 +99,28 @@ const Head = ({ place, market }: HeadProps) => {
   </header>`;
 };
 
-/** What the service says of the token besides its price. */
-const figuresOf = (market: Market): readonly (readonly [name: string, value: ComponentChildren])[] => {
-  const { decimals, totalSupply, marketCapUsd, fullyDilutedValueUsd, poolSizeUsd } = market;
+const Price = ({ market }: { market: Market }) => {
+  const { priceUsd, priceHistory, decimals, totalSupply, marketCapUsd, fullyDilutedValueUsd, poolSizeUsd } =
+    market;
   const supply = totalSupply === null ? null : amountIn(totalSupply, decimals ?? 0);
   const thin =
     isThin({ isNative: false, poolSizeUsd, lowLiquidity: null }) &&
     html`<span class="tag warn" title="The price says little, and totals leave the token out">thin, not in totals</span>`;
-  const figures = [
-    ['Market capitalization', marketCapUsd && formatUsd(marketCapUsd)],
-    ['Value of the whole supply', fullyDilutedValueUsd && formatUsd(fullyDilutedValueUsd)],
-    [
-      'Supply',
-      supply &&
-        html`<span title=${supply.exact}>${supply.shown}${decimals === null && ' of the smallest unit'}</span>`,
-    ],
-    ['Pools behind the price', poolSizeUsd && html`${formatUsd(poolSizeUsd)} ${thin}`],
-  ] as const;
-  return figures.filter(([, value]) => value !== null);
-};
-
-const Price = ({ market }: { market: Market }) => {
-  const { priceUsd, priceHistory } = market;
-  const figures = figuresOf(market);
   return html`<section class="panel stack" aria-labelledby="token-price">
     <h3 id="token-price" class="visually-hidden">Price</h3>
     <div class="bar token-price">
       <p class="figure">${priceUsd === null ? 'No price' : formatPrice(priceUsd)}</p>
       ${priceHistory.some(({ changeRatio }) => changeRatio !== null) && html`<ul class="bar changes">${priceHistory.map(({ hoursAgo, changeRatio }) => html`<li key=${hoursAgo}><${ChangeOf} hoursAgo=${hoursAgo} ratio=${changeRatio} /></li>`)}</ul>`}
     </div>
-    ${
-      figures.length > 0 &&
-      html`<dl class="figures">
-        ${figures.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
-      </dl>`
-    }
+    <${Facts} facts=${[
+      ['Market capitalization', marketCapUsd && formatUsd(marketCapUsd)],
+      ['Value of the whole supply', fullyDilutedValueUsd && formatUsd(fullyDilutedValueUsd)],
+      [
+        'Supply',
+        supply &&
+          html`<span title=${supply.exact}>${supply.shown}${decimals === null && ' of the smallest unit'}</span>`,
+      ],
+      ['Pools behind the price', poolSizeUsd && html`${formatUsd(poolSizeUsd)} ${thin}`],
+    ]} />
   </section>`;
 };

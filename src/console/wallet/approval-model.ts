@@ -48,7 +48,7 @@ export const totalOf = (open: readonly Open[], balances: Balances): string => {
   return sumDecimals([...most.values()]);
 };
 
-const hasNoLimit = ({ isUnlimited: isAll, isForAll }: Open): boolean => isAll || isForAll;
+export const hasNoLimit = ({ isUnlimited: isAll, isForAll }: Open): boolean => isAll || isForAll;
 
 export type OfSpender = {
   readonly spender: string;

@@ -18,11 +18,14 @@ import {
   useNow,
 } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { counted, formatCount, formatUsd, isZero, shorten } from '../format.ts';
+import { counted, formatCount, formatUsd, isZero, type NameOfChain, shorten } from '../format.ts';
+import { labelOf } from '../labels.ts';
 import { TokenLogo } from '../picture.ts';
+import { useParam } from '../route.ts';
 import {
   type Balances,
   bySpender,
+  hasNoLimit,
   keyOf,
   type OfSpender,
   type Open,
@@ -32,14 +35,9 @@ import {
   timesOf,
   totalOf,
 } from './approval-model.ts';
-import { ListBody, ListHead } from './list.ts';
-import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
+import { FindField, ListBody, ListHead, type PanelProps, useWalletList, walletList } from './list.ts';
 
-const APPROVALS = walletList({
-  pageSize: 100,
-  operation: WalletApprovals,
-  pageIn: ({ wallet }) => wallet.approvals,
-});
+const APPROVALS = walletList(100, WalletApprovals, ({ wallet }) => wallet.approvals);
 
 /** Who may move what of the wallet now: the service's list, or what its activities tell. */
 export const Approvals = (props: PanelProps) =>
@@ -64,9 +62,9 @@ const NO_ITEMS: readonly ActivityItem[] = [];
 /** With what the wallet's newest activities tell of them. */
 const Timed = (props: PanelProps & { open: readonly Open[] }) => {
   const { address, chainIds } = props;
-  const { list, nodes } = useWalletList(ACTIVITY, { address, chainIds });
-  return html`<${Spenders} ...${props} items=${nodes} />
-    <${LoadMore} list=${list} what="activities" price=${UNITS_OF_A_REQUEST} isPaused />`;
+  const activity = useWalletList(ACTIVITY, { address, chainIds });
+  return html`<${Spenders} ...${props} items=${activity.nodes} />
+    <${LoadMore} list=${activity} what="activities" price=${UNITS_OF_A_REQUEST} isPaused />`;
 };
 
 const FromActivity = (props: PanelProps) => {
@@ -76,7 +74,7 @@ const FromActivity = (props: PanelProps) => {
   return html`<div class="stack">
     <${ListHead} list=${activity} />
     <${ListBody} list=${activity} what="activities" kind="row" empty="No activity" price=${UNITS_OF_A_REQUEST} isPaused>
-      <p class="notes">This service does not list approvals. These are what the newest ${counted(nodes.length, 'activity', 'activities')} left open: older approvals are not among them, and of a limited one some may be spent.</p>
+      <p class="notes">This service does not list approvals. Shown are those that the newest ${counted(nodes.length, 'activity', 'activities')} left open: older ones are missing, and some of a limited one may have been used since.</p>
       ${open.length === 0 ? html`<${Empty} title="None of these activities left an approval open" />` : html`<${Spenders} ...${props} open=${open} items=${nodes} />`}
     <//>
   </div>`;
@@ -86,21 +84,30 @@ const NO_BALANCES: Balances = new Map();
 
 type SpendersProps = PanelProps & { open: readonly Open[]; items: readonly ActivityItem[] };
 
-const Spenders = ({ address, chainIds, open, items }: SpendersProps) => {
+/** Those that the search finds, by who may move something. */
+const Spenders = ({ address, chainIds, open: all, items }: SpendersProps) => {
   const { data, problems, retry } = useOperation(WalletBalances, { address, chainIds, first: 1000 });
   const balances = useMemo(() => {
-    const nodes = data?.wallet.balances?.edges.flatMap((edge) => edge?.node ?? []);
+    const nodes = data?.wallet.balances?.nodes.flatMap((node) => node ?? []);
     return nodes ? new Map(nodes.map((node) => [keyOf(node.chainId, node.token.address), node])) : null;
   }, [data]);
+  const nameOf = useChainNames();
+  const [find] = useParam('find');
+  const sought = find.trim().toLowerCase();
+  const open = useMemo(
+    () => all.filter((each) => textsOf(each, nameOf).some((said) => said?.toLowerCase().includes(sought))),
+    [all, sought, nameOf],
+  );
   const spenders = useMemo(() => bySpender(open, balances ?? NO_BALANCES), [open, balances]);
   const risks = open.flatMap((each) => (balances && riskOf(each, balances)) ?? []);
   // Without a single price, nothing is known to be worth nothing.
   const total = balances && risks.some(({ usd }) => usd !== null) ? totalOf(open, balances) : null;
   return html`
-    <p role="status">${total !== null && html`<strong title="Of several allowances for one token the largest counts">${formatUsd(total)} at risk</strong>, by `}${counted(spenders.length, 'spender', 'spenders')} with ${counted(open.length, 'open allowance', 'open allowances')}.</p>
+    <${FindField} placeholder="spender, token, chain, or no limit" />
+    <p role="status">${total !== null && html`<strong title="Of several allowances for one token the largest counts">${formatUsd(total)} at risk</strong>, by `}${counted(spenders.length, 'spender', 'spenders')} with ${sought === '' ? '' : `${formatCount(open.length)} of `}${counted(all.length, 'open allowance', 'open allowances')}.</p>
     <${PricesOfNow} chainIds=${open.map(({ chainId }) => chainId)} />
     ${problems[0] && html`<${ProblemNotice} problem=${problems[0]} onRetry=${retry} />`}
-    ${items.length > 0 && html`<p class="quiet">Times are what the newest ${formatCount(items.length)} activities tell.</p>`}
+    ${items.length > 0 && html`<p class="quiet">When each was given and last used is known as far back as the newest ${formatCount(items.length)} activities go.</p>`}
     ${spenders.map((each) => html`<${Spender} key=${each.spender} ...${each} balances=${balances} items=${items} />`)}`;
 };
 
@@ -112,7 +119,15 @@ const Spender = ({ spender, name, open, usd, balances, items }: SpenderProps) =>
     <ul class="rows">${open.map((each) => html`<${OpenRow} key=${each.id} open=${each} balances=${balances} items=${items} />`)}</ul>
   </section>`;
 
-/** What may be moved, as the rest of a sentence, and what of it is there. */
+/** What an allowance is found by. */
+const textsOf = (open: Open, nameOf: NameOfChain): readonly (string | null)[] => {
+  const { spender, spenderName, token, chainId } = open;
+  const limit = hasNoLimit(open) ? 'no limit' : null;
+  const names = [spender, spenderName, labelOf(spender), symbolOf(token, chainId), token.name, token.address];
+  return [...names, nameOf(chainId), limit];
+};
+
+/** What may be moved, as a sentence, and what of it is there. */
 const sentenceOf = (open: Open, balances: Balances | null): string => {
   const { amount, isUnlimited, tokenId, token, chainId } = open;
   const name = shorten(symbolOf(token, chainId), 24);
@@ -123,15 +138,15 @@ const sentenceOf = (open: Open, balances: Balances | null): string => {
     : `up to ${amountOf(amount, token, chainId).shown} ${name}`;
   const risk = balances && riskOf(open, balances);
   if (!risk) return `May take ${may}.`;
-  if (isZero(risk.amount)) return `May take ${may}: none is here now.`;
-  const worth = risk.usd === null ? 'without a price that can be believed' : formatUsd(risk.usd);
-  return `May take ${may}: ${amountOf(risk.amount, token, chainId).shown} ${name} of it are here, ${worth}.`;
+  if (isZero(risk.amount)) return `May take ${may}. This wallet holds none now.`;
+  const worth = risk.usd === null ? 'at no reliable price' : `worth ${formatUsd(risk.usd)}`;
+  return `May take ${may}. This wallet holds ${amountOf(risk.amount, token, chainId).shown} ${name} that it could take now, ${worth}.`;
 };
 
 type RowProps = { open: Open; balances: Balances | null; items: readonly ActivityItem[] };
 
 const OpenRow = ({ open, balances, items }: RowProps) => {
-  const { chainId, token, isUnlimited, isForAll } = open;
+  const { chainId, token } = open;
   const now = useNow();
   const nameOf = useChainNames();
   const { given, used } = timesOf(open, items);
@@ -142,7 +157,7 @@ const OpenRow = ({ open, balances, items }: RowProps) => {
     <div class="bar">
       <${TokenLogo} token=${token} size=${18} />
       <span>${sentenceOf(open, balances)}</span>
-      ${(isUnlimited || isForAll) && html`<span class="tag bad">no limit</span>`}
+      ${hasNoLimit(open) && html`<span class="tag bad">no limit</span>`}
       ${when(given, 'given')}${when(used, 'last used')}
       <span class="tag push">${nameOf(chainId)}</span>
     </div>

@@ -10,20 +10,23 @@ import {
 import { useChainNames } from '../chains.ts';
 import { Address, Empty, Facts, html, Time } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { counted, formatDecimal, formatUsd, formatUsdBriefly, shorten, shortHex } from '../format.ts';
+import {
+  counted,
+  formatDecimal,
+  formatUsd,
+  formatUsdBriefly,
+  inWords,
+  shorten,
+  shortHex,
+} from '../format.ts';
 import { TokenLogo } from '../picture.ts';
-import { ListBody, ListHead } from './list.ts';
+import { isKept, ListBody, ListHead, type PanelProps, useWalletList, walletList } from './list.ts';
 import { RawJson } from './transaction-details.ts';
-import { isKept, type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
 type Position = PositionRowFragment;
 
-const POSITIONS = walletList({
-  // All positions come in one request, whatever is asked for.
-  pageSize: 1000,
-  operation: WalletPositions,
-  pageIn: ({ wallet }) => wallet.defiPositions,
-});
+/** All positions come in one request, whatever is asked for. */
+const POSITIONS = walletList(1000, WalletPositions, ({ wallet }) => wallet.defiPositions);
 
 /** The wallet's positions in protocols. They are the dearest list, so they are read when they are asked for. */
 export const DefiPositions = ({ address, chainIds }: PanelProps) => {
@@ -73,7 +76,7 @@ const groupsOf = (positions: readonly Position[]): readonly Group[] =>
 const Positions = ({ address, chainIds }: PanelProps) => {
   const positions = useWalletList(POSITIONS, { address, chainIds });
   const { nodes } = positions;
-  const said = positions.newest?.totalValueUsd ?? null;
+  const said = positions.pages[0]?.totalValueUsd ?? null;
   const [groups, symbols] = useMemo(() => [groupsOf(nodes), symbolsIn(nodes)] as const, [nodes]);
   const [total, debts] = [totalOf(nodes), totalOf(nodes.filter(isDebt))];
   const isOther = said !== null && compareDecimals(said, total) !== 0;
@@ -87,9 +90,9 @@ const Positions = ({ address, chainIds }: PanelProps) => {
 };
 
 const Protocol = ({ protocol, logo, total, positions, symbols }: Group & { symbols: Symbols }) =>
-  html`<section class="protocol stack">
+  html`<section class="panel protocol stack">
     <h3 class="bar"><${TokenLogo} token=${{ logo, symbol: protocol }} size=${24} /> ${spaced(shorten(protocol, 40))} <span class="push">${formatUsdBriefly(total)}</span></h3>
-    <ul class="positions">${positions.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
+    <ul class="rows">${positions.map((position) => html`<${PositionCard} key=${position.id} position=${position} symbols=${symbols} />`)}</ul>
   </section>`;
 
 const TYPES: Readonly<Record<DefiPositionType, string>> = {
@@ -104,15 +107,6 @@ const TYPES: Readonly<Record<DefiPositionType, string>> = {
   STABILITY_POOL: 'Stability pool',
   VAULT: 'Vault',
   YIELD: 'Principal or yield',
-};
-
-const ROLES: Readonly<Record<DefiAssetRole, string>> = {
-  BORROWED: 'borrowed',
-  COLLATERAL: 'collateral',
-  LOCKED: 'locked',
-  RECEIPT: 'receipt',
-  REWARD: 'reward',
-  SUPPLIED: 'supplied',
 };
 
 /** What the loaded positions call their tokens: a position may leave it out. */
@@ -158,7 +152,7 @@ const AssetLine = ({ asset, symbols }: { asset: PositionAssetFragment; symbols: 
   const { role, amount, valueUsd, priceUsd, token } = asset;
   const symbol = symbols.get(keyOf(token)) ?? token.name ?? shortHex(token.address ?? 'unnamed token');
   return html`<li class="bar">
-    <span class=${`tag ${role === 'BORROWED' ? 'bad' : role === 'REWARD' ? 'good' : ''}`}>${ROLES[role]}</span>
+    <span class=${`tag ${role === 'BORROWED' ? 'bad' : role === 'REWARD' ? 'good' : ''}`}>${inWords(role)}</span>
     <span class="asset"><${TokenLogo} token=${{ logo: null, symbol }} size=${18} /><strong>${amount === null ? '' : formatDecimal(amount)} ${shorten(symbol, 24)}</strong></span>
     <span class="push quiet">${valueUsd !== null ? formatUsd(valueUsd) : priceUsd !== null && priceUsd !== '0' ? `at ${formatUsd(priceUsd)}` : ''}</span>
   </li>`;

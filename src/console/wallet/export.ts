@@ -4,8 +4,7 @@ import { Dialog, html, ProblemNotice } from '../components.ts';
 import { download } from '../download.ts';
 import { counted, formatCount } from '../format.ts';
 import { hrefOf } from '../route.ts';
-import type { Estimate } from './list.ts';
-import type { WalletList } from './use-wallet-list.ts';
+import type { Estimate, WalletList } from './list.ts';
 
 /** What a list shows, as a file. Amounts have all their digits, and are text. */
 
@@ -54,32 +53,17 @@ const FORMATS = {
 /** The most items that are loaded for a file. */
 const MOST = 5000;
 
-const ONE = { activities: 'activity', tokens: 'token', transactions: 'transaction' } as const;
-
-type What = keyof typeof ONE;
-
 type Props = {
   list: WalletList<unknown>;
-  what: What;
-  /** Whether a filter leaves something out. Default: false. */
-  isFiltered?: boolean;
+  what: string;
   /** The file's name, without its ending. */
   name: string;
   rowsOf: () => readonly Row[];
   estimate: (shown: number, wanted: number) => Estimate;
 };
 
-/** How many rows the file has, and of what. */
-const rowsText = (rows: number, loaded: number, what: What, isFiltered: boolean): string => {
-  const all = `${counted(loaded, ONE[what], what)} that ${loaded === 1 ? 'is' : 'are'} loaded`;
-  if (rows === 0) return `The filter leaves nothing of the ${all}.`;
-  const some = counted(rows, 'row', 'rows');
-  if (isFiltered) return `${some} of the ${all}, as the filter leaves ${loaded === 1 ? 'it' : 'them'}.`;
-  return loaded === 1 ? `${some}, of the ${all}.` : `${some}, of all ${all}.`;
-};
-
 /** Saves what is loaded and filtered; loads more of it before, after saying what that may cost. */
-export const Export = ({ list: { list }, what, isFiltered = false, name, rowsOf, estimate }: Props) => {
+export const Export = ({ list, what, name, rowsOf, estimate }: Props) => {
   const [isOpen, setOpen] = useState(false);
   const [isLoadingAll, setLoadingAll] = useState(false);
   const { items, hasMore, isLoading, problem, loadMore, retry } = list;
@@ -103,7 +87,7 @@ export const Export = ({ list: { list }, what, isFiltered = false, name, rowsOf,
       isOpen &&
       html`<${Dialog} title=${`Export ${what}`} onClose=${close}>
         <div class="stack">
-          <p role="status">${isLoadingAll ? `Loading: ${formatCount(items.length)} of at most ${formatCount(MOST)} are here.` : rowsText(rows.length, items.length, what, isFiltered)}</p>
+          <p role="status">${isLoadingAll ? `Loading: ${formatCount(items.length)} of at most ${formatCount(MOST)} are here.` : `${counted(rows.length, 'row', 'rows')}: what the list shows of ${formatCount(items.length)} loaded.`}</p>
           ${problem !== null && html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`}
           <div class="bar">
             ${rows.length > 0 && Object.entries(FORMATS).map(([ending, format]) => html`<button key=${ending} type="button" class="primary" onClick=${() => save(format, ending)}>${format.title}</button>`)}

@@ -1,29 +1,52 @@
-import { sumDecimals } from 'evm-graphql-gateway/client';
+import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { WalletBalances, WalletOverview, type WalletOverviewQuery } from '../__generated__/operations.ts';
+import { useEffect } from 'preact/hooks';
+import { WalletBalances, WalletOverview } from '../__generated__/operations.ts';
 import { symbolOf } from '../activity/activity-model.ts';
 import { amountOf } from '../activity/activity-words.ts';
-import type { Delivery, FeedItem } from '../api/live-feed.ts';
 import { useOperation } from '../api/use-answer.ts';
 import { NoPrices } from '../chain-filter.ts';
 import { useChainNames, useChains } from '../chains.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { counted, formatChange, formatUsdBriefly, shorten } from '../format.ts';
+import { counted, formatChange, formatUsdBriefly, shorten, toneOf } from '../format.ts';
+import { nameOfAddress } from '../labels.ts';
 import { colourOf, TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
-import { isThin, isUnpriced } from './thin-pools.ts';
-import type { PanelProps } from './use-wallet-list.ts';
-import { useIsWatched } from './watched.ts';
+import { createStore, useStore } from '../state.ts';
+import type { PanelProps } from './list.ts';
+import { type Held, type Portfolio, useLivePortfolio } from './live-portfolio.ts';
+import { isUnpriced } from './thin-pools.ts';
 
-type Portfolio = NonNullable<NonNullable<WalletOverviewQuery['wallet']>['portfolio']>;
+/** What the wallets that are shown are worth, as far as it is known. */
+const totals = createStore<ReadonlyMap<string, string>>(new Map());
+
+const useTotal = (address: string, total: string | null): void =>
+  useEffect(() => {
+    const others = () => [...totals.get()].filter(([other]) => other !== address);
+    if (total !== null) totals.set(new Map([...others(), [address, total]]));
+    return () => totals.set(new Map(others()));
+  }, [address, total]);
+
+/** What wallets side by side are worth together, and how much more the richest has than each other. */
+export const Together = ({ addresses }: { addresses: readonly string[] }) => {
+  const known = useStore(totals);
+  if (addresses.length < 2 || !addresses.every((address) => known.has(address))) return null;
+  const [most, ...others] = addresses
+    .map((address) => ({ name: nameOfAddress(address), total: known.get(address) ?? '0' }))
+    .toSorted((one, other) => compareDecimals(other.total, one.total));
+  const than = others.map(
+    ({ name, total }) =>
+      `${formatUsdBriefly(sumDecimals([most?.total ?? '0', `-${total}`]))} more than ${name}`,
+  );
+  return html`<p>Together <strong>${formatUsdBriefly(sumDecimals(addresses.map((address) => known.get(address) ?? '0')))}</strong>. ${most?.name} has ${than.join(', ')}.</p>`;
+};
 
 /** What a wallet is worth, what makes up the total, and what the total leaves out. */
 export const Overview = ({ address, chainIds }: PanelProps) => {
   const { data, problems, isLoading, retry } = useOperation(WalletOverview, { address, chainIds });
-  const portfolio = data?.wallet?.portfolio;
+  const portfolio = data?.wallet.portfolio;
   if (!portfolio)
     return html`<${Placeholder} rows=${4} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry}>
       <${Empty} title="The service has nothing on this wallet">Choose other chains above, or look at another wallet.<//>
@@ -39,28 +62,27 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
   const { totalUsd: total, asOf, isComplete, top, byChain } = live;
   const chains = useChains();
   const nameOf = useChainNames();
+  const hasNoPrice = changed === 0 && isUnpriced(portfolio);
+  useTotal(address, hasNoPrice ? null : total);
   // One token on several chains is one part.
-  const tokens = [...Map.groupBy(top, ({ token }) => token?.symbol ?? token?.name ?? 'unknown')].map(
-    ([symbol, balances]) => {
-      const value = sumDecimals(balances.map(({ valueUsd }) => valueUsd ?? '0'));
-      const place =
-        balances.length === 1
-          ? nameOf(balances[0]?.chainId ?? null)
-          : counted(balances.length, 'balance', 'balances');
-      return {
-        name: html`<${TokenLogo} token=${balances[0]?.token ?? {}} size=${18} /> ${shorten(symbol, 20)} <span class="quiet">${place}</span>`,
-        colour: colourOf(symbol),
-        share: Number(value),
-        text: formatUsdBriefly(value),
-      };
-    },
-  );
+  const tokens = [...Map.groupBy(top, nameOfHeld)].map(([symbol, balances]) => {
+    const value = sumDecimals(balances.map(({ valueUsd }) => valueUsd ?? '0'));
+    const place =
+      balances.length === 1
+        ? nameOf(balances[0]?.chainId ?? null)
+        : counted(balances.length, 'balance', 'balances');
+    return {
+      name: html`<${TokenLogo} token=${balances[0]?.token ?? {}} size=${18} /> ${shorten(symbol, 20)} <span class="quiet">${place}</span>`,
+      colour: colourOf(symbol),
+      share: Number(value),
+      text: formatUsdBriefly(value),
+    };
+  });
   const places = byChain.map(({ chainId, totalUsd, balances }) => ({
     name: html`${nameOf(chainId)} <span class="quiet">${counted(balances, 'token', 'tokens')}</span>`,
     share: Number(totalUsd),
     text: formatUsdBriefly(totalUsd),
   }));
-  const hasNoPrice = changed === 0 && isUnpriced(portfolio);
   const read = asOf !== null && html`<${Time} value=${asOf} now=${now} />`;
   return html`<div class="stack overview">
     <div class="stack tight wallet-total">
@@ -70,10 +92,10 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
           : html`<p class="quiet">Worth</p>
             <p class="total" aria-live="polite" data-total=${total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(total)}</p>`
       }
-      ${!hasNoPrice && html`<${Changes} changes=${portfolio.change ?? []} older=${changed > 0 && html`of the balances read ${read}, before they moved`} />`}
+      ${!hasNoPrice && html`<${Changes} portfolio=${portfolio} older=${changed > 0 && html`of the balances read ${read}, before they moved`} />`}
       <p class="quiet">
-        ${changed > 0 ? html`Moved by ${counted(changed, 'balance', 'balances')} since it was read ${read}, network fees aside` : read && html`As of ${read}`},
-        without DeFi positions.${' '}
+        ${changed > 0 ? html`Read ${read}; ${counted(changed, 'balance has', 'balances have')} changed since, network fees aside.` : read && html`As of ${read}.`}${' '}
+        DeFi positions are not counted.${' '}
         <button type="button" onClick=${onRefresh}>Refresh <${PriceTag} of=${['balances']} chainIds=${chainIds} /></button>
       </p>
       <${PricesOfNow} chainIds=${byChain.map(({ chainId }) => chainId)} />
@@ -83,8 +105,8 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
       hasNoPrice
         ? null
         : tokens.length === 0
-          ? html`<${Empty} title="No balance with a price">${counted(portfolio.unpricedBalances + portfolio.excluded.balances, 'balance of this wallet counts', 'balances of this wallet count')} for nothing here: see the tab Tokens.${chains.length > 1 && ' Other chains may have more: choose them above.'}<//>`
-          : html`<div class="shares"><${ShareBar} label="By token" parts=${tokens} /><${ShareBar} label="By chain" parts=${places} /></div>`
+          ? html`<${Empty} title="No balance with a price">${counted(portfolio.unpricedBalances + portfolio.excluded.balances, 'balance of this wallet is', 'balances of this wallet are')} not in the total: see the tab Tokens.${chains.length > 1 && ' Other chains may have more: choose them above.'}<//>`
+          : html`<div class="grid"><${ShareBar} label="By token" parts=${tokens} /><${ShareBar} label="By chain" parts=${places} /></div>`
     }
   </div>`;
 };
@@ -95,8 +117,8 @@ const MOST_AMOUNTS = 8;
 const Amounts = ({ address, chainIds }: PanelProps) => {
   const asked = { address, first: MOST_BALANCES, chainIds };
   const { data, problems, isLoading, retry } = useOperation(WalletBalances, asked);
-  const held = (data?.wallet.balances?.edges ?? [])
-    .flatMap((edge) => edge?.node ?? [])
+  const held = (data?.wallet.balances?.nodes ?? [])
+    .flatMap((node) => node ?? [])
     .toSorted((one, other) => Number(other.token.isNative) - Number(one.token.isNative));
   if (held.length === 0)
     return html`<${Placeholder} rows=${1} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry} />`;
@@ -114,26 +136,51 @@ const MOST_BALANCES = 1000;
 const SPANS: Readonly<Record<number, string>> = { 24: '24 hours', 168: '7 days' };
 
 type ChangesProps = {
-  changes: NonNullable<Portfolio['change']>;
+  portfolio: Portfolio;
   /** Says that they are older than the total beside them. */
   older: ComponentChildren;
 };
 
-/** What the amounts of now were worth at earlier prices. */
-const Changes = ({ changes, older }: ChangesProps) => {
+/** What the amounts of now were worth at earlier prices. Each opens to the tokens that made the difference. */
+const Changes = ({ portfolio, older }: ChangesProps) => {
   // Without a ratio, nothing of it had a price then.
-  const known = changes.filter(({ hoursAgo, changeRatio }) => hoursAgo in SPANS && changeRatio !== null);
+  const known = (portfolio.change ?? []).filter(
+    ({ hoursAgo, changeRatio }) => hoursAgo in SPANS && changeRatio !== null,
+  );
   if (known.length === 0) return null;
   return html`<ul class="bar changes">
     ${known.map(({ hoursAgo, changeUsd, changeRatio, unpricedBalances }) => {
-      const isDown = changeUsd.startsWith('-');
-      const hint = `The amounts of now at the prices of ${SPANS[hoursAgo]} ago${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance has', 'balances have')} no price of then and is on neither side` : ''}.`;
-      return html`<li key=${hoursAgo} title=${hint}>
-        <span class="quiet">${SPANS[hoursAgo]}</span>${' '}
-        <span class=${/^-?0(\.0*)?$/.test(changeUsd) ? '' : isDown ? 'bad' : 'good'}>${formatChange(changeRatio ?? '0')} <span class="amount">${isDown ? '−' : '+'}${formatUsdBriefly(changeUsd.replace('-', ''))}</span></span>
-      </li>`;
+      const hint = `The amounts of now at the prices of ${SPANS[hoursAgo]} ago${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance that had no price then is', 'balances that had no price then are')} left out` : ''}.`;
+      const change = formatChange(changeRatio ?? '0');
+      return html`<li key=${hoursAgo}><details>
+        <summary><span class="quiet">${SPANS[hoursAgo]}</span> <span class=${toneOf(change)}>${change} <span class="amount">${signed(changeUsd)}</span></span></summary>
+        <p class="quiet">${hint}</p>
+        <${Movers} top=${portfolio.top} hoursAgo=${hoursAgo} />
+      </details></li>`;
     })}
     ${older && html`<li class="quiet">${older}</li>`}
+  </ul>`;
+};
+
+const signed = (usd: string): string =>
+  `${usd.startsWith('-') ? '−' : '+'}${formatUsdBriefly(usd.replace('-', ''))}`;
+
+const MOST_MOVERS = 10;
+
+/** By how much the price of each token has changed what is held of it, the largest first. For the eye: nothing is added up from it. */
+const Movers = ({ top, hoursAgo }: { top: Portfolio['top']; hoursAgo: number }) => {
+  const changeOf = ({ valueUsd, priceHistory }: Held): number => {
+    const ratio = Number(priceHistory.find((price) => price.hoursAgo === hoursAgo)?.changeRatio ?? 0);
+    return (Number(valueUsd) * ratio) / (1 + ratio);
+  };
+  const movers = [...Map.groupBy(top, nameOfHeld)]
+    .map(([symbol, held]) => ({ symbol, usd: held.reduce((sum, each) => sum + changeOf(each), 0) }))
+    .filter(({ usd }) => Math.abs(usd) >= 0.01)
+    .toSorted((one, other) => Math.abs(other.usd) - Math.abs(one.usd));
+  const others = movers.length - MOST_MOVERS;
+  return html`<ul aria-label="By token">
+    ${movers.slice(0, MOST_MOVERS).map(({ symbol, usd }) => html`<li key=${symbol} class="bar">${shorten(symbol, 20)} <span class=${usd < 0 ? 'push bad' : 'push good'}>${signed(usd.toFixed(2))}</span></li>`)}
+    ${others > 0 && html`<li class="quiet">and ${counted(others, 'smaller change', 'smaller changes')}</li>`}
   </ul>`;
 };
 
@@ -161,88 +208,5 @@ const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
   </details>`;
 };
 
-type Held = Portfolio['top'][number];
-type HeldById = ReadonlyMap<string, Held>;
-
-type Change = Extract<Delivery['events'][number], { __typename: 'BalanceChange' }>;
-
-/** A balance as an event leaves it; null where the total does not count it, for its price is not one to rely on. */
-const heldAfter = (event: Change, chainId: number, held: HeldById): Held | null => {
-  const { balance, assetType, lowLiquidity, poolSizeUsd, valueUsdDelta, tokenSymbol, tokenName } = event;
-  const isNative = assetType === 'NATIVE';
-  const known = isNative
-    ? [...held.values()].find((each) => each.chainId === chainId && each.token?.isNative)
-    : held.get(balance?.id ?? '');
-  // Of natives most services say only by how much they changed.
-  const moved =
-    isNative && valueUsdDelta !== null ? sumDecimals([known?.valueUsd ?? '0', valueUsdDelta]) : null;
-  const valueUsd = balance?.valueUsd ?? moved;
-  if (valueUsd === null || (!known && isThin({ isNative, poolSizeUsd, lowLiquidity }))) return null;
-  const token = { isNative, symbol: tokenSymbol, name: tokenName, logo: null };
-  return { id: balance?.id ?? `native of ${chainId}`, chainId, token, ...known, valueUsd };
-};
-
-/** The portfolio with the values that balances have now: its total, its chains and its tokens. */
-const withMoved = (portfolio: Portfolio, moved: HeldById): Portfolio => {
-  if (moved.size === 0) return portfolio;
-  const before = new Map(portfolio.top.map((held) => [held.id, held]));
-  const deltaOf = ({ id, valueUsd }: Held) => [valueUsd ?? '0', `-${before.get(id)?.valueUsd ?? '0'}`];
-  const byChain = Map.groupBy(moved.values(), ({ chainId }) => chainId);
-  const chains = new Map(portfolio.byChain.map((part) => [part.chainId, part]));
-  for (const [chainId, own] of byChain) {
-    const { totalUsd = '0', balances = 0 } = chains.get(chainId) ?? {};
-    chains.set(chainId, {
-      chainId,
-      totalUsd: sumDecimals([totalUsd, ...own.flatMap(deltaOf)]),
-      balances: balances + own.filter(({ id }) => !before.has(id)).length,
-    });
-  }
-  return {
-    ...portfolio,
-    totalUsd: sumDecimals([portfolio.totalUsd, ...[...moved.values()].flatMap(deltaOf)]),
-    byChain: [...chains.values()],
-    top: [...new Map([...before, ...moved]).values()],
-  };
-};
-
-/** The portfolio, moved by the balances that come with the events of a watched wallet, without a request. */
-const useLivePortfolio = ({ address, chainIds }: PanelProps, portfolio: Portfolio) => {
-  const isWatched = useIsWatched(address);
-  const [moved, setMoved] = useState<HeldById>(new Map());
-  useEffect(() => {
-    if (!isWatched) return;
-    const held = new Map(portfolio.top.map((each) => [each.id, each]));
-    const after = new Map<string, Held>();
-    const seen = new Set<string>();
-    const take = (item: FeedItem): void => {
-      if (item.kind !== 'delivery' || seen.has(item.cursor)) return;
-      seen.add(item.cursor);
-      const { chainId, events } = item.delivery;
-      if (chainId === null || (chainIds.length > 0 && !chainIds.includes(chainId))) return;
-      for (const event of events) {
-        const next = event.__typename === 'BalanceChange' ? heldAfter(event, chainId, held) : null;
-        if (next === null) continue;
-        held.set(next.id, next);
-        after.set(next.id, next);
-      }
-      setMoved(new Map(after));
-    };
-    const isLater = (item: FeedItem): boolean =>
-      item.kind === 'delivery' && portfolio.asOf !== null && item.delivery.receivedAt > portfolio.asOf;
-    let close: (() => void) | null = () => {};
-    // The first number does not wait for what follows events.
-    void import('../api/live-feed.ts').then(({ followDeliveries }) => {
-      if (close === null) return;
-      const asked = { filter: { address, types: ['BALANCES' as const] }, address };
-      // What came since the balances were read, and before the first event, is stored.
-      const stored = (items: readonly FeedItem[]) => items.filter(isLater).forEach(take);
-      ({ close } = followDeliveries(asked, { stored, connection() {}, arrived: take }));
-    });
-    return () => {
-      close?.();
-      close = null;
-    };
-  }, [address, isWatched, chainIds, portfolio]);
-  const live = useMemo(() => withMoved(portfolio, moved), [portfolio, moved]);
-  return { live, changed: moved.size };
-};
+/** One token has the same name on every chain. */
+const nameOfHeld = ({ token }: Held): string => token.symbol ?? token.name ?? 'unknown';

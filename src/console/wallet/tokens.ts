@@ -1,4 +1,4 @@
-import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
+import { sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
@@ -17,13 +17,13 @@ import {
   formatUsdBriefly,
   shorten,
   shortHex,
+  toneOf,
 } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { useParam } from '../route.ts';
 import { Export, type Row as FileRow, plainUnits } from './export.ts';
-import { ListBody, ListHead } from './list.ts';
+import { FindField, ListBody, ListHead, type PanelProps, useWalletList, walletList } from './list.ts';
 import { isThin, isUnpriced, MIN_POOL_SIZE_USD } from './thin-pools.ts';
-import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
 
 type Balance = BalanceRowFragment;
 
@@ -44,40 +44,39 @@ type Row = {
   readonly reason: string | null;
 };
 
-const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
-
 type Column = {
   readonly id: string;
   readonly title: string;
   readonly isNumber: boolean;
-  /** Null for a row without a value, which stays last in both orders. */
-  readonly key: (row: Row) => string | null;
+  /** What it sorts by; null for a row without a value, which stays last in both orders. A column without it does not sort. */
+  readonly key?: (row: Row) => string | number | null;
 };
 
-/** The column that sorts where none is chosen. */
-const VALUE: Column = { id: 'value', title: 'Value', isNumber: true, key: ({ balance }) => balance.valueUsd };
+/** To put them in order for the eye, rounded numbers are exact enough. */
+const numberIn = (decimal: string | null): number | null => (decimal === null ? null : Number(decimal));
 
-/** The columns that sort. */
+/** The column that sorts where none is chosen. */
+const VALUE = 'value';
+
 const COLUMNS: readonly Column[] = [
   { id: 'token', title: 'Token', isNumber: false, key: ({ symbol }) => symbol.toLowerCase() },
   { id: 'chain', title: 'Chain', isNumber: false, key: ({ chain }) => chain.toLowerCase() },
-  { id: 'price', title: 'Price', isNumber: true, key: ({ balance }) => balance.priceUsd },
-  { id: 'change', title: '24 h', isNumber: true, key: ({ change }) => change },
-  VALUE,
+  { id: 'price', title: 'Price', isNumber: true, key: ({ balance }) => numberIn(balance.priceUsd) },
+  { id: 'change', title: '24 h', isNumber: true, key: ({ change }) => numberIn(change) },
+  { id: 'amount', title: 'Amount', isNumber: true },
+  { id: VALUE, title: 'Value', isNumber: true, key: ({ balance }) => numberIn(balance.valueUsd) },
 ];
 
 /** `price` or, the other way round, `-price`: names begin with A, numbers with the largest. */
 const sorted = (rows: readonly Row[], by: string): readonly Row[] => {
-  const { key: keyOf, isNumber } = COLUMNS.find(({ id }) => id === by.replace(/^-/, '')) ?? VALUE;
-  const turn = (by.startsWith('-') ? -1 : 1) * (isNumber ? -1 : 1);
-  const compare = isNumber ? compareDecimals : compareText;
+  const chosen = COLUMNS.find(({ id }) => id === by.replace(/^-/, ''));
+  const turn = by.startsWith('-') === (chosen?.isNumber ?? true) ? 1 : -1;
   return rows
-    .map((row) => ({ row, key: keyOf(row), size: Number(keyOf(row)) }))
+    .map((row) => ({ row, key: chosen?.key?.(row) ?? null }))
     .toSorted((one, other) => {
       if (one.key === null || other.key === null)
         return Number(one.key === null) - Number(other.key === null);
-      // Decimals are as their rounded numbers unless those are equal: exact comparisons of thousands would be seen.
-      return turn * (one.size - other.size || compare(one.key, other.key));
+      return one.key < other.key ? -turn : one.key > other.key ? turn : 0;
     })
     .map(({ row }) => row);
 };
@@ -90,7 +89,7 @@ const useRows = (balances: readonly Balance[]): readonly Row[] => {
         balance,
         symbol: symbolOf(balance.token, balance.chainId),
         chain: nameOf(balance.chainId),
-        change: balance.priceHistory?.find(({ hoursAgo }) => hoursAgo === 24)?.changeRatio ?? null,
+        change: balance.priceHistory[0]?.changeRatio ?? null,
         reason: reasonOf(balance),
       })),
     [balances, nameOf],
@@ -102,24 +101,21 @@ const matches = ({ balance, symbol, chain }: Row, sought: string): boolean =>
     said?.toLowerCase().includes(sought),
   );
 
-const TOKENS = walletList({
-  // The service's largest page: the whole wallet, but for a few.
-  pageSize: 1000,
-  operation: WalletBalances,
-  pageIn: ({ wallet }) => wallet.balances,
-});
+/** The service's largest page: the whole wallet, but for a few. */
+const TOKENS = walletList(1000, WalletBalances, ({ wallet }) => wallet.balances);
 
 /** What the wallet holds, which of it counts towards the total, and why the rest does not. */
 export const Tokens = ({ address, chainIds }: PanelProps) => {
   const balances = useWalletList(TOKENS, { address, chainIds });
   useEffect(() => {
-    for (const { token, chainId } of balances.nodes) if (chainId !== null) keepToken({ ...token, chainId });
+    for (const { token } of balances.nodes) keepToken(token);
   }, [balances.nodes]);
-  const { list, nodes } = balances;
+  const { nodes, pages, hasMore } = balances;
   const { computeUnits } = usePrice(['balances'], chainIds);
   const rows = useRows(nodes);
-  const [find, setFind] = useParam('find');
-  const [by, setBy] = useParam('by');
+  const [find] = useParam('find');
+  const [chosen, setBy] = useParam('by');
+  const by = chosen === '' ? VALUE : chosen;
   const [only, setOnly] = useParam('only');
   const sought = find.trim().toLowerCase();
   const found = useMemo(
@@ -133,16 +129,14 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
     html`<${TokenTable} title=${title} rows=${part} total=${total} by=${by} onSort=${setBy} isLeft=${isLeft} />`;
   return html`<div class="stack tokens">
     <${ListHead} list=${balances}>
-      <${Export} list=${balances} what="tokens" isFiltered=${sought !== '' || only !== ''} name=${`tokens-${address}`} rowsOf=${() => [...counted, ...left].filter(({ reason }) => only === '' || (only === 'left') === (reason !== null)).map((row) => fileRow(row, address, balances.newest?.requestTime ?? null))} estimate=${(shown: number) => ({ requests: 1, computeUnits: shown > 0 ? (computeUnits ?? 0) * MOST_PAGES : 0 })} />
+      <${Export} list=${balances} what="tokens" name=${`tokens-${address}`} rowsOf=${() => [...counted, ...left].filter(({ reason }) => only === '' || (only === 'left') === (reason !== null)).map((row) => fileRow(row, address, pages[0]?.requestTime ?? null))} estimate=${(shown: number) => ({ requests: 1, computeUnits: shown > 0 ? (computeUnits ?? 0) * MOST_PAGES : 0 })} />
     <//>
     <${ListBody} list=${balances} what="tokens" kind="row" empty="No token" isPaused=${true}>
-      <${TokensSummary} rows=${found} loaded=${rows.length} hasMore=${list.hasMore} only=${only} onOnly=${setOnly} />
-      <div class="token-tools"><label class="field">Search
-        <input type="search" value=${find} placeholder="symbol, name, address or chain" spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setFind((event.currentTarget as HTMLInputElement).value)} />
-      </label>
+      <${TokensSummary} rows=${found} loaded=${rows.length} hasMore=${hasMore} only=${only} onOnly=${setOnly} />
+      <div class="grid"><${FindField} placeholder="symbol, name, address or chain" />
       <label class="field token-order">Sort
-        <select value=${by === '' ? 'value' : by} onChange=${(event: Event) => setBy((event.currentTarget as HTMLSelectElement).value)}>
-          ${COLUMNS.flatMap(({ id, title }) => [id, `-${id}`].map((order) => html`<option key=${order} value=${order}>${title}${order === id ? '' : ', reversed'}</option>`))}
+        <select value=${by} onChange=${(event: Event) => setBy((event.currentTarget as HTMLSelectElement).value)}>
+          ${COLUMNS.filter(({ key }) => key).flatMap(({ id, title }) => [id, `-${id}`].map((order) => html`<option key=${order} value=${order}>${title}${order === id ? '' : ', reversed'}</option>`))}
         </select>
       </label></div>
       ${found.length === 0 && html`<${Empty} title=${`None of the ${formatCount(rows.length)} tokens is called so.`}>Search for a part of a symbol, a name, an address or a chain.<//>`}
@@ -190,13 +184,6 @@ type TokensSummaryProps = {
   onOnly: (only: string) => void;
 };
 
-/** Beside the sentence that nothing has a price. */
-const tokensText = (count: number, unpriced: number): string => {
-  const tokens = counted(count, 'token', 'tokens');
-  if (unpriced < count) return tokens;
-  return `${tokens}, ${count === 1 ? '' : 'all '}without a price`;
-};
-
 /** How much of the wallet the table has, what it adds up to, and what is left out. */
 const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryProps) => {
   const total = useMemo(() => totalOf(rows), [rows]);
@@ -209,14 +196,10 @@ const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryPro
     unpricedBalances: unpriced,
   });
   const said = [
-    isAll && !hasMore
-      ? hasNoPrice
-        ? tokensText(rows.length, unpriced)
-        : 'in all'
-      : `in the ${isAll ? '' : `${formatCount(rows.length)} found of the `}${formatCount(loaded)} tokens loaded`,
+    `${hasNoPrice ? '' : 'in '}${isAll ? '' : `${formatCount(rows.length)} found of `}${counted(loaded, 'token', 'tokens')}${hasMore ? ' loaded' : ''}`,
     hasMore && 'there are more',
     thin > 0 && `${formatCount(thin)} left out for little liquidity`,
-    unpriced > 0 && !(hasNoPrice && unpriced === rows.length) && `${formatCount(unpriced)} without a price`,
+    unpriced > 0 && `${formatCount(unpriced)} without a price`,
   ].filter(Boolean);
   const choices = [
     ['', `All ${formatCount(rows.length)}`],
@@ -266,13 +249,14 @@ type TableProps = {
   isLeft: boolean;
 };
 
-const Heading = ({ column, by, onSort }: { column: Column; by: string; onSort: (by: string) => void }) => {
-  const { id, title, isNumber } = column;
-  const isBy = (by === '' ? 'value' : by.replace(/^-/, '')) === id;
+type HeadingProps = { column: Column; by: string; onSort: (by: string) => void };
+
+const Heading = ({ column, by, onSort }: HeadingProps) => {
+  const { id, title, isNumber, key } = column;
   const isTurned = by.startsWith('-');
-  const order = isBy && (isNumber === isTurned ? 'ascending' : 'descending');
+  const order = by.replace(/^-/, '') === id && (isNumber === isTurned ? 'ascending' : 'descending');
   return html`<th scope="col" class=${isNumber ? 'number' : ''} aria-sort=${order || undefined}>
-    <button type="button" class="plain" onClick=${() => onSort(isBy && !isTurned ? `-${id}` : id)}>${title}<span aria-hidden="true">${order ? (order === 'ascending' ? ' ↑' : ' ↓') : ''}</span></button>
+    ${key ? html`<button type="button" class="plain" onClick=${() => onSort(order && !isTurned ? `-${id}` : id)}>${title}${order && html`<span aria-hidden="true">${order === 'ascending' ? '↑' : '↓'}</span>`}</button>` : title}
   </th>`;
 };
 
@@ -280,17 +264,14 @@ const Heading = ({ column, by, onSort }: { column: Column; by: string; onSort: (
 const TokenTable = ({ title, rows, total, by, onSort, isLeft }: TableProps) => {
   const { body, from, height } = useNear(rows.length);
   const room = (hidden: number) =>
-    hidden > 0 && html`<tr class="room" aria-hidden="true" style=${{ height: `${hidden * height}px` }}></tr>`;
+    hidden > 0 && html`<tr aria-hidden="true" style=${{ height: `${hidden * height}px` }}></tr>`;
   const hasChange = rows.some(({ change }) => change !== null);
-  const heading = (id: string) => {
-    const column = COLUMNS.find((known) => known.id === id);
-    return column && html`<${Heading} column=${column} by=${by} onSort=${onSort} />`;
-  };
+  const columns = COLUMNS.filter(({ id }) => id !== 'change' || hasChange);
   return html`<section class="stack">
     <h3>${title}</h3>
     <div class="table" tabindex="0" role="region" aria-label=${title}>
       <table class="as-list token-table" aria-rowcount=${rows.length + 1}>
-        <thead><tr>${heading('token')}${heading('chain')}${heading('price')}${hasChange && heading('change')}<th scope="col" class="number">Amount</th>${heading('value')}<th scope="col" class=${isLeft ? '' : 'number'}>${isLeft ? 'Why it is left out' : 'Share'}</th></tr></thead>
+        <thead><tr>${columns.map((column) => html`<${Heading} key=${column.id} column=${column} by=${by} onSort=${onSort} />`)}<th scope="col" class=${isLeft ? '' : 'number'}>${isLeft ? 'Why it is left out' : 'Share'}</th></tr></thead>
         <tbody ref=${body}>${room(from)}${rows.slice(from, from + DRAWN).map((row) => html`<${TokenRow} key=${row.balance.id} row=${row} total=${total} hasChange=${hasChange} />`)}${room(rows.length - from - DRAWN)}</tbody>
       </table>
     </div>
@@ -303,28 +284,26 @@ const percent = new Intl.NumberFormat('en', {
   maximumFractionDigits: 1,
 });
 
-const toneOf = (change: string): string =>
-  /^-?0*(\.0*)?$/.test(change) ? 'quiet' : change.startsWith('-') ? 'bad' : 'good';
-
 const BAR = 40;
 
 const Share = ({ value, total }: { value: string; total: string }) => {
   // For the eye alone: nothing is added up from it.
-  const share = compareDecimals(total, '0') === 0 ? 0 : Number(value) / Number(total);
+  const share = Number(total) === 0 ? 0 : Number(value) / Number(total);
   return html`<span class="of-total">${share > 0 && share < 0.001 ? '<0.1%' : percent.format(share)}<svg viewBox=${`0 0 ${BAR} 6`} width=${BAR} height="6" aria-hidden="true"><rect width=${BAR} height="6" rx="3" class="track" /><rect width=${Math.max(0, Math.min(1, share)) * BAR} height="6" rx="3" /></svg></span>`;
 };
 
 const TokenRow = ({ row, total, hasChange }: { row: Row; total: string; hasChange: boolean }) => {
-  const { balance, symbol, chain, change, reason } = row;
+  const { balance, symbol, chain, reason } = row;
+  const change = row.change === null ? '—' : formatChange(row.change);
   const { amount, token, priceUsd, valueUsd } = balance;
   const { shown, exact } = amountOf(amount, token);
   return html`<${OnChain} chainId=${balance.chainId}><tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
-    <th scope="row"><span class="token-name"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="bar quiet">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
+    <th scope="row"><span class="line"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="bar quiet small">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
     <td class="is-chain"><span class="tag">${chain}</span></td>
     <td class="number is-price">${priceUsd === null ? '—' : formatUsdBriefly(priceUsd)}</td>
-    ${hasChange && html`<td class="number is-change">${change === null ? '—' : html`<span class=${toneOf(change)}>${formatChange(change)}</span>`}</td>`}
+    ${hasChange && html`<td class="number is-change"><span class=${toneOf(change)}>${change}</span></td>`}
     <td class="number is-amount" title=${exact}>${shown}</td>
     <td class="number is-value">${valueUsd === null ? '—' : html`<span class=${reason === null ? '' : 'quiet'}>${formatUsdBriefly(valueUsd)}</span>`}</td>
-    <td class=${reason === null ? 'number is-share' : 'reason'}>${reason ?? (valueUsd !== null && html`<${Share} value=${valueUsd} total=${total} />`)}</td>
+    <td class=${reason === null ? 'number is-share' : 'quiet small reason'}>${reason ?? (valueUsd !== null && html`<${Share} value=${valueUsd} total=${total} />`)}</td>
   </tr><//>`;
 };

@@ -2,13 +2,15 @@ import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type {
-  TransactionPartsFragment,
-  TransactionReasonFragment,
+  TransactionByHashQuery,
   TransactionRowFragment,
+  WholeTransactionFragment,
 } from '../__generated__/operations.ts';
+import type { Token } from '../activity/activity-model.ts';
+import { feeOf } from '../activity/known.ts';
 import { Address, Bytes, Facts, Hash, html, LongText, Time } from '../components.ts';
 import { formatCount, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
-import { labelOf } from '../labels.ts';
+import { nameOfAddress } from '../labels.ts';
 import { isAddress } from '../route.ts';
 
 const GWEI_DECIMALS = 9;
@@ -17,7 +19,8 @@ const gwei = (price: string | null) => price !== null && `${formatAmount(price, 
 const count = (number: string | null) => number !== null && formatAmount(number, 0);
 
 /** Only a transaction that was found by its hash says why it failed. */
-export type Whole = TransactionRowFragment & TransactionPartsFragment & Partial<TransactionReasonFragment>;
+export type Whole = WholeTransactionFragment &
+  Partial<Pick<NonNullable<TransactionByHashQuery['transaction']>, 'revertReason'>>;
 
 /** Whether the transaction succeeded. Lookups mostly omit it. */
 const Outcome = ({ transaction }: { transaction: Whole }) => {
@@ -27,10 +30,9 @@ const Outcome = ({ transaction }: { transaction: Whole }) => {
       <p>It was reverted: nothing moved, and the sender paid for the gas.</p>
       ${revertReason?.data && revertReason.data !== '0x' && html`<${Bytes} value=${revertReason.data} label="data of the error" />`}
     </div>`;
-  const isCall = data !== null && data !== '0x';
   return (
     success === null &&
-    isCall &&
+    data !== '0x' &&
     logs.length === 0 &&
     html`<p class="quiet">It left no event, and the service does not say whether it succeeded: a call that fails leaves none.</p>`
   );
@@ -40,17 +42,10 @@ const Outcome = ({ transaction }: { transaction: Whole }) => {
 const inNative = (amount: string, chainId: number | null): string =>
   `${formatAmount(amount, nativeDecimals(chainId), nativeDecimals(chainId))} ${nativeSymbol(chainId)}`;
 
-/** What it cost its sender, or only its gas where the service says no more of it; null where it says neither. */
-export const feeOf = ({ fee, gasUsed, effectiveGasPrice }: TransactionRowFragment): string | null =>
-  fee ??
-  (gasUsed === null || effectiveGasPrice === null
-    ? null
-    : String(BigInt(gasUsed) * BigInt(effectiveGasPrice)));
-
 type BodyProps = {
   transaction: Whole;
   /** In whose units its events can be written. */
-  tokens?: readonly KnownToken[];
+  tokens?: readonly Token[];
 };
 
 /** A transaction: what it called in words, its facts, its events, and the call data. */
@@ -61,13 +56,13 @@ export const TransactionBody = ({ transaction, tokens = [] }: BodyProps) => {
   const paid = feeOf(transaction);
   return html`<${Outcome} transaction=${transaction} />
     <h3>Call</h3>
-    <${CallText} decoded=${decoded} text=${data === '0x' && to !== null && isZero(value ?? '') ? 'sends nothing' : transactionText(transaction)} />
+    <${CallText} decoded=${decoded} text=${data === '0x' && to !== null && isZero(value) ? 'sends nothing' : transactionText(transaction)} />
     <${Facts}
       facts=${[
         ['Result', success === null ? null : success ? 'succeeded' : 'failed'],
         ['From', html`<${Address} value=${from} />`],
         ['To', to === null ? 'a new contract' : html`<${Address} value=${to} />`],
-        ['Value', value !== null && inNative(value, chainId)],
+        ['Value', inNative(value, chainId)],
         ['Fee', paid !== null && inNative(paid, chainId)],
         ['Created', createdContract !== null && html`<${Address} value=${createdContract} />`],
         ['Time', html`<${Time} value=${blockTime} />`],
@@ -84,7 +79,7 @@ export const TransactionBody = ({ transaction, tokens = [] }: BodyProps) => {
       ]} />
     <h3>Events: ${logs.length === 0 ? 'none' : formatCount(logs.length)}</h3>
     ${logs.length > 0 && html`<${Logs} logs=${logs} tokens=${tokens} />`}
-    ${data !== null && html`<h3>Call data</h3><${Bytes} value=${data} label="call data" />`}`;
+    <h3>Call data</h3><${Bytes} value=${data} label="call data" />`;
 };
 
 /** Parameters that are longer than this in JSON are shown on demand. */
@@ -111,31 +106,20 @@ export const RawJson = ({ value }: { value: unknown }) => {
   </details>`;
 };
 
-type KnownToken = {
-  readonly address: string | null;
-  readonly symbol: string | null;
-  readonly decimals: number | null;
-};
-
-type Log = TransactionPartsFragment['logs'][number];
+type Log = Whole['logs'][number];
 
 /** A transaction may have thousands of logs. */
 const STEP = 20;
 
-const Raw = ({ log }: { log: Log }) =>
-  html`<div class="stack">
-    ${log.topics.length > 0 && html`<ol class="topics">${log.topics.map((topic, index) => html`<li key=${index}><span class="quiet">topic ${index}</span> <code>${shorten(topic, 80)}</code></li>`)}</ol>`}
-    ${log.data !== null && html`<${Bytes} value=${log.data} label="log data" />`}
-  </div>`;
-
-const LogItem = ({ log, token }: { log: Log; token: KnownToken | undefined }) =>
+const LogItem = ({ log, token }: { log: Log; token: Token | undefined }) =>
   html`<li>
     <p><${Address} value=${log.address} /> ${log.decoded ? eventText(log.decoded, token) : html`<span class="quiet">emits an event that is not decoded</span>`}</p>
     <details>
       <summary>${log.decoded ? 'Parameters, topics and data' : 'Topics and data'}</summary>
       <div class="stack">
         ${log.decoded && html`<${DecodedInputs} decoded=${log.decoded} />`}
-        <${Raw} log=${log} />
+        ${log.topics.length > 0 && html`<ol class="topics">${log.topics.map((topic, index) => html`<li key=${index}><span class="quiet">topic ${index}</span> <code>${shorten(topic, 80)}</code></li>`)}</ol>`}
+        ${log.data !== null && html`<${Bytes} value=${log.data} label="log data" />`}
       </div>
     </details>
   </li>`;
@@ -146,7 +130,7 @@ const textAt = (inputs: Decoded['inputs'], index: number): string => {
 };
 
 /** A transfer or an approval of a known token in whole tokens, any other event as its parameters say. */
-const eventText = (decoded: Decoded, token: KnownToken | undefined): string => {
+const eventText = (decoded: Decoded, token: Token | undefined): string => {
   const { name, inputs } = decoded;
   const [from, to, value] = [0, 1, 2].map((index) => textAt(inputs, index));
   const isKnown = from && to && value && /^\d{1,78}$/.test(value) && typeof token?.decimals === 'number';
@@ -158,7 +142,7 @@ const eventText = (decoded: Decoded, token: KnownToken | undefined): string => {
   return `${stringText(from)} allows ${stringText(to)} to spend ${isUnlimited(value) ? `any amount of ${symbol}` : amount}`;
 };
 
-const Logs = ({ logs, tokens }: { logs: readonly Log[]; tokens: readonly KnownToken[] }) => {
+const Logs = ({ logs, tokens }: { logs: readonly Log[]; tokens: readonly Token[] }) => {
   const [count, setCount] = useState(STEP);
   return html`<ol class="rows logs">${logs.slice(0, count).map((log, index) => html`<${LogItem} key=${index} log=${log} token=${tokens.find(({ address }) => address === log.address)} />`)}</ol>
     ${logs.length > count && html`<button type="button" onClick=${() => setCount(count + STEP)}>Show more of ${logs.length} logs</button>`}`;
@@ -201,7 +185,7 @@ const MAX_ITEMS = 3;
 const MOST_UINT256 = (2n ** 256n - 1n).toString();
 
 const stringText = (value: string): string => {
-  if (/^0x[\da-f]*$/i.test(value)) return labelOf(value) ?? shortHex(value);
+  if (/^0x[\da-f]*$/i.test(value)) return nameOfAddress(value);
   if (value === MOST_UINT256) return '2^256 − 1';
   if (/^-?\d+$/.test(value)) return shorten(formatAmount(shorten(value, 100), 0), 30);
   return JSON.stringify(shorten(value, 40));
@@ -246,5 +230,5 @@ export const decodedText = (decoded: Decoded): string => {
 export const transactionText = ({ decoded, to, value }: TransactionRowFragment): string => {
   if (decoded) return decodedText(decoded);
   if (to === null) return 'creates a contract';
-  return value !== null && !isZero(value) ? 'sends value' : `calls ${shortHex(to)}`;
+  return !isZero(value) ? 'sends value' : `calls ${shortHex(to)}`;
 };

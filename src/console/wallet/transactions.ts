@@ -1,21 +1,24 @@
-import { useCallback, useRef } from 'preact/hooks';
-import {
-  TransactionDetails,
-  type TransactionRowFragment,
-  WalletTransactions,
-} from '../__generated__/operations.ts';
-import { readTransaction } from '../activity/activity-details.ts';
-import { type Answer, send } from '../api/client.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
+import { feeOf, keepFees } from '../activity/known.ts';
 import type { Item } from '../api/use-connection.ts';
 import { OnChain, useChain, useChains } from '../chains.ts';
-import { Address, Empty, html, Placeholder, Time, TransactionHash, useNow } from '../components.ts';
+import { Address, html, Time, TransactionHash, useNow } from '../components.ts';
 import { amountIn, inWords, isZero, nativeDecimals, nativeSymbol, shorten, shortHex } from '../format.ts';
 import { useParam } from '../route.ts';
 import { Export, linksTo, plainUnits, type Row } from './export.ts';
-import { type Estimate, ListBody, ListHead, LoadAll, NotLoaded } from './list.ts';
-import { feeOf, RawJson, TransactionBody, transactionText, type Whole } from './transaction-details.ts';
-import { type PanelProps, useWalletList, walletList } from './use-wallet-list.ts';
+import { Finding, useTransaction } from './find-transaction.ts';
+import {
+  type Estimate,
+  ListBody,
+  ListHead,
+  LoadAll,
+  NotLoaded,
+  type PanelProps,
+  useWalletList,
+  walletList,
+} from './list.ts';
+import { RawJson, transactionText } from './transaction-details.ts';
 
 /** The size of the service's pages, each of which costs one CU. */
 const ITEMS_OF_A_REQUEST = 100;
@@ -25,16 +28,13 @@ const estimate = (shown: number, wanted: number): Estimate => {
   return { requests, computeUnits: requests };
 };
 
-const TRANSACTIONS = walletList({
-  // A smaller page costs the same.
-  pageSize: ITEMS_OF_A_REQUEST,
-  operation: WalletTransactions,
-  pageIn: ({ wallet }) => wallet.transactions,
-});
+/** A smaller page costs the same. */
+const TRANSACTIONS = walletList(ITEMS_OF_A_REQUEST, WalletTransactions, ({ wallet }) => wallet.transactions);
 
 export const Transactions = ({ address, chainIds }: PanelProps) => {
   const transactions = useWalletList(TRANSACTIONS, { address, chainIds });
-  const { list } = transactions;
+  const { items, nodes } = transactions;
+  useEffect(() => keepFees(nodes), [nodes]);
   const [open, setOpen] = useParam('open');
   const toggle = (hash: string) => setOpen(open === hash ? '' : hash);
   const now = useNow();
@@ -42,12 +42,12 @@ export const Transactions = ({ address, chainIds }: PanelProps) => {
   return html`<div class="stack">
     <${ListHead} list=${transactions}>
       <${LoadAll} list=${transactions} what="transactions" estimate=${estimate} />
-      <${Export} list=${transactions} what="transactions" name=${`transactions-${address}`} rowsOf=${() => transactions.nodes.map((node) => rowOf(node, address, chains))} estimate=${estimate} />
+      <${Export} list=${transactions} what="transactions" name=${`transactions-${address}`} rowsOf=${() => nodes.map((node) => rowOf(node, address, chains))} estimate=${estimate} />
     <//>
     <${ListBody} list=${transactions} what="transactions" kind="row" empty="No transaction">
-      ${!list.items.some(({ node }) => node.hash === open) && html`<${NotLoaded} open=${open} address=${address} chainIds=${chainIds} />`}
+      ${!nodes.some(({ hash }) => hash === open) && html`<${NotLoaded} open=${open} address=${address} chainIds=${chainIds} />`}
       <ul class="rows">
-        ${list.items.map((item) => html`<${TransactionRow} key=${item.node.id} item=${item} address=${address} chainIds=${chainIds} now=${now} isOpen=${open === item.node.hash} onToggle=${() => toggle(item.node.hash)} onReload=${list.reload} />`)}
+        ${items.map((item) => html`<${TransactionRow} key=${item.node.id} item=${item} address=${address} chainIds=${chainIds} now=${now} isOpen=${open === item.node.hash} onToggle=${() => toggle(item.node.hash)} />`)}
       </ul>
     <//>
   </div>`;
@@ -72,46 +72,18 @@ const rowOf = (
   };
 };
 
-type DetailsProps = Pick<TransactionRowProps, 'item' | 'address' | 'chainIds' | 'onReload'>;
+type DetailsProps = Pick<TransactionRowProps, 'item' | 'address' | 'chainIds'>;
 
 /** What a row leaves out. It is requested when the row is opened. */
-const Details = ({ item, address, chainIds, onReload }: DetailsProps) => {
-  const { node: row, before } = item;
-  const { hash, chainId, blockTime, success } = row;
-  const { findsByHash: isFound } = useChain(chainId);
-  const load = useCallback(
-    async (signal: AbortSignal): Promise<Answer<Whole>> => {
-      // Its place in the list is the page that was read already. Only a failure's reason is not there.
-      if (success !== false || !isFound) {
-        const { data, problems } = await send(
-          TransactionDetails,
-          { address, after: before, chainIds },
-          signal,
-        );
-        const placed = data?.wallet.transactions?.nodes[0] ?? null;
-        if (placed?.id === row.id || (placed === null && problems.length > 0))
-          return { data: placed, problems };
-      }
-      // A newer one has taken its place.
-      if (chainId === null) return { data: null, problems: [] };
-      const sought = { hash, chainId, time: blockTime ?? '' };
-      const search = await readTransaction(address, sought, isFound, signal);
-      return {
-        data: search.state === 'found' ? search.transaction : null,
-        problems: search.state === 'failed' ? [search.problem] : [],
-      };
-    },
-    [address, before, chainIds, isFound, chainId, hash],
-  );
-  const { data, problems, isLoading, retry } = useAnswer(load);
+const Details = ({ item, address, chainIds }: DetailsProps) => {
+  const { chainId, hash, blockTime: time, success } = item.node;
+  const { findsByHash } = useChain(chainId);
+  // Its place in the list is in the page that was read already. Only a failure's reason is not there.
+  const place = success === false && findsByHash ? null : { after: item.before, chainIds };
+  const reading = useTransaction({ address, chainId, hash, time, place }, true);
   return html`<div class="details stack">
-    ${
-      data
-        ? html`<${TransactionBody} transaction=${data} /><${RawJson} value=${data} />`
-        : html`<${Placeholder} rows=${2} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry}>
-            <${Empty} title="The service no longer lists this transaction">Its chain may have replaced the block that it was in. <button type="button" onClick=${onReload}>Reload the list</button><//>
-          <//>`
-    }
+    <${Finding} ...${reading} />
+    ${reading.search.state === 'found' && html`<${RawJson} value=${reading.search.transaction} />`}
   </div>`;
 };
 
@@ -122,30 +94,23 @@ type TransactionRowProps = {
   now: number;
   isOpen: boolean;
   onToggle: () => void;
-  onReload: () => void;
 };
 
 const Sides = ({ transaction, address }: { transaction: TransactionRowFragment; address: string }) => {
   const direction = directionOf(transaction, address);
   const [glyph, word, tone] = DIRECTIONS[direction];
-  const counterparty = counterpartyOf(transaction, address);
-  const isFrom = counterparty === transaction.from;
+  const { from, to } = transaction;
+  const isFrom = from !== address;
+  const counterparty = isFrom ? from : to;
   return html`<span class=${`direction ${tone}`}><span aria-hidden="true">${glyph}</span> ${word}</span>
-    ${counterparty !== null && direction !== 'self' && html`<span class="party"><span class="quiet">${isFrom ? 'from' : 'to'}</span> <${Address} value=${counterparty} /></span>`}`;
+    ${counterparty !== null && direction !== 'self' && html`<span class="line party"><span class="quiet">${isFrom ? 'from' : 'to'}</span> <${Address} value=${counterparty} /></span>`}`;
 };
 
 /** One transaction in a line, which opens to its details. */
-const TransactionRow = ({
-  item,
-  address,
-  chainIds,
-  now,
-  isOpen,
-  onToggle,
-  onReload,
-}: TransactionRowProps) => {
+const TransactionRow = ({ item, address, chainIds, now, isOpen, onToggle }: TransactionRowProps) => {
   const transaction = item.node;
   const { hash, chain, chainId, blockTime, value, success } = transaction;
+  const { shown, exact } = amountIn(value, nativeDecimals(chainId));
   const wasOpened = useRef(false);
   if (isOpen) wasOpened.current = true;
   const details = `details-${address}-${transaction.id}`;
@@ -154,7 +119,7 @@ const TransactionRow = ({
       <${Sides} transaction=${transaction} address=${address} />
       <span class="call">${transactionText(transaction)}</span>
       ${success === false && html`<span class="tag bad">failed</span>`}
-      ${value !== null && html`<span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${`${amountIn(value, nativeDecimals(chainId)).exact}${success === false ? ', which was not sent' : ''}`}>${amountIn(value, nativeDecimals(chainId)).shown} ${nativeSymbol(chainId)}</span>`}
+      <span class=${isZero(value) ? 'amount push quiet' : 'amount push'} title=${`${exact}${success === false ? ', which was not sent' : ''}`}>${shown} ${nativeSymbol(chainId)}</span>
     </div>
     <div class="bar quiet">
       <span class="tag">${inWords(shorten(chain, 40))}</span>
@@ -162,30 +127,24 @@ const TransactionRow = ({
       <${TransactionHash} value=${hash} chainId=${chainId} wallet=${address} />
       <button type="button" class="more push" aria-expanded=${isOpen} aria-controls=${wasOpened.current ? details : undefined} onClick=${onToggle}>Details<span class="visually-hidden"> of ${shortHex(hash)}</span></button>
     </div>
-    ${wasOpened.current && html`<div id=${details} hidden=${!isOpen}><${Details} item=${item} address=${address} chainIds=${chainIds} onReload=${onReload} /></div>`}
+    ${wasOpened.current && html`<div id=${details} hidden=${!isOpen}><${Details} item=${item} address=${address} chainIds=${chainIds} /></div>`}
   </li><//>`;
 };
 
 type Parties = Pick<TransactionRowFragment, 'from' | 'to'>;
 
-/** `other`: the wallet is neither the sender nor the recipient. */
-type Direction = 'in' | 'out' | 'self' | 'creates' | 'other';
-
-const DIRECTIONS: Readonly<Record<Direction, readonly [glyph: string, word: string, tone: string]>> = {
+/** Each with its glyph, its word and its tone. `other`: the wallet is neither the sender nor the recipient. */
+const DIRECTIONS = {
   in: ['↓', 'in', 'good'],
   out: ['↑', 'out', ''],
   self: ['↻', 'to itself', ''],
   creates: ['+', 'creates', ''],
   other: ['·', 'involved', 'quiet'],
-};
+} as const;
 
 /** The direction of a transaction as seen from the wallet, which a lookup does not state. */
-const directionOf = ({ from, to }: Parties, wallet: string): Direction => {
+const directionOf = ({ from, to }: Parties, wallet: string): keyof typeof DIRECTIONS => {
   if (to === null) return 'creates';
   if (from === wallet) return to === wallet ? 'self' : 'out';
   return to === wallet ? 'in' : 'other';
 };
-
-/** The other side; null when the wallet itself creates a contract. */
-const counterpartyOf = ({ from, to }: Parties, wallet: string): string | null =>
-  from === wallet ? to : from;

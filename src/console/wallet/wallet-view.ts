@@ -19,7 +19,7 @@ import {
 } from '../components.ts';
 import { type Priced, priceOf } from '../cost/prices.ts';
 import { counted, formatCount, shorten, shortHex } from '../format.ts';
-import { labelOf, useLabel } from '../labels.ts';
+import { nameOfAddress, useLabel } from '../labels.ts';
 import { lazy } from '../lazy.ts';
 import {
   hrefOf,
@@ -36,8 +36,8 @@ import {
 import { settings } from '../settings.ts';
 import { EditLabel } from '../start/own-labels.ts';
 import { useStore } from '../state.ts';
-import { Overview } from './overview.ts';
-import type { PanelProps } from './use-wallet-list.ts';
+import type { PanelProps } from './list.ts';
+import { Overview, Together } from './overview.ts';
 import { readWatched, WatchButton } from './watched.ts';
 
 const HomeView = lazy(async () => (await import('../start/home-view.ts')).HomeView);
@@ -166,17 +166,16 @@ const Wallets = ({ shown }: { shown: readonly string[] }) => {
         <${ChainFilter} selected=${chainIds} onChange=${setChainIds} />
       </div>
     </div>
+    ${tab === 'overview' && html`<${Together} addresses=${shown} />`}
     ${offered.map(
       ({
         id,
         Panel,
       }) => html`<div key=${id} role="tabpanel" id=${panelId(id)} aria-labelledby=${tabId(id)} hidden=${id !== tab}>
-        ${opened.current.tabs.has(id) && html`<div class="panels">${shown.map((address) => html`<section key=${address} class="panel" aria-label=${titleOfWallet(address)}><${Panel} address=${address} chainIds=${chainIds} /></section>`)}</div>`}
+        ${opened.current.tabs.has(id) && html`<div class="panels">${shown.map((address) => html`<section key=${address} class="panel" aria-label=${nameOfAddress(address)}><${Panel} address=${address} chainIds=${chainIds} /></section>`)}</div>`}
       </div>`,
     )}`;
 };
-
-const titleOfWallet = (address: string): string => labelOf(address) ?? shortHex(address);
 
 /** Where an address may break into two lines. */
 const MIDDLE = 22;
@@ -192,12 +191,11 @@ const Head = ({ address, shown }: HeadProps) => {
   return html`<section class="panel wallet-head" aria-labelledby=${`wallet-${address}`}>
     <${Avatar} address=${address} size=${44} />
     <div class="who">
-      <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
+      <div class="bar"><h2 id=${`wallet-${address}`} title=${address}>${title}</h2>${others.length > 0 && html`<a class="button push" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}</div>
       <p class="bar quiet">${hasNames && html`<${Name} address=${address} />`}<code class="address">${address.slice(0, MIDDLE)}<wbr />${address.slice(MIDDLE)}</code><${CopyButton} text=${address} label=${`address of ${title}`} /></p>
       <${InExplorers} address=${address} />
     </div>
-    ${others.length > 0 && html`<a class="button" href=${hrefOf('wallet', others, rest)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
-    <div class="bar actions">
+    <div class="bar">
       ${
         delivers &&
         html`<${WatchButton} address=${address} title=${title} />
@@ -221,7 +219,9 @@ const InExplorers = ({ address }: { address: string }) => {
 /** The primary name of a wallet, which whoever owns it chose. */
 const Name = ({ address }: { address: string }) => {
   const name = useOperation(WalletName, { address }).data?.wallet.name ?? null;
-  return name === null ? null : html`<bdi class="primary-name" title=${name}>${shorten(name, 60)}</bdi>`;
+  return name === null
+    ? null
+    : html`<bdi class="primary-name strong" title=${name}>${shorten(name, 60)}</bdi>`;
 };
 
 /** Opens another wallet beside those that are shown. */
@@ -235,12 +235,13 @@ const Compare = ({ shown }: { shown: readonly string[] }) => {
   };
   const onSubmit = (event: Event) => {
     event.preventDefault();
-    const entered = readAddress(input.current?.value ?? '');
-    if ('error' in entered) return fail(entered.error);
-    if (shown.includes(entered.address.toLowerCase()))
-      return fail('Expected another wallet, got one that is shown.');
+    const typed = input.current?.value.trim() ?? '';
+    const named = settings.wallets.find(({ name }) => name === typed.toLowerCase());
+    const address = named?.address ?? typed;
+    if (!isAddress(address)) return fail(`${expected()}, got ${insteadOfAddress(typed)}.`);
+    if (shown.includes(address.toLowerCase())) return fail('Expected another wallet, got one that is shown.');
     setOpen(false);
-    navigate(hrefOf('wallet', [...shown, entered.address], Object.fromEntries(route.get().params)));
+    navigate(hrefOf('wallet', [...shown, address], Object.fromEntries(route.get().params)));
   };
   const isFull = shown.length >= MOST_WALLETS;
   const hasNames = settings.wallets.length > 0;
@@ -262,19 +263,7 @@ const Compare = ({ shown }: { shown: readonly string[] }) => {
     }`;
 };
 
-type Entered = { readonly address: string } | { readonly error: string };
-
 const expected = (): string => {
   const [first] = settings.wallets;
   return `Expected an address, 0x and 40 hex digits${first ? `, or the name of a wallet of the sandbox such as ${first.name}` : ''}`;
-};
-
-/** Reads what was typed or pasted: an address in any case, or the name of one of the sandbox's wallets. */
-const readAddress = (typed: string): Entered => {
-  const text = typed.trim();
-  const named = settings.wallets.find(({ name }) => name === text.toLowerCase());
-  if (named) return { address: named.address.toLowerCase() };
-  return isAddress(text)
-    ? { address: isMixed(text) ? text : text.toLowerCase() }
-    : { error: `${expected()}, got ${insteadOfAddress(text)}.` };
 };

@@ -17,29 +17,10 @@ type Watched = {
   readonly problem: Problem | null;
 };
 
-const MAX_PAGES = 2;
 const UNREAD: Watched = { types: null, isComplete: false, problem: null };
 
 /** The wallets that the caller watches. All panels share them. */
 const watched = createStore(UNREAD);
-
-const readPage = async (after: string | null) => {
-  const { data, problems } = await send(WatchedWallets, { after });
-  return { page: data?.watchedWallets ?? null, problem: problems[0] ?? null };
-};
-
-const readPages = async (): Promise<Watched> => {
-  const types = new Map<string, readonly WebhookType[]>();
-  let cursor: string | null = null;
-  for (let count = 0; count < MAX_PAGES; count += 1) {
-    const { page, problem }: Awaited<ReturnType<typeof readPage>> = await readPage(cursor);
-    if (page === null) return { ...watched.get(), problem };
-    for (const node of page.nodes) if (node) types.set(node.wallet.address, node.types);
-    cursor = page.pageInfo.endCursor;
-    if (!page.pageInfo.hasNextPage) return { types, isComplete: true, problem: null };
-  }
-  return { types, isComplete: false, problem: null };
-};
 
 let reading: Promise<void> | null = null;
 
@@ -51,8 +32,13 @@ credentials.subscribe(() => {
 
 const read = async (): Promise<void> => {
   const caller = credentials.get();
-  const next = await readPages();
-  if (credentials.get() === caller) watched.set(next);
+  const { data, problems } = await send(WatchedWallets, {});
+  if (credentials.get() !== caller) return;
+  const page = data?.watchedWallets;
+  const [problem = null] = problems;
+  if (!page) return watched.set({ ...watched.get(), problem });
+  const types = new Map(page.nodes.flatMap((node) => (node ? [[node.wallet.address, node.types]] : [])));
+  watched.set({ types, isComplete: !page.pageInfo.hasNextPage, problem: null });
 };
 
 /** The addresses of the watched wallets, as far as they have been read. */
@@ -68,40 +54,26 @@ export const readWatched = (): Promise<void> => {
   return begun;
 };
 
-const put = (address: string, isWatched: boolean): void => {
+/** Watches the wallet, or ends that. Returns why it failed, in a line; an empty text if it succeeded. */
+const setWatched = async (address: string, isWatched: boolean): Promise<string> => {
+  const caller = credentials.get();
+  const input = { address };
+  const outcome = await (isWatched ? sendChange(WatchWallet, input) : sendChange(UnwatchWallet, input));
+  if (credentials.get() !== caller) return '';
+  if (outcome.kind === 'refused') return shorten(outcome.messages.join(' '), 200);
+  if (outcome.kind === 'failed') {
+    const { problem } = outcome;
+    if (problem.code === 'FORBIDDEN') watched.set({ ...watched.get(), problem });
+    return inOneLine(problem);
+  }
   const types = new Map(watched.get().types);
   if (isWatched) types.set(address, ALL_TYPES);
   else types.delete(address);
   watched.set({ ...watched.get(), types, problem: null });
+  return '';
 };
 
-const change = async (address: string, isWatched: boolean): Promise<string | Problem | null> => {
-  const input = { address };
-  const outcome = await (isWatched ? sendChange(WatchWallet, input) : sendChange(UnwatchWallet, input));
-  if (outcome.kind === 'done') return null;
-  return outcome.kind === 'failed' ? outcome.problem : outcome.messages.join(' ');
-};
-
-/** Watches the wallet, or ends that. Returns why it failed: the mistake's message, or the problem; null if it succeeded. */
-const setWatched = async (address: string, isWatched: boolean): Promise<string | Problem | null> => {
-  const caller = credentials.get();
-  const failure = await change(address, isWatched);
-  if (credentials.get() !== caller) return null;
-  if (failure === null) put(address, isWatched);
-  else if (typeof failure !== 'string' && failure.code === 'FORBIDDEN')
-    watched.set({ ...watched.get(), problem: failure });
-  return failure;
-};
-
-const inOneLine = (failure: string | Problem): string =>
-  shorten(typeof failure === 'string' ? failure : `${titleOf(failure)}: ${failure.message}`, 200);
-
-const Refused = ({ problem }: { problem: Problem }) =>
-  html`<span class="quiet">${settings.auth === 'jwt' ? html`Watching needs the scope <code>watch</code>.` : inOneLine(problem)}</span>`;
-
-const Unknown = ({ problem }: { problem: Problem }) =>
-  html`<span class="bad">${titleOf(problem)}: it is not known whether the wallet is watched.</span>
-    <button type="button" onClick=${() => void readWatched()}>Look again</button>`;
+const inOneLine = (problem: Problem): string => shorten(`${titleOf(problem)}: ${problem.message}`, 200);
 
 /** Whether the wallet's events come here; false while that is not known. */
 export const useIsWatched = (address: string): boolean => useStore(watched).types?.has(address) ?? false;
@@ -113,10 +85,12 @@ export const WatchButton = ({ address, title }: Props) => {
   const { types, isComplete, problem } = useStore(watched);
   const [changing, setChanging] = useState('');
   const [failure, setFailure] = useState('');
-  if (problem?.code === 'FORBIDDEN') return html`<${Refused} problem=${problem} />`;
+  if (problem?.code === 'FORBIDDEN')
+    return html`<span class="quiet">${settings.auth === 'jwt' ? html`Watching needs the scope <code>watch</code>.` : inOneLine(problem)}</span>`;
   if (types === null)
     return problem
-      ? html`<${Unknown} problem=${problem} />`
+      ? html`<span class="bad">${titleOf(problem)}: it is not known whether the wallet is watched.</span>
+          <button type="button" onClick=${() => void readWatched()}>Look again</button>`
       : html`<button type="button" disabled>Watch<span class="visually-hidden"> ${title}</span></button>`;
 
   const delivered = types.get(address);
@@ -125,9 +99,8 @@ export const WatchButton = ({ address, title }: Props) => {
     if (changing !== '') return;
     setChanging(word);
     setFailure('');
-    const failed = await setWatched(address, isWatched);
+    setFailure(await setWatched(address, isWatched));
     setChanging('');
-    setFailure(failed === null ? '' : inOneLine(failed));
   };
   const button = (word: string, busy: string, isWatched: boolean) =>
     html`<button key=${word} type="button" class="watch" aria-disabled=${changing !== ''} onClick=${set(isWatched, word)}>${changing === word ? busy : word}<span class="visually-hidden"> ${title}</span></button>`;

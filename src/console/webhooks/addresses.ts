@@ -173,7 +173,7 @@ const countRemoved = async (webhookId: string, kept: readonly string[]): Promise
   for (let page = 0; page < MOST_COUNT_PAGES; page++) {
     const { connection, problems } = await load(after, signal);
     if (connection === null) return { kind: 'failed', problem: problems[0] ?? NO_WEBHOOK };
-    count += connection.edges.filter((edge) => edge?.node && !stay.has(edge.node.address)).length;
+    count += connection.nodes?.filter((node) => node && !stay.has(node.address)).length ?? 0;
     after = connection.pageInfo.endCursor;
     if (!connection.pageInfo.hasNextPage) return { kind: 'done', value: { count, isWhole: true } };
   }

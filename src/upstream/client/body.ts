@@ -220,8 +220,6 @@ export class ResponseReceiver implements Dispatcher.DispatchHandler {
   bytes = 0;
   /** Whether the whole body has arrived. */
   isComplete = false;
-  /** Whether undici has refused the request as invalid. */
-  isRefused = false;
   readonly #options: Options;
   readonly #first = Promise.withResolvers<ResponseHead>();
   #head: ResponseHead = { statusCode: 0, headers: {} };
@@ -317,7 +315,6 @@ export class ResponseReceiver implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Controller, error: Error): void {
     clearTimeout(this.#ignoring);
     const failure = error instanceof UpstreamError ? error : transportFailure(error);
-    this.isRefused = failure.failure === 'unsendable';
     this.#rest?.reject(failure);
     this.#first.reject(failure);
   }

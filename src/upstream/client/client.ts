@@ -1,6 +1,4 @@
 import type { Dispatcher } from 'undici';
-import buildConnector from 'undici/lib/core/connect.js';
-import Client from 'undici/lib/dispatcher/client.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { type Clock, monotonicClock, onAbort } from '../../lib/deadlines.ts';
 import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
@@ -27,17 +25,19 @@ import { createKeyCooldowns, createRequestLimiter, type SharedCooldowns, type Sh
 import { startAttemptTimer, type UpstreamObserver } from './observer.ts';
 import { redactText } from './redact-key.ts';
 import {
+  assertSendable,
   Bill,
   type Credential,
   type RequestScope,
   targetOf,
   type UpstreamAnswer,
+  type UpstreamMethod,
   type UpstreamRequest,
 } from './request.ts';
 import { createRetry } from './retry.ts';
 
 /**
- * Upstream's HTTP API over kept-alive connections. Every failure is an UpstreamError. A request that can't be sent is
+ * Upstream's HTTP API. Every failure is an UpstreamError. A request that can't be sent is
  * refused first of all, with `unsendable`.
  */
 export type UpstreamClient = {
@@ -63,9 +63,11 @@ export type UpstreamClientOptions = {
   /** Upstream's base URL, without a trailing slash. */
   readonly url: string;
   readonly keyHeader: string;
+  /** Sends the requests, until it is closed. Default: kept-alive connections to the URL. */
+  readonly dispatcher?: RequestDispatcher | undefined;
   /** Milliseconds for one attempt, from sending to the last byte of the body. */
   readonly timeoutMs: number;
-  /** The most concurrent requests; each has a socket of its own. */
+  /** The most concurrent requests. */
   readonly connections: number;
   /** Requests per second at most; null for no limit. */
   readonly perSecond: number | null;
@@ -98,11 +100,11 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
     sharedRate = null,
     sharedCooldowns = null,
     bodyMemory = createMemoryBudget(MAX_BODY_BYTES),
+    dispatcher = createConnectionPool(url, connections, timeoutMs),
   } = options;
   const base = new URL(url);
-  const pool = createConnectionPool(base.origin, connections, timeoutMs);
   const bodyLimits = { memory: bodyMemory, large: new Semaphore(1, MAX_WAITING_BODIES) };
-  const service = { pool, keyHeader, clients, timeoutMs, bodyLimits };
+  const service = { dispatcher, keyHeader, clients, timeoutMs, bodyLimits };
   const breakers = createCircuitBreakers(observer.circuitChanged, now);
   const cooldowns = createKeyCooldowns(now, sharedCooldowns);
   const retry = createRetry();
@@ -114,6 +116,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
 
   const read: UpstreamClient['read'] = async (request, parse, scope) => {
     const target = targetOf(base.pathname, request);
+    assertSendable(scope.credential);
     if (exceedsCostLimit(request, scope)) throw costLimitExceeded(scope.maxComputeUnits);
     scope.deadline.start();
     const attempt = (number: number) => {
@@ -128,35 +131,45 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
     read,
     request: (request, scope) => read(request, parseJson, scope),
     openCircuits: breakers.open,
-    close: () => pool.destroy(),
+    close: () => dispatcher.destroy(),
   };
 };
 
 const exceedsCostLimit = ({ cost }: UpstreamRequest, { usage, maxComputeUnits }: RequestScope): boolean =>
   cost > 0 && usage.computeUnits + cost > maxComputeUnits;
 
-/** Upstream's kept-alive connections, at most `connections`. Other requests wait for a free one. */
-export const createConnectionPool = (origin: string, connections: number, timeoutMs: number): Pool =>
-  new Pool(origin, {
-    connections,
-    connect: buildConnector({ timeout: timeoutMs }),
-    factory: (url, options) => new Connection(url, options),
-  });
+export type SentRequest = {
+  /** With the query. */
+  readonly path: string;
+  readonly method: UpstreamMethod;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+};
 
-/**
- * A connection that stays in its pool when it refuses a request. undici answers `false` both when a connection is busy and
- * when it refuses a request as invalid. The pool then considers it busy until it finishes a request. If it had none to
- * finish, it would be lost for good.
- */
-class Connection extends Client {
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const isFree = super.dispatch(options, handler);
-    return isFree || (handler instanceof ResponseReceiver && handler.isRefused);
-  }
-}
+/** What undici needs of a handler. */
+export type ResponseHandler = Required<
+  Pick<
+    Dispatcher.DispatchHandler,
+    'onRequestStart' | 'onResponseStart' | 'onResponseData' | 'onResponseEnd' | 'onResponseError'
+  >
+>;
+
+/** What takes requests to upstream, by the contract of undici's dispatchers. */
+export type RequestDispatcher = {
+  dispatch(request: SentRequest, handler: ResponseHandler): boolean;
+  /** Ends all requests. */
+  destroy(): Promise<void>;
+};
+
+/** Kept-alive connections to the server of a URL, at most `connections`. Other requests wait for a free one. */
+export const createConnectionPool = (
+  url: string,
+  connections: number,
+  timeoutMs: number,
+): RequestDispatcher => new Pool(new URL(url).origin, { connections, connectTimeout: timeoutMs });
 
 type Service = {
-  readonly pool: Pool;
+  readonly dispatcher: RequestDispatcher;
   readonly keyHeader: string;
   readonly clients: ClientNames | null;
   /** Milliseconds for one attempt, from sending to the last byte of the body. */
@@ -169,7 +182,7 @@ type Service = {
  * signal.
  */
 const sendRequest = async <Body>(
-  { pool, keyHeader, clients, timeoutMs, bodyLimits }: Service,
+  { dispatcher, keyHeader, clients, timeoutMs, bodyLimits }: Service,
   { request, target, parse, scope, timer: attemptTimer, bill }: Attempt<Body>,
 ): Promise<UpstreamAnswer<Body>> => {
   const { credential, deadline, client } = scope;
@@ -187,7 +200,7 @@ const sendRequest = async <Body>(
   const signal = request.method === 'GET' ? deadline.signal : null;
   const stopListening = onAbort(signal, () => receiver.abort(clientGone('aborted')));
   try {
-    pool.dispatch(
+    dispatcher.dispatch(
       {
         path: target,
         method: request.method,

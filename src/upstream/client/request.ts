@@ -54,6 +54,14 @@ export const targetOf = (
 /** The upstream API key of an operation. It is never logged and never part of an error. */
 export type Credential = { readonly key: string; readonly owner: 'gateway' | 'client' };
 
+/** What a header can carry: undici would refuse any other text, and lose the connection that it was to be sent over. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Throws UpstreamError `unsendable` for a key that no header can carry. */
+export const assertSendable = ({ key }: Credential): void => {
+  if (!HEADER_VALUE.test(key)) throw unsendable('a key that no header can carry');
+};
+
 /** What all upstream requests of one operation share. */
 export type RequestScope = {
   readonly credential: Credential;

@@ -11,7 +11,7 @@ const executablePath =
   process.env.CHROMIUM ?? BROWSERS.map((name) => `/usr/bin/${name}`).find((path) => existsSync(path));
 
 /** What happens on a machine with two busy cores happens late. */
-const WAIT_MS = 120_000;
+const WAIT_MS = 20_000;
 
 /** Skips the test where there is no Chromium, and says why; in CI it fails. */
 export const needBrowser = (context: TestContext): void =>
