@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { Hex } from '../../types.ts';
 import { bytesOf } from '../blocks/encoding.ts';
 import type { IndexDatabase } from './database.ts';
 
+/** About 10 MB. Those that are seen often are soon in it again. */
 const MAX_CACHED = 100_000;
 
 /**
@@ -13,7 +13,7 @@ const MAX_CACHED = 100_000;
 export class Accounts {
   readonly #find;
   readonly #add;
-  readonly #cache = new LRUCache<Hex, number>({ max: MAX_CACHED });
+  readonly #cache = new Map<Hex, number>();
 
   constructor(database: IndexDatabase) {
     this.#find = database.prepare('SELECT id FROM accounts WHERE address = ?');
@@ -40,6 +40,7 @@ export class Accounts {
   }
 
   #keep(address: Hex, id: number): number {
+    if (this.#cache.size === MAX_CACHED) this.#cache.clear();
     this.#cache.set(address, id);
     return id;
   }
