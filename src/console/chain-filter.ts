@@ -44,14 +44,12 @@ const useClosing = () => {
       menu.current.open = false;
       menu.current.querySelector('summary')?.focus();
     };
-    document.addEventListener('pointerdown', elsewhere);
-    document.addEventListener('focusin', elsewhere);
-    document.addEventListener('keydown', onKey);
-    return () => {
-      document.removeEventListener('pointerdown', elsewhere);
-      document.removeEventListener('focusin', elsewhere);
-      document.removeEventListener('keydown', onKey);
-    };
+    const abort = new AbortController();
+    const { signal } = abort;
+    document.addEventListener('pointerdown', elsewhere, { signal });
+    document.addEventListener('focusin', elsewhere, { signal });
+    document.addEventListener('keydown', onKey, { signal });
+    return () => abort.abort();
   }, []);
   return menu;
 };

@@ -230,7 +230,7 @@ const FewerChains = ({ costs, most }: NonNullable<Problem['tooDear']>) => {
 };
 
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) =>
-  html`<div class="notice is-empty"><strong>${title}</strong>${children && html`<p>${children}</p>`}</div>`;
+  html`<div class="notice"><strong>${title}</strong>${children && html`<p>${children}</p>`}</div>`;
 
 /** Grey lines in place of what is loading, of the same height. After some seconds they say that it is slow. */
 export const Skeleton = ({ rows, kind = 'row' }: { rows: number; kind?: 'row' | 'card' }) =>

@@ -66,7 +66,7 @@ test('the biggest transfer of the loaded ones is on the page, and comes first wh
   await expect.poll(async () => (await hashesOf(page))[0]).toBe(biggest?.transactionHash);
   expect([paramsOf(page).get('sort'), paramsOf(page).get('kind')]).toEqual(['biggest', 'transfer']);
   await page
-    .getByText(/^\d+ of \d+ transactions loaded, with \d+ of 100 activities\. The wallet has more\.$/)
+    .getByText(/^Showing \d+ of \d+ transactions loaded, with \d+ of 100 activities\. The wallet has more\.$/)
     .waitFor();
   await page.getByRole('button', { name: 'Open the biggest transfer' }).click();
   expect(paramsOf(page).get('open')).toBe(biggest?.transactionHash);

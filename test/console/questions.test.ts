@@ -118,7 +118,7 @@ test('what is its biggest transfer, of those that are loaded?', async (context) 
   expect(said).toContain(biggest?.type === 'SEND' ? 'Sent' : 'Received');
   await page
     .getByRole('tabpanel', { name: 'Activity' })
-    .getByText(/^\d+ of \d+ transactions loaded/)
+    .getByText(/^Showing \d+ of \d+ transactions loaded/)
     .waitFor();
   await answer.getByRole('button', { name: 'Open' }).click();
   const row = page.getByRole('listitem').filter({ has: page.getByTitle(biggest?.transactionHash ?? '') });

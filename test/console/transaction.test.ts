@@ -51,7 +51,8 @@ test('a transaction has a page: what moved, from either side, as an image too', 
   await using opened = await openPage(`${gateway.url}/#/wallet/${SWAPPER}?tab=activity`);
   const { page } = opened;
   const row = page.locator(`[data-activity="${swap.transactionHash}"]`);
-  const told = await row.locator('.act-moved').first().innerText();
+  // A row outside of the window has no inner text.
+  const told = await row.locator('.act-moved').first().textContent();
   await row.getByRole('link', { name: /^0x/ }).last().click();
   expect(new URL(page.url()).hash).toBe(`#/tx/${swap.chainId}/${swap.transactionHash}?wallet=${SWAPPER}`);
   await page.getByRole('heading', { name: /^Transaction 0x/ }).waitFor();
@@ -65,7 +66,7 @@ test('a transaction has a page: what moved, from either side, as an image too', 
     .getByText(/^Swapped .+ for .+/)
     .first()
     .waitFor();
-  expect(await page.locator('.act-moved').first().innerText()).toBe(told);
+  expect(await page.locator('.act-moved').first().textContent()).toBe(told);
   expect(await page.getByRole('button', { name: /^Name \d/ }).count()).toBe(0);
 
   // The image says it in dollars.
@@ -85,6 +86,8 @@ test('a transaction has a page: what moved, from either side, as an image too', 
   await flow.getByText(/units/).first().waitFor();
   const swapped = page.getByText(/^Swapped .+ for .+ on 0x/).first();
   expect(await swapped.textContent()).toContain('units 0x');
+  // The picture of a token without a symbol is no digit of its address.
+  expect(await swapped.locator('.token-logo').first().textContent()).toBe('?');
   await page.getByRole('button', { name: /^Name \d tokens?: \d+ CU at most/ }).click();
   await flow.getByText(/units/).first().waitFor({ state: 'detached' });
   expect(await swapped.textContent()).not.toContain('units');

@@ -229,7 +229,12 @@ test('a second wallet stands beside the first, under the same tab and chains, ea
   await expect.poll(() => page.locator('.wallet-head').count()).toBe(2);
   expect(new URL(page.url()).hash).toBe(`#/wallet/${WHALE},${COLLECTOR}?tab=transactions&chains=1,8453`);
   expect(await page.locator('.wallet-head .address').allTextContents()).toEqual([WHALE, COLLECTOR]);
-  await page.getByRole('link', { name: 'Close whale' }).click();
+  // Also where a window is narrow, nothing lies over an address.
+  await page.setViewportSize({ width: 320, height: 800 });
+  const close = page.getByRole('link', { name: 'Close whale' });
+  const [button, address] = [await close.boundingBox(), await page.locator('.address').first().boundingBox()];
+  expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(address?.y ?? 0);
+  await close.click();
   await expect.poll(() => page.locator('.wallet-head').count()).toBe(1);
   expect(new URL(page.url()).hash).toBe(`#/wallet/${COLLECTOR}?tab=transactions&chains=1,8453`);
 });

@@ -105,7 +105,7 @@ export const Flow = ({ items, address, thin }: FlowProps) => {
       </ul>
     </div>
     <button type="button" class="more" onClick=${save}>Save as an image</button>
-    ${others > 0 && html`<figcaption class="quiet">and ${others} more, which the list above has</figcaption>`}
+    ${others > 0 && html`<figcaption class="quiet">and ${others} more, which are listed above</figcaption>`}
   </figure>`;
 };
 

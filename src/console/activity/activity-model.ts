@@ -4,7 +4,7 @@ import type {
   MovedTokenFragment,
   TransactionRowFragment,
 } from '../__generated__/operations.ts';
-import { isRecord, isZero, nativeDecimals, nativeSymbol, shortHex } from '../format.ts';
+import { amountIn, isRecord, isZero, nativeDecimals, nativeSymbol, shortHex } from '../format.ts';
 
 /** What a wallet's activities say: what moved, on which day, in which transaction, and which of them a filter finds. */
 
@@ -59,11 +59,30 @@ export const symbolOf = (token: Named | null, chainId: number | null): string =>
     ? (token?.symbol ?? nativeSymbol(chainId))
     : (token.symbol ?? token.name ?? shortHex(token.address ?? 'unnamed token'));
 
-export type Counted = Pick<Token, 'isNative' | 'decimals'>;
+type Counted = Pick<Token, 'isNative' | 'decimals'>;
 
 /** Null where the service omits it: the amount can't be written in whole tokens. */
 export const decimalsOf = (token: Counted | null, chainId: number | null): number | null =>
   token === null || token.isNative ? (token?.decimals ?? nativeDecimals(chainId)) : token.decimals;
+
+const ALL_DIGITS = 255;
+
+/** An amount in whole tokens, to six decimal places; `exact` has all. A token whose decimals are unknown is counted in its smallest unit. */
+export const amountOf = (
+  value: string,
+  token: Counted | null,
+  chainId: number | null = null,
+): { readonly shown: string; readonly exact: string } => {
+  const decimals = decimalsOf(token, chainId);
+  if (decimals === null || decimals < 0 || decimals > ALL_DIGITS) {
+    const { shown, exact } = amountIn(value, 0);
+    return {
+      shown: `${shown} units`,
+      exact: `${exact} units: the service does not say how many are one token`,
+    };
+  }
+  return amountIn(value, decimals);
+};
 
 /** All activities of one transaction that are loaded, in the service's order. */
 export type Happening = {

@@ -9,6 +9,7 @@ import { CallText, decodedText, RawJson } from '../wallet/transaction-details.ts
 import { Flow } from './activity-flow.ts';
 import {
   type ActivityItem,
+  amountOf,
   functionOf,
   type Happening,
   type Kind,
@@ -18,7 +19,7 @@ import {
   tokensIn,
   worthOf,
 } from './activity-model.ts';
-import { amountOf, assetText, Sentence } from './activity-words.ts';
+import { assetText, Sentence } from './activity-words.ts';
 
 const ICONS: Readonly<Record<Kind, string>> = {
   sent: 'M5 11 11 5M6 5h5v5',

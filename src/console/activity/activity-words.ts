@@ -1,14 +1,13 @@
 import { formatAmount, isUnlimited } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { Address, ExplorerLink, html } from '../components.ts';
-import { amountIn, inWords, shorten } from '../format.ts';
+import { inWords, shorten } from '../format.ts';
 import { TokenLogo } from '../picture.ts';
 import { nameOfCall } from '../wallet/transaction-details.ts';
 import {
   type ActivityItem,
-  type Counted,
+  amountOf,
   CREATION,
-  decimalsOf,
   functionOf,
   isRevocation,
   type Move,
@@ -21,24 +20,6 @@ import {
 type Begin = (verb: string) => ComponentChildren;
 
 const LONGEST_SYMBOL = 24;
-const ALL_DIGITS = 255;
-
-/** An amount in whole tokens, to six decimal places; `exact` has all. A token whose decimals are unknown is counted in its smallest unit. */
-export const amountOf = (
-  value: string,
-  token: Counted | null,
-  chainId: number | null = null,
-): { readonly shown: string; readonly exact: string } => {
-  const decimals = decimalsOf(token, chainId);
-  if (decimals === null || decimals < 0 || decimals > ALL_DIGITS) {
-    const { shown, exact } = amountIn(value, 0);
-    return {
-      shown: `${shown} units`,
-      exact: `${exact} units: the service does not say how many are one token`,
-    };
-  }
-  return amountIn(value, decimals);
-};
 
 type Asset = Pick<Move, 'value' | 'token' | 'tokenId'> & { readonly chainId: number | null };
 

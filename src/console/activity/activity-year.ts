@@ -93,7 +93,7 @@ export const Year = ({ name, happenings, hasMore, from, to, onPick }: Props) => 
 
   const [width, height] = [weeks * CELL, TOP + DAYS * CELL];
   return html`<figure class="year">
-    <figcaption class="bar quiet small"><span>By day, of the ${transactionsIn(happenings.length)} loaded</span>
+    <figcaption class="bar quiet small"><span>The ${transactionsIn(happenings.length)} loaded, by day</span>
       <span class="push">${hasMore && oldest !== '' ? `Back to ${formatDay(oldest)}: earlier days are not loaded.` : earlier > 0 && `${transactionsIn(earlier)} earlier.`}</span></figcaption>
     <svg viewBox=${`0 0 ${width} ${height}`} role="group" aria-label="Transactions by day: the arrow keys move, Enter shows one day" onKeyDown=${onKeyDown}>
       ${days.map((day, index) => {

@@ -111,7 +111,7 @@ const Summary = ({ found, happenings, items, thin, chosen, hasMore }: SummaryPro
   const matching = found.reduce((count, each) => count + each.matching.length, 0);
   return html`<div class="panel stack tight">
     <div class="bar">
-      <p role="status"><strong>${formatCount(found.length)} of ${transactions(happenings.length)} loaded</strong>, with ${formatCount(matching)} of ${counted(items.length, 'activity', 'activities')}. ${hasMore ? 'The wallet has more.' : 'The wallet has no more.'}</p>
+      <p role="status"><strong>Showing ${formatCount(found.length)} of ${transactions(happenings.length)} loaded</strong>, with ${formatCount(matching)} of ${counted(items.length, 'activity', 'activities')}. ${hasMore ? 'The wallet has more.' : 'The wallet has no more.'}</p>
       ${chosen.isActive && html`<button type="button" class="more" onClick=${clearChosen}>Clear filter and sort</button>`}
     </div>
     <${PricesOfNow} chainIds=${found.map(({ chainId }) => chainId)} />

@@ -63,7 +63,7 @@ export const LiveFilter = ({ params }: { params: URLSearchParams }) => {
     setParams({ types: next.join() }, true);
   };
   const [chosen, setChosen] = useParam('webhook');
-  return html`<form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
+  return html`<form class="filters grid" style="--column: 26rem" onSubmit=${(event: Event) => event.preventDefault()}>
     <label class="field">Wallet
       <input class="hex" name="address" list="live-wallets" spellcheck=${false} autocomplete="off" autocapitalize="none" placeholder="all wallets, or the 0x… of one" value=${params.get('address') ?? ''} onChange=${onAddress} aria-invalid=${error !== null} aria-describedby="live-address-error" />
       <datalist id="live-wallets">${settings.wallets.map(({ name, address }) => html`<option key=${address} value=${name} />`)}</datalist>

@@ -13,7 +13,7 @@ import { Search } from './search.ts';
 /** Where a visit starts: one field for all that can be looked up, and the wallets that are known. */
 export const HomeView = () => {
   const opening: readonly Priced[] = isSupported(useChains(), 'NAMES') ? ['balances', 'name'] : ['balances'];
-  return html`<div class="stack start">
+  return html`<div class="stack">
   <section class="panel stack" aria-labelledby="start-title">
     <h2 id="start-title">Look up a wallet, a token or a transaction</h2>
     <${Search} name="start-search" label="Address, label, a token’s name, or a transaction’s hash" />

@@ -77,7 +77,7 @@ const Row = ({ chain, now }: { chain: Indexed; now: number }) => {
   const [text, tone] = stateOf(index);
   return html`<li class="stack tight">
     <p class="bar"><strong>${inWords(shorten(name, 40))}</strong>${name !== `chain_${chainId}` && html` <span class="quiet">chain ${chainId}</span>`} <span class=${`tag ${tone}`}>${text}</span></p>
-    <p class="head">${index.head === null ? html`<span class="quiet">No block is known yet</span>` : html`Block ${formatCount(Number(index.head))}`}${index.headTime !== null && html`<span class="quiet">, <${Time} value=${index.headTime} now=${now} /></span>`}</p>
+    <p>${index.head === null ? html`<span class="quiet">No block is known yet</span>` : html`Block ${formatCount(Number(index.head))}`}${index.headTime !== null && html`<span class="quiet">, <${Time} value=${index.headTime} now=${now} /></span>`}</p>
     <${Progress} index=${index} />
     ${index.problem !== null && html`<p class="bad">${shorten(index.problem, 400)}</p>`}
   </li>`;

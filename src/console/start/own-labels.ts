@@ -36,7 +36,7 @@ export const OwnLabels = () => {
         <input ref=${file} type="file" accept=".json,application/json" hidden aria-label="File of labels" onChange=${onFile} />
       </span>
     </div>
-    <p class="result" role="status">${result && ('error' in result ? html`<span class="bad">${result.error}</span>` : result.done)}</p>
+    <p role="status">${result && ('error' in result ? html`<span class="bad">${result.error}</span>` : result.done)}</p>
     ${
       labels.size === 0
         ? html`<${Empty} title="You have named no address yet">Open a wallet and name it there. Names stay in this browser.<//>`
@@ -88,6 +88,6 @@ const LabelDialog = ({ address, label, onClose }: DialogProps) => {
 export const EditLabel = ({ address }: { address: string }) => {
   const [isOpen, setOpen] = useState(false);
   const label = useLabels().get(address.toLowerCase()) ?? '';
-  return html`<button type="button" class="plain edit-label" onClick=${() => setOpen(true)}>${label === '' ? 'Add a label' : 'Edit label'}</button>
+  return html`<button type="button" class="plain" onClick=${() => setOpen(true)}>${label === '' ? 'Add a label' : 'Edit label'}</button>
     ${isOpen && html`<${LabelDialog} address=${address} label=${label} onClose=${() => setOpen(false)} />`}`;
 };

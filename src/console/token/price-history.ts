@@ -60,7 +60,7 @@ const Prices = ({ token, every, title }: PricesProps) => {
     )
     .toReversed();
   if (points.length < 2)
-    return html`<${Empty} title="The service has no price of this time">The token may be younger. Choose a shorter span.<//>`;
+    return html`<${Empty} title="The service has no prices for this time">The token may be younger. Choose a shorter span.<//>`;
   return html`<${PriceChart} label=${`Price over ${title}`} points=${points} />
     ${points.length <= HOURS && html`<p class="quiet">${HOURS + 1 - points.length} of ${HOURS + 1} prices are missing: the token had none at these hours.</p>`}`;
 };

@@ -1,8 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { WalletApprovals, WalletBalances } from '../__generated__/operations.ts';
 import { ACTIVITY, UNITS_OF_A_REQUEST } from '../activity/activity.ts';
-import { type ActivityItem, symbolOf } from '../activity/activity-model.ts';
-import { amountOf } from '../activity/activity-words.ts';
+import { type ActivityItem, amountOf, symbolOf } from '../activity/activity-model.ts';
 import { useOperation } from '../api/use-answer.ts';
 import { isSupported, OnChain, useChainNames, useChains } from '../chains.ts';
 import {

@@ -176,7 +176,7 @@ const SpamScore = ({ card }: { card: Card }) => {
   return html`<section class="stack spam" aria-label="Spam score">
     <h3>Spam score${spamScore === null && ': none'}</h3>
     ${spamScore !== null && html`<${Meter} label="Average of its signals" value=${spamScore} most=${100} text=${`${rounded(spamScore)} of 100`} />`}
-    <p>${isSpam === null ? 'The service does not say whether it is spam.' : `The service ${isSpam ? 'classifies' : 'does not classify'} it as spam.`} ${spamScore === null ? 'It has no signal to score it by.' : 'Each signal counts by its weight.'}</p>
+    <p>${isSpam === null ? 'The service does not say whether it is spam.' : `The service ${isSpam ? 'classifies' : 'does not classify'} it as spam.`} ${spamScore === null ? 'There is no signal to score it by.' : 'Each signal counts by its weight.'}</p>
     ${signals.length > 0 && html`<ul class="signals">${signals.toSorted((one, other) => pointsOf(other) - pointsOf(one)).map((signal, index) => html`<${SignalBar} key=${index} signal=${signal} whole=${whole} most=${most} />`)}</ul>`}
   </section>`;
 };

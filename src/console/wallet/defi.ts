@@ -83,7 +83,7 @@ const Positions = ({ address, chainIds }: PanelProps) => {
   return html`<div class="stack defi">
     <${ListHead} list=${positions} />
     <${ListBody} list=${positions} what="positions" kind="row" empty="No position in a protocol" isPaused=${true}>
-      <p><strong class="total">${formatUsdBriefly(total)}</strong> <span class="quiet">in ${counted(nodes.length, 'position', 'positions')}, net of debts${compareDecimals(debts, '0') !== 0 && html`: <span class="bad">${formatUsdBriefly(debts)}</span> are owed without a deposit beside them`}. ${isOther && `The service’s own sum, which may count debts otherwise, is ${formatUsdBriefly(said)}. `}Receipt tokens are among the tokens, too: do not add the two.</span></p>
+      <p><strong class="total">${formatUsdBriefly(total)}</strong> <span class="quiet">in ${counted(nodes.length, 'position', 'positions')}, net of debts${compareDecimals(debts, '0') !== 0 && html`: <span class="bad">${formatUsdBriefly(debts)}</span> are owed without a deposit beside them`}. ${isOther && `The service’s own sum, which may count debts in another way, is ${formatUsdBriefly(said)}. `}Receipt tokens are listed under Tokens as well: do not add the two sums.</span></p>
       <div class="protocols">${groups.map((group) => html`<${Protocol} key=${group.protocol} ...${group} symbols=${symbols} />`)}</div>
     <//>
   </div>`;

@@ -2,8 +2,7 @@ import { compareDecimals, sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { WalletBalances, WalletOverview } from '../__generated__/operations.ts';
-import { symbolOf } from '../activity/activity-model.ts';
-import { amountOf } from '../activity/activity-words.ts';
+import { amountOf, symbolOf } from '../activity/activity-model.ts';
 import { useOperation } from '../api/use-answer.ts';
 import { NoPrices } from '../chain-filter.ts';
 import { useChainNames, useChains } from '../chains.ts';
@@ -150,7 +149,7 @@ const Changes = ({ portfolio, older }: ChangesProps) => {
   if (known.length === 0) return null;
   return html`<ul class="bar changes">
     ${known.map(({ hoursAgo, changeUsd, changeRatio, unpricedBalances }) => {
-      const hint = `The amounts of now at the prices of ${SPANS[hoursAgo]} ago${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance that had no price then is', 'balances that had no price then are')} left out` : ''}.`;
+      const hint = `What the wallet holds now, at the prices of ${SPANS[hoursAgo]} ago and of today${unpricedBalances > 0 ? `; ${counted(unpricedBalances, 'balance that had no price then is', 'balances that had no price then are')} left out` : ''}.`;
       const change = formatChange(changeRatio ?? '0');
       return html`<li key=${hoursAgo}><details>
         <summary><span class="quiet">${SPANS[hoursAgo]}</span> <span class=${toneOf(change)}>${change} <span class="amount">${signed(changeUsd)}</span></span></summary>
@@ -199,7 +198,7 @@ const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
       : !isComplete && 'What the service could not read',
   ].filter(Boolean);
   if (reasons.length === 0)
-    return html`<p class="quiet">All ${counted(countedBalances, 'balance', 'balances')} are in it.</p>`;
+    return html`<p class="quiet">All ${counted(countedBalances, 'balance', 'balances')} are counted.</p>`;
   const sum = excluded.balances + unpricedBalances;
   return html`<details class="left-out">
     <summary title=${reasons.join('. ')}>${sum > 0 ? `${counted(sum, 'balance', 'balances')} left out` : 'Not complete'}: why?</summary>

@@ -2,8 +2,7 @@ import { sumDecimals } from 'evm-graphql-gateway/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type BalanceRowFragment, WalletBalances } from '../__generated__/operations.ts';
-import { decimalsOf, symbolOf } from '../activity/activity-model.ts';
-import { amountOf } from '../activity/activity-words.ts';
+import { amountOf, decimalsOf, symbolOf } from '../activity/activity-model.ts';
 import { keepToken } from '../activity/known.ts';
 import { NoPrices } from '../chain-filter.ts';
 import { OnChain, useChainNames } from '../chains.ts';
@@ -139,7 +138,7 @@ export const Tokens = ({ address, chainIds }: PanelProps) => {
           ${COLUMNS.filter(({ key }) => key).flatMap(({ id, title }) => [id, `-${id}`].map((order) => html`<option key=${order} value=${order}>${title}${order === id ? '' : ', reversed'}</option>`))}
         </select>
       </label></div>
-      ${found.length === 0 && html`<${Empty} title=${`None of the ${formatCount(rows.length)} tokens is called so.`}>Search for a part of a symbol, a name, an address or a chain.<//>`}
+      ${found.length === 0 && html`<${Empty} title=${`None of the ${formatCount(rows.length)} tokens matches the search.`}>A search finds a part of a symbol, a name, an address or a chain.<//>`}
       ${only !== 'left' && counted.length > 0 && section(`In the total: ${formatCount(counted.length)}`, counted, false)}
       ${only !== 'counted' && left.length > 0 && section(`Left out of the total: ${formatCount(left.length)}`, left, true)}
     <//>

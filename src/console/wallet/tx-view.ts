@@ -97,7 +97,7 @@ const OtherChains = ({ hash, but }: OtherChainsProps) => {
   return html`<section class="stack" aria-label="Chains to look on">
     ${chains.length > 1 && isSupported(chains, 'TRANSACTION') && html`<p><button type="button" disabled=${isLooking} onClick=${() => void look().catch(() => {})}>Look on ${but === null ? '' : 'the other '}${all} in turn: ${formatCount(chains.length)} CU at most</button></p>`}
     <p role="status">${without + failed.length > 0 && `${counted(without, 'chain has', 'chains have')} no transaction with this hash.${failed.length > 0 ? ` Not answered: ${failed.join(', ')}.` : ''}`}</p>
-    <p>${but === null ? 'Chains that it may be on:' : 'Other chains:'}</p>
+    <p>${but === null ? 'It may be on one of these chains:' : 'Other chains:'}</p>
     <ul class="bar">${chains.map(({ chainId }) => html`<li key=${chainId}><a href=${hrefOf('tx', [`${chainId}/${hash}`], wallet ? { wallet } : {})}>${nameOf(chainId)}</a></li>`)}</ul>
   </section>`;
 };
@@ -138,7 +138,7 @@ const Transaction = ({ chainId, hash }: Place) => {
     ${
       items.length > 0 &&
       html`<ul class="stack tight">${items.map((item) => html`<${ItemLine} key=${item.id} item=${item} thin=${known?.thin ?? NO_TOKENS} />`)}</ul>
-      ${found && items.every(({ type }) => type === 'CALL') && isMoving(found) && html`<p class="quiet">What it moved went between other addresses: its events say which.</p>`}
+      ${found && items.every(({ type }) => type === 'CALL') && isMoving(found) && html`<p class="quiet">What it moved went between other addresses: see its events.</p>`}
       ${named === NO_NAMES && unnamed.length > 0 && html`<p><button type="button" onClick=${() => name(unnamed)}>Name ${counted(unnamed.length, 'token', 'tokens')}: ${formatCount(NAME_CU * unnamed.length)} CU at most</button></p>`}
       <${Flow} items=${items} address=${side} thin=${known?.thin ?? NO_TOKENS} />`
     }
@@ -168,7 +168,7 @@ const Sides = ({ transaction, side, isPart, onSide }: SidesProps) => {
     ${
       !isPart &&
       html`<${Empty} title="This wallet takes no part in this transaction">
-        It neither sent nor received it, and by its events it gave, got and allowed nothing. Of the chain’s own currency that contracts passed on, they say nothing.${isNamedIn(transaction, side) && ' The call or an event names it.'}
+        It neither sent nor received it, and no event says that it gave, got or allowed anything. Where a contract passed on the chain’s own currency, none would.${isNamedIn(transaction, side) && ' The call or an event names it.'}
       <//>`
     }`;
 };

@@ -99,7 +99,7 @@ const Unchecked = ({ part }: { part: string }) => {
   if (!problem) return null;
   if (right === undefined) return html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`;
   return html`<${Notice} title=${`The checksum of this address is wrong: ${part}`}>
-    <p>The case of its letters does not fit its digits, so that a digit may be wrong. If none is, it is <code>${right}</code>.</p>
+    <p>Its capital and small letters are a checksum, which does not match: a digit may be wrong. If none is, the address is <code>${right}</code>.</p>
     <button type="button" onClick=${() => replacePart(part, right)}>Open ${shortHex(right)}</button>
   <//>`;
 };
@@ -122,7 +122,7 @@ const usePrices = (chainIds: readonly number[], wallets: number) => {
     const { computeUnits, reason } = priceOf(fields, chainIds, chains);
     const price =
       computeUnits === null
-        ? 'Opening it is paid by chain'
+        ? 'Opening it is paid for by chain'
         : `Opening it costs ${formatCount(wallets * computeUnits)} CU`;
     return `${price}: ${wallets > 1 ? `${wallets} wallets × ` : ''}${reason}. It is less if the gateway has some of it already.`;
   };
