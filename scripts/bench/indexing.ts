@@ -6,10 +6,12 @@ import { BLOCK_TRANSACTIONS, TRANSACTION_LOGS } from './indexing/chain.ts';
 import type { Handled, LookedUp, Measured, Task } from './indexing/worker.ts';
 import { chooseCores } from './lookups/subjects.ts';
 
-const ROUNDS = 10;
+/** Where rounds end, as parts of all transactions; lookups are measured at the LOOKED_AT of them. */
+const ROUNDS = [0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 1];
+const LOOKED_AT = [0.01, 0.1, 1];
 /** A round only fetches and parses a part of the blocks that it then indexes. */
 const PARSED_PART = 0.2;
-const LOOKUPS = 2_000;
+const LOOKUPS = 500;
 
 const rate = (handled: Handled) => (handled.transactions / handled.ms) * 1000;
 const rateOfCore = (handled: Handled) => (handled.transactions / handled.cpuMs) * 1000;
@@ -24,25 +26,30 @@ export const measureIndexing = async (args: readonly string[]): Promise<void> =>
     args: [...args],
     options: { transactions: { type: 'string', default: '1000000' } },
   });
-  const blocks = Math.ceil(Number(values.transactions) / BLOCK_TRANSACTIONS / ROUNDS);
+  const blocks = Math.ceil(Number(values.transactions) / BLOCK_TRANSACTIONS);
   if (!(blocks > 0)) throw new Error(`--transactions: expected a number above 0, got ${values.transactions}`);
   const cores = chooseCores();
   await using made = new AsyncDisposableStack();
   const node = made.use(await spawnGateway({}, 'scripts/bench/indexing/node.ts', cores.load));
   const worker = made.use(startHelper(new URL('indexing/worker.ts', import.meta.url), cores.server));
   const ask = <Answer>(task: Task) => worker.ask<Answer>(task);
-  await ask({ do: 'open', url: node.url });
+  await ask({ do: 'open', url: node.url, blocks });
   await ask({ do: 'parse', blocks: 20 });
 
   const rounds: { readonly parsed: Handled; readonly indexed: Handled }[] = [];
-  for (let round = 0; round < ROUNDS; round += 1)
+  const lookedUp: LookedUp[] = [];
+  let done = 0;
+  for (const part of ROUNDS) {
+    const end = Math.max(done + 1, Math.round(blocks * part));
     rounds.push({
-      parsed: await ask({ do: 'parse', blocks: Math.ceil(blocks * PARSED_PART) }),
-      indexed: await ask({ do: 'index', blocks }),
+      parsed: await ask({ do: 'parse', blocks: Math.ceil((end - done) * PARSED_PART) }),
+      indexed: await ask({ do: 'index', blocks: end - done }),
     });
+    done = end;
+    if (LOOKED_AT.includes(part)) lookedUp.push(await ask({ do: 'look up', times: LOOKUPS }));
+  }
   const transactions = sum(rounds.map(({ indexed }) => indexed.transactions));
-  const lookedUp = await ask<LookedUp>({ do: 'look up', times: LOOKUPS });
-  const { bytes, tables } = await ask<Measured>({ do: 'measure' });
+  const { bytes, tables, memoryBytes } = await ask<Measured>({ do: 'measure' });
 
   print(
     `Blocks of ${BLOCK_TRANSACTIONS} transactions with ${TRANSACTION_LOGS} logs, ${whole(transactions)} transactions in all:`,
@@ -77,18 +84,20 @@ export const measureIndexing = async (args: readonly string[]): Promise<void> =>
       ['median', ...medians],
     ]),
   );
+  const sizes = LOOKED_AT.map((part) => whole(transactions * part));
+  const times = Object.keys(lookedUp[0] ?? {}).map((name) => [
+    name,
+    ...lookedUp.flatMap(({ [name]: found }) => [
+      decimals(found?.p50Ms ?? 0, 3),
+      decimals(found?.p99Ms ?? 0, 3),
+    ]),
+  ]);
   print(
-    `\n${tableOf([
-      ['lookup, in ms', 'p50', 'p99', 'max'],
-      ...Object.entries(lookedUp).map(([name, { p50Ms, p99Ms, maxMs }]) => [
-        name,
-        decimals(p50Ms, 3),
-        decimals(p99Ms, 3),
-        decimals(maxMs, 3),
-      ]),
-    ])}`,
+    `\n${tableOf([['lookup, in ms, at', ...sizes.flatMap((size) => [`${size}, p50`, 'p99'])], ...times])}`,
   );
-  print(`\n${whole(bytes / transactions)} bytes a transaction:`);
+  print(
+    `\n${whole(bytes / transactions)} bytes a transaction, and the process held at most ${whole(memoryBytes / 2 ** 20)} MiB:`,
+  );
   print(
     tableOf([
       ['', 'bytes'],

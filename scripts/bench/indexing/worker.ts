@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { effectsOf, parseBlock } from '../../../src/backend/indexer/blocks/parse.ts';
 import { byStandard } from '../../../src/backend/indexer/blocks/readings.ts';
 import { openDatabase } from '../../../src/backend/indexer/database/database.ts';
@@ -17,15 +18,21 @@ import { answerParent } from '../../harness/processes.ts';
 import { busyAccounts, CHAIN_ID, popularCoins, quietAccounts } from './chain.ts';
 
 export type Task =
-  | { readonly do: 'open'; readonly url: string }
-  /** Handles the next blocks, which `index` stores and `parse` forgets. */
+  /** The index begins at its newest block, and goes down to the first one. */
+  | { readonly do: 'open'; readonly url: string; readonly blocks: number }
+  /** Handles the next older blocks, which `index` stores and `parse` forgets. */
   | { readonly do: 'parse' | 'index'; readonly blocks: number }
   | { readonly do: 'look up'; readonly times: number }
   | { readonly do: 'measure' };
 
 export type Handled = { readonly transactions: number; readonly ms: number; readonly cpuMs: number };
 export type LookedUp = Readonly<Record<string, TimesSummary>>;
-export type Measured = { readonly bytes: number; readonly tables: Readonly<Record<string, number>> };
+export type Measured = {
+  readonly bytes: number;
+  readonly tables: Readonly<Record<string, number>>;
+  /** Of the process, the most that it held so far. */
+  readonly memoryBytes: number;
+};
 
 const CHAIN: Chain = {
   ...{ id: CHAIN_ID, name: 'made_up', tags: ['default'], webhooks: true, unsupported: [] },
@@ -75,21 +82,23 @@ const handle = async (task: 'parse' | 'index', blocks: number): Promise<Handled>
     return fetched;
   });
   let [at, transactions] = [next, 0];
-  const last = at + blocks - 1;
+  const last = Math.max(0, at - blocks + 1);
   const [started, cpu] = [performance.now(), process.cpuUsage()];
-  while (at <= last) {
+  while (at >= last) {
     const fetched = await prefetch.take(at, last, BATCH_TRANSACTIONS);
     const parsed = fetched.map((block) => parseBlock(CHAIN_ID, block));
     transactions += parsed.reduce((sum, block) => sum + block.transactions.length, 0);
-    at += parsed.length;
+    at -= parsed.length;
     if (task === 'parse') for (const block of parsed) block.transactions.map((each) => effectsOf(each));
-    else
-      index.transaction(() => {
-        for (const block of parsed)
-          index.append(block, () => {}, { watches: () => false, after: () => null });
-      });
+    else {
+      index.prepend(parsed);
+      while (!index.writes.keepSome()) await yieldToEvents();
+    }
   }
-  if (task === 'index') next = at;
+  if (task === 'index') {
+    index.writes.keep();
+    next = at;
+  }
   const { user, system } = process.cpuUsage(cpu);
   return { transactions, ms: performance.now() - started, cpuMs: (user + system) / 1000 };
 };
@@ -128,15 +137,25 @@ const measure = (): Measured => {
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const rows = database.prepare('SELECT name, sum(pgsize) AS bytes FROM dbstat GROUP BY name').all();
   return {
+    memoryBytes: process.resourceUsage().maxRSS * 1024,
     bytes: statSync(path).size,
     tables: Object.fromEntries(rows.map(({ name, bytes }) => [String(name), Number(bytes)])),
   };
+};
+
+const open = async (url: string, blocks: number): Promise<boolean> => {
+  node = createNode({ url, chainId: CHAIN_ID });
+  const newest = await node.block(blocks);
+  if (newest === null) throw new Error(`expected block ${blocks}, got none`);
+  const nobody = { watches: () => false, after: () => null };
+  index.append(parseBlock(CHAIN_ID, newest), null, nobody, 0);
+  next = blocks - 1;
+  return true;
 };
 
 answerParent((task: Task) => {
   if (task.do === 'look up') return lookUp(task.times);
   if (task.do === 'measure') return measure();
   if (task.do !== 'open') return handle(task.do, task.blocks);
-  node = createNode({ url: task.url, chainId: CHAIN_ID });
-  return true;
+  return open(task.url, task.blocks);
 });

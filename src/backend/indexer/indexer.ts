@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import { createMemoryStore } from '../dispatch/memory-store.ts';
 import type { Store } from '../dispatch/store.ts';
 import { delivers } from '../dispatch/webhook.ts';
@@ -14,7 +13,7 @@ import { healthOf, type RunningService, startService } from '../server.ts';
 import { joinSources } from '../sources.ts';
 import type { Hex } from '../types.ts';
 import type { ServiceConfig } from './config.ts';
-import { openDatabase } from './database/database.ts';
+import { type IndexDatabase, openDatabase } from './database/database.ts';
 import { createLiveProgress } from './database/live-progress.ts';
 import { createWebhookStore } from './database/webhook-store.ts';
 import type { IndexFigures } from './figures.ts';
@@ -117,7 +116,7 @@ const NO_WEBHOOKS =
   'Webhooks need one service for all gateways: with REDIS_URL beside BLOCKSCOUT each gateway has its own. Start one with `npm run service`, and set UPSTREAM_URL.';
 
 /** Opens the index of chains, beside which webhooks are stored. */
-const openIndex = (config: ServiceConfig, database: DatabaseSync, store: Store, log: Log) => {
+const openIndex = (config: ServiceConfig, database: IndexDatabase, store: Store, log: Log) => {
   const watches = (account: Hex): boolean =>
     [...store.subscribers(account)].some((webhook) => webhook.type === 'balances' && delivers(webhook));
   return createIndexedSource({ ...config, database, watches, log });
@@ -125,7 +124,7 @@ const openIndex = (config: ServiceConfig, database: DatabaseSync, store: Store, 
 
 type ExplorerParts = {
   /** Null where nothing is stored. */
-  readonly database: DatabaseSync | null;
+  readonly database: IndexDatabase | null;
   readonly store: Store;
   readonly log: Log;
   readonly opened: AsyncDisposableStack;
@@ -165,7 +164,7 @@ const bytesIn = (directory: string): IndexFigures['bytes'] => {
 };
 
 /** Opens the file of the index for this process alone: two that follow a chain would both deliver. */
-const openAlone = (directory: string): DatabaseSync => {
+const openAlone = (directory: string): IndexDatabase => {
   const above = dirname(directory);
   // Beside it, a new index would have none of its webhooks.
   if (existsSync(join(above, FILE)) && !existsSync(join(directory, FILE)))

@@ -1,4 +1,3 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { Changes, type Concerned } from '../changes.ts';
 import { describedChain } from '../described-chain.ts';
 import { createNode, type EvmNode } from '../node/node.ts';
@@ -9,13 +8,13 @@ import { mayMoveInside, type ParsedBlock } from './blocks/parse.ts';
 import type { IndexedConfig } from './config.ts';
 import { Collectibles } from './contracts/collectibles.ts';
 import { ContractAbis } from './contracts/contract-abis.ts';
-import { forgetDiffering } from './contracts/contract-table.ts';
 import { createDecoder } from './contracts/decode.ts';
 import { Differing } from './contracts/differing.ts';
 import { KnownContracts } from './contracts/known-contracts.ts';
 import { Metadata } from './contracts/metadata.ts';
 import { openPrices } from './contracts/prices.ts';
 import { isEnough, type Sample, sampleOf } from './contracts/seen.ts';
+import type { IndexDatabase } from './database/database.ts';
 import { Index } from './database/store.ts';
 import type { LateListener } from './database/traced.ts';
 import { type ChainFigures, NodeCounts } from './figures.ts';
@@ -31,7 +30,7 @@ import { Transactions } from './queries/transactions.ts';
 
 type SourceOptions = Omit<IndexedConfig, 'directory'> & {
   /** The file of the index. It stays open. */
-  readonly database: DatabaseSync;
+  readonly database: IndexDatabase;
   /** Whether a webhook delivers the balances of an account. */
   readonly watches: (account: Hex) => boolean;
   readonly log: Log;
@@ -51,6 +50,14 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
     indexedChain(chain, () => (index.range(chain.id)?.from ?? chain.startBlock) === 0),
   );
   const changes = new Changes();
+  const index: Index = new Index({
+    database,
+    chains,
+    readings: (chainId, contract) => contracts.readings(chainId, contract),
+    onRebuild(format) {
+      log('index made anew', { problem: `its format was ${format}, an older one` });
+    },
+  });
   const contracts = new KnownContracts(database, chains);
   /** Tells of what is known of a contract's logs after they were announced. */
   const late =
@@ -98,15 +105,6 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   /** Whether the index has the block of a sample, and not another one in its place. */
   const isStored = (chainId: number, { block, hash }: Sample) =>
     hash === undefined || index.hashAt(chainId, block) === hash;
-  const index: Index = new Index({
-    database,
-    chains,
-    readings: (chainId, contract) => contracts.readings(chainId, contract),
-    onRebuild(format) {
-      forgetDiffering(database);
-      log('index made anew', { problem: `its format was ${format}, an older one` });
-    },
-  });
   const differing = new Differing({
     ...{ database, index, nodes },
     isOpen: (chainId, token) =>

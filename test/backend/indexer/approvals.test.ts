@@ -1,8 +1,6 @@
 import { encode } from 'ox/AbiParameters';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/backend/indexer/database/database.ts';
 import type { Hex } from '../../../src/backend/types.ts';
-import { folderOf } from '../../support/folder.ts';
 import { type Gateway, startGateway } from '../../support/gateway/start.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
 import { accountsOf, type Contract, deploy, place, receiptOf, sendTransaction } from './support/contracts.ts';
@@ -179,19 +177,4 @@ test('an index that began late says what it may lack', async () => {
   const { nodes, partialErrors } = await approvalsOf(gateway, owner ?? '0x');
   expect(nodes).toEqual([]);
   expect(JSON.stringify(partialErrors)).toContain(`begins with block ${head}`);
-});
-
-test('an index of the release before gets its approvals as it is opened', async () => {
-  await using folder = await folderOf({});
-  const env = { DATA_DIR: folder.path('data') };
-  {
-    await using first = await open(anvil.url, env);
-    await untilIndexed(first, await anvil.head());
-  }
-  const database = openDatabase(folder.path('data/index/index.sqlite'));
-  database.exec('DROP TABLE approvals');
-  database.close();
-  await using second = await open(anvil.url, env);
-  await untilIndexed(second, await anvil.head());
-  expect((await approvalsOf(second, owner ?? '0x')).nodes).toMatchObject(expected());
 });

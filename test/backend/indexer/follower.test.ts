@@ -267,9 +267,9 @@ describe('a wrong answer of another backend removes nothing', () => {
 });
 
 /** Makes the index of a folder one of another format. */
-const setFormat = (folder: string, format: number, statements = ''): void => {
+const setFormat = (folder: string, format: number): void => {
   using database = new DatabaseSync(join(folder, 'index.sqlite'));
-  database.exec(`${statements}; PRAGMA user_version = ${format}`);
+  database.exec(`PRAGMA user_version = ${format}`);
 };
 
 describe('an index of an earlier release', () => {
@@ -293,31 +293,6 @@ describe('an index of an earlier release', () => {
     expect(followed.told.map(({ number }) => number)).toEqual(
       Array.from({ length: head - before }, (_, at) => before + 1 + at),
     );
-  });
-
-  test('without traces of its blocks is traced, and tells of nothing twice', async () => {
-    await using anvil = await startAnvil();
-    await using folder = await folderOf({});
-    await trade(anvil, await coinOf(anvil), 3);
-    const [, friend, other] = await accountsOf(anvil.url);
-    const payer = await deploy(anvil.url, 'Payer');
-    await payer.mine('split', [[friend, other]], { value: 8n });
-    await using faulty = await startFaultyNode(anvil.url);
-    faulty.faults.call = (call, ask) =>
-      call.method.startsWith('debug_') ? { error: { code: -32601, message: 'Method not found' } } : ask();
-    {
-      await using followed = await follow({ url: faulty.url, folder: folder.path('') });
-      await followed.caughtUp({ isTraced: false });
-    }
-    setFormat(folder.path(''), 2, 'DROP TABLE untraced; ALTER TABLE chains DROP COLUMN silent_until');
-    faulty.faults.call = undefined;
-    await using followed = await follow({ url: faulty.url, folder: folder.path('') });
-    await expectRebuilt(followed, anvil);
-    expect(followed.traced).toEqual([]);
-    const { blockNumber } = await payer.mine('split', [[friend, other]], { value: 8n });
-    await followed.caughtUp();
-    expect(followed.told.map(({ number }) => number)).toEqual([blockNumber]);
-    expect(followed.traced.map(({ number }) => number)).toEqual([blockNumber]);
   });
 });
 

@@ -2,10 +2,8 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Chain, Hex, Token } from '../../types.ts';
 import { hexOf } from '../blocks/encoding.ts';
 import { FORMS, type Readings } from '../blocks/readings.ts';
-import { inTransaction } from '../database/database.ts';
 import type { ContractAnswers } from './answers.ts';
 import { type Sample, sampleIn } from './seen.ts';
-import { addReadings } from './upgrade.ts';
 import type { Verdict } from './verdict.ts';
 
 /** The table of the contracts that may be tokens, in the file of the index. */
@@ -126,43 +124,14 @@ const SCHEMA = `
     differs INTEGER,
     PRIMARY KEY (chain, address)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS contracts_by_due ON contracts (chain, due) WHERE due IS NOT NULL`;
+  CREATE INDEX IF NOT EXISTS contracts_by_due ON contracts (chain, due) WHERE due IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS contracts_left_open ON contracts (chain, address) WHERE ${LEFT_OPEN};
+  CREATE INDEX IF NOT EXISTS contracts_that_may_have_nfts ON contracts (chain) WHERE ${MAY_HAVE_NFTS};
+  CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, address) WHERE differs = 1;
+  CREATE INDEX IF NOT EXISTS contracts_to_compare ON contracts (chain)
+    WHERE differs IS NULL AND coin <> 0 AND decimals IS NOT NULL AND due IS NULL`;
 
-/** What tables of before a column lack. */
-const UPGRADES: readonly (readonly [column: string, upgrade: string | ((database: DatabaseSync) => void)])[] =
-  [
-    [
-      'attempts',
-      // They took every error of a node for what the contract says: those contracts are asked again.
-      `ALTER TABLE contracts ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
-     UPDATE contracts SET failures = 0, due = 0 WHERE due IS NOT NULL`,
-    ],
-    ['differs', 'ALTER TABLE contracts ADD COLUMN differs INTEGER'],
-    ['forms', addReadings],
-  ];
-
-export const createContracts = (database: DatabaseSync): void =>
-  inTransaction(database, () => {
-    database.exec(SCHEMA);
-    for (const [column, upgrade] of UPGRADES)
-      if (
-        database.prepare("SELECT 1 FROM pragma_table_info('contracts') WHERE name = ?").get(column) ===
-        undefined
-      )
-        if (typeof upgrade === 'string') database.exec(upgrade);
-        else upgrade(database);
-    database.exec(
-      `CREATE INDEX IF NOT EXISTS contracts_left_open ON contracts (chain, address) WHERE ${LEFT_OPEN};
-       CREATE INDEX IF NOT EXISTS contracts_that_may_have_nfts ON contracts (chain) WHERE ${MAY_HAVE_NFTS};
-       CREATE INDEX IF NOT EXISTS contracts_that_differ ON contracts (chain, address) WHERE differs = 1;
-       CREATE INDEX IF NOT EXISTS contracts_to_compare ON contracts (chain)
-         WHERE differs IS NULL AND coin <> 0 AND decimals IS NOT NULL AND due IS NULL`,
-    );
-  });
-
-/** Forgets which contracts say something else than their events, as where these are read anew. */
-export const forgetDiffering = (database: DatabaseSync): void =>
-  database.exec('UPDATE contracts SET differs = NULL WHERE differs IS NOT NULL');
+export const createContracts = (database: DatabaseSync): void => database.exec(SCHEMA);
 
 export const prepareContracts = (database: DatabaseSync) => ({
   find: database.prepare('SELECT * FROM contracts WHERE chain = ? AND address = ?'),

@@ -1,9 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import type { Chain, Hex, Token } from '../../types.ts';
 import { bytesOf } from '../blocks/encoding.ts';
 import { type Readings, UNASKED } from '../blocks/readings.ts';
-import { inTransaction } from '../database/database.ts';
+import { type IndexDatabase, inOwnTransaction, inTransaction } from '../database/database.ts';
 import {
   addressOf,
   type Contract,
@@ -23,17 +22,18 @@ const MAX_CACHED = 20_000;
 
 /** The contracts that were seen, what they are known to be, and which of them are to be asked. */
 export class KnownContracts {
-  readonly #database: DatabaseSync;
+  readonly #database: IndexDatabase;
   readonly #chains: ReadonlyMap<number, Chain>;
   readonly #statements: ReturnType<typeof prepareContracts>;
   readonly #cache = new LRUCache<string, { readonly row: Row | null }>({ max: MAX_CACHED });
 
   /** The contracts have a table of their own in the file of the index. */
-  constructor(database: DatabaseSync, chains: readonly Chain[]) {
+  constructor(database: IndexDatabase, chains: readonly Chain[]) {
     createContracts(database);
     this.#database = database;
     this.#chains = new Map(chains.map((chain) => [chain.id, chain]));
     this.#statements = prepareContracts(database);
+    database.onRollback(() => this.#cache.clear());
   }
 
   /** Null for a contract that is not a token. */
@@ -115,7 +115,7 @@ export class KnownContracts {
   /** Runs `work`, which keeps what these contracts have said, in a transaction. */
   change(chainId: number, addresses: readonly Hex[], work: () => void): void {
     try {
-      inTransaction(this.#database, work);
+      inOwnTransaction(this.#database, work);
     } finally {
       // Whether or not it is kept.
       for (const address of addresses) this.#cache.delete(keyOf(chainId, address));

@@ -1,9 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ZERO_ADDRESS } from '../../evm/address.ts';
 import type { Approval, Effect, Hex } from '../../types.ts';
-import { amountBytes, amountOf, bytesOf, decodeTransaction, hexOf } from '../blocks/encoding.ts';
-import { effectsOf } from '../blocks/parse.ts';
-import { indexOf, inTransaction } from './database.ts';
+import { amountBytes, amountOf, bytesOf, hexOf } from '../blocks/encoding.ts';
 
 /** What an approval is for: an amount of an ERC-20, one NFT, or all NFTs of a contract. */
 export const KINDS = { amount: 0, one: 1, all: 2 } as const;
@@ -26,15 +24,9 @@ export type Candidate = {
 export class Approvals {
   readonly #statements: ReturnType<typeof prepare>;
 
-  /** Makes the table. One that is new in an index gets the approvals of all transactions that the index has. */
   constructor(database: DatabaseSync) {
-    this.#statements = inTransaction(database, () => {
-      const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'approvals'").get();
-      if (isThere === undefined) database.exec(SCHEMA);
-      const statements = prepare(database);
-      if (isThere === undefined) fill(database, statements);
-      return statements;
-    });
+    database.exec(SCHEMA);
+    this.#statements = prepare(database);
   }
 
   /** Within the transaction that adds a block. */
@@ -68,7 +60,7 @@ export class Approvals {
 const FIRST: Candidate = { token: '0x', spender: '0x', kind: KINDS.amount, tokenId: 0n };
 
 const SCHEMA = `
-  CREATE TABLE approvals (
+  CREATE TABLE IF NOT EXISTS approvals (
     owner BLOB NOT NULL,
     slot INTEGER NOT NULL,
     token BLOB NOT NULL,
@@ -86,13 +78,6 @@ const prepare = (database: DatabaseSync) => ({
      ORDER BY token, spender, kind, token_id LIMIT ?`,
   ),
 });
-
-const fill = (database: DatabaseSync, statements: ReturnType<typeof prepare>): void => {
-  const all = database.prepare('SELECT id, body, id >> 56 AS slot FROM transactions');
-  for (const { id, body, slot } of all.iterate())
-    if (typeof id === 'bigint' && body instanceof Uint8Array)
-      addTo(statements, Number(slot), effectsOf(decodeTransaction(body, indexOf(id))));
-};
 
 /** Nobody can use an approval of the zero address: it revokes another one. */
 const addTo = ({ add }: ReturnType<typeof prepare>, slot: number, effects: Iterable<Effect>): void => {

@@ -11,15 +11,76 @@ import { DatabaseSync } from 'node:sqlite';
 const CHECKPOINT_PAGES = 8000;
 
 /**
- * Opens the file, and makes it with its folder if it does not exist. Integers are read from it as BigInts. What a
- * transaction has written outlives the process once it ends. A machine that fails may forget the last ones, as if they had not
- * been: blocks are then indexed, and their deliveries made, again.
+ * The database of the index. Integers are read from it as BigInts: ids exceed 2^53, and without BigInts every statement that
+ * touches such an id throws.
+ */
+export class IndexDatabase extends DatabaseSync {
+  #isLasting = false;
+  /** Writes what waits for the end of the lasting transaction. */
+  #beforeCommit: () => void = () => {};
+  readonly #onRollback: (() => void)[] = [];
+
+  constructor(path: string) {
+    super(path, { timeout: 1000, readBigInts: true });
+  }
+
+  /** Is called after a transaction was rolled back, of which parts are in memory as well. */
+  onRollback(listener: () => void): void {
+    this.#onRollback.push(listener);
+  }
+
+  /**
+   * Runs `work` in a transaction that stays open behind it, for more of the same and for whatever else is written until `commit`:
+   * a page of the file that many parts of it change is written once. A process that ends before forgets all of it, so it is for
+   * what can be fetched again. A failure takes all of it back. `beforeCommit` writes what waits for the end.
+   */
+  lasting<Result>(beforeCommit: () => void, work: () => Result): Result {
+    if (!this.isTransaction) {
+      if (this.#isLasting) this.rollBack();
+      this.exec('BEGIN IMMEDIATE');
+      this.#isLasting = true;
+      this.#beforeCommit = beforeCommit;
+    }
+    try {
+      return work();
+    } catch (error) {
+      this.rollBack();
+      throw error;
+    }
+  }
+
+  /** Ends the lasting transaction, if there is one, and keeps it. */
+  commit(): void {
+    if (!this.#isLasting) return;
+    try {
+      if (!this.isTransaction)
+        throw new Error('the transaction was rolled back, as after a failure of the disk');
+      this.#beforeCommit();
+      this.exec('COMMIT');
+      this.#isLasting = false;
+    } catch (error) {
+      this.rollBack();
+      throw error;
+    }
+  }
+
+  /** Takes back all of the transaction. After some failures, such as those of the disk, SQLite has done it by itself. */
+  rollBack(): void {
+    if (this.isTransaction) this.exec('ROLLBACK');
+    this.#isLasting = false;
+    for (const listener of this.#onRollback) listener();
+  }
+}
+
+/**
+ * Opens the file, and makes it with its folder if it does not exist. What a transaction has written outlives the process once it
+ * ends. A machine that fails may forget the last ones, as if they had not been: blocks are then indexed, and their deliveries made,
+ * again.
  * @throws when it can't be opened, or is not an SQLite database.
  */
-export const openDatabase = (path: string): DatabaseSync => {
+export const openDatabase = (path: string): IndexDatabase => {
   mkdirSync(dirname(path), { recursive: true });
-  // Ids exceed 2^53. Without BigInts, every statement that touches such an id throws, `run` included.
-  const database = new DatabaseSync(path, { timeout: 1000, readBigInts: true });
+  const database = new IndexDatabase(path);
   try {
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
@@ -36,22 +97,29 @@ export const openDatabase = (path: string): DatabaseSync => {
  * Runs `work` in a transaction: either everything that it writes is kept, or nothing. Within another transaction it
  * is a part of that one.
  */
-export const inTransaction = <Result>(database: DatabaseSync, work: () => Result): Result => {
-  if (database.isTransaction) return work();
-  database.exec('BEGIN IMMEDIATE');
+export const inTransaction = <Result>(database: IndexDatabase, work: () => Result): Result => {
+  const isPart = database.isTransaction;
+  database.exec(isPart ? 'SAVEPOINT part' : 'BEGIN IMMEDIATE');
   try {
     const result = work();
-    database.exec('COMMIT');
+    database.exec(isPart ? 'RELEASE part' : 'COMMIT');
     return result;
   } catch (error) {
-    // After some failures, such as a full disk, SQLite has rolled back by itself.
-    if (database.isTransaction) database.exec('ROLLBACK');
+    if (isPart && database.isTransaction) database.exec('ROLLBACK TO part; RELEASE part');
+    else database.rollBack();
     throw error;
   }
 };
 
-/** As `inTransaction`, and a machine that fails then does not forget it. */
-export const inDurableTransaction = <Result>(database: DatabaseSync, work: () => Result): Result => {
+/** As `inTransaction`, and what is kept outlives the process at once, as a lasting transaction does not. */
+export const inOwnTransaction = <Result>(database: IndexDatabase, work: () => Result): Result => {
+  database.commit();
+  return inTransaction(database, work);
+};
+
+/** As `inOwnTransaction`, and a machine that fails then does not forget it. */
+export const inDurableTransaction = <Result>(database: IndexDatabase, work: () => Result): Result => {
+  database.commit();
   if (database.isTransaction) return work();
   database.exec('PRAGMA synchronous = FULL');
   try {
@@ -62,18 +130,13 @@ export const inDurableTransaction = <Result>(database: DatabaseSync, work: () =>
 };
 
 /**
- * Makes the tables of the index. A file in the format 2 or 3 is brought to this one. One in another format loses
- * these tables, and nothing else: they are made anew from the chains, whose blocks are announced from where it was.
- * Returns the format of which the tables were removed; null without one.
+ * Makes the tables of the index. A file in another format loses these tables, and nothing else: they are made anew from the
+ * chains, whose blocks are announced from where it was. Returns the format of which the tables were removed; null without one.
  */
-export const createTables = (database: DatabaseSync): number | null => {
+export const createTables = (database: IndexDatabase): number | null => {
   const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
   if (version === VERSION) return null;
   return inTransaction(database, () => {
-    if (version === 2 || version === 3) {
-      database.exec(`${version === 2 ? FROM_2 : ''}; ${UNSETTLED}; PRAGMA user_version = ${VERSION}`);
-      return null;
-    }
     const heads = version === 0 ? [] : headsOf(database);
     for (const table of TABLES) database.exec(`DROP TABLE IF EXISTS ${table}`);
     database.exec(`${SCHEMA}; PRAGMA user_version = ${VERSION}`);
@@ -108,18 +171,22 @@ const headsOf = (database: DatabaseSync): readonly { readonly id: bigint; readon
 };
 
 /** The format of the tables. */
-const VERSION = 4;
+const VERSION = 5;
 
+/** All that are made from the chains, also those that others make. */
 const TABLES = [
   'chains',
   'blocks',
   'transactions',
+  'accounts',
   'by_address',
+  'by_account',
   'holdings',
   'untraced',
   'approvals',
   'unsettled',
   'revisions',
+  'contracts',
 ];
 
 /**
@@ -132,7 +199,9 @@ const TABLES = [
  * Table `blocks`: the blocks of a chain, without a gap between its lowest and its head. For their ids see `blockId`.
  * Times are in milliseconds since 1970.
  *
- * Table `by_address`: the transactions of every address, in the order of their ids, which is that of their chain.
+ * Table `accounts`: the numbers that stand for addresses in `by_account` and `holdings`: see `Accounts`.
+ *
+ * Table `by_account`: the transactions of every address, in the order of their ids, which is that of their chain.
  *
  * Table `holdings`: what the transfers of tokens sum up to, for each account and asset that has moved. The standard is 0
  * for ERC-20, and else 721 or 1155; ERC-20s have the token id 0. `time` is that of the first receipt of an ERC-20, and
@@ -140,35 +209,11 @@ const TABLES = [
  * amounts may be negative, as long as older blocks are missing; those of the zero address are what was burned less what was
  * minted. Nothing but what the stored transactions say is in this table, so blocks may come and go at both ends in any order.
  *
- * Tables `unsettled` and `revisions`: see `Unsettled` and `Revisions`. The formats 2 and 3 lack the former.
- *
  * Table `untraced`: the blocks of which it is not known what calls within their transactions moved, and whether they were
  * announced: then what they moved is, too.
+ *
+ * Tables `unsettled` and `revisions`: see `Unsettled` and `Revisions`.
  */
-const UNTRACED = `
-  CREATE TABLE untraced (
-    announced INTEGER NOT NULL,
-    block INTEGER NOT NULL,
-    PRIMARY KEY (announced, block)
-  ) STRICT, WITHOUT ROWID`;
-
-/** A table that may have been made before the others are brought to this format. */
-export const UNSETTLED = `
-  CREATE TABLE IF NOT EXISTS unsettled (
-    contract BLOB NOT NULL,
-    id INTEGER NOT NULL,
-    announced INTEGER NOT NULL,
-    PRIMARY KEY (contract, id)
-  ) STRICT, WITHOUT ROWID`;
-
-/** The format 2 did not say which blocks it had no traces of. */
-const FROM_2 = `
-  ALTER TABLE chains ADD COLUMN silent_until INTEGER;
-  UPDATE chains SET silent_until = -1
-    WHERE EXISTS (SELECT 1 FROM blocks WHERE blocks.id >= chains.slot << 36 AND blocks.id < (chains.slot + 1) << 36);
-  ${UNTRACED};
-  INSERT INTO untraced SELECT DISTINCT 0, id >> 20 FROM transactions`;
-
 const SCHEMA = `
   CREATE TABLE chains (
     slot INTEGER PRIMARY KEY,
@@ -188,13 +233,17 @@ const SCHEMA = `
     id INTEGER PRIMARY KEY,
     body BLOB NOT NULL
   ) STRICT;
-  CREATE TABLE by_address (
-    address BLOB NOT NULL,
+  CREATE TABLE accounts (
+    id INTEGER PRIMARY KEY,
+    address BLOB NOT NULL UNIQUE
+  ) STRICT;
+  CREATE TABLE by_account (
+    account INTEGER NOT NULL,
     id INTEGER NOT NULL,
-    PRIMARY KEY (address, id)
+    PRIMARY KEY (account, id)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE holdings (
-    account BLOB NOT NULL,
+    account INTEGER NOT NULL,
     slot INTEGER NOT NULL,
     standard INTEGER NOT NULL,
     token BLOB NOT NULL,
@@ -209,8 +258,17 @@ const SCHEMA = `
     WHERE +standard = 0 AND amount > x'80';
   CREATE INDEX collectibles ON holdings (account, slot, time, standard, token, token_id)
     WHERE +standard > 0 AND amount > x'80';
-  ${UNTRACED};
-  ${UNSETTLED}`;
+  CREATE TABLE untraced (
+    announced INTEGER NOT NULL,
+    block INTEGER NOT NULL,
+    PRIMARY KEY (announced, block)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE unsettled (
+    contract BLOB NOT NULL,
+    id INTEGER NOT NULL,
+    announced INTEGER NOT NULL,
+    PRIMARY KEY (contract, id)
+  ) STRICT, WITHOUT ROWID`;
 
 /** A chain has room for 2^36 blocks of 2^20 transactions each. */
 const BLOCK_BITS = 36n;

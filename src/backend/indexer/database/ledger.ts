@@ -1,7 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { ZERO_ADDRESS } from '../../evm/address.ts';
 import type { AssetType, Effect, Hex } from '../../types.ts';
 import { amountBytes, amountOf, bytesOf } from '../blocks/encoding.ts';
+import type { Accounts } from './accounts.ts';
+import type { IndexDatabase } from './database.ts';
 
 /** The standards as the table `holdings` has them. */
 export const STANDARDS = { erc20: 0, erc721: 721, erc1155: 1155 } as const satisfies Record<
@@ -34,16 +35,25 @@ type Change = Holding & {
 /** Where blocks are added: above or below all others. */
 export type End = 'above' | 'below';
 
-/** The changes of one chain by blocks that are added at one end. */
+/** The changes of one chain by blocks that are added at one end, by the numbers of their accounts. */
 class Changes {
   readonly slot: number;
   readonly end: End;
-  readonly #changes = new Map<string, Change>();
+  readonly #accounts: Accounts;
+  readonly #changes = new Map<number, Map<string, Change>>();
   #blocks = 0;
+  /** The holdings that were changed, also those that were taken since. */
+  size = 0;
 
-  constructor(slot: number, end: End) {
+  constructor(accounts: Accounts, slot: number, end: End) {
+    this.#accounts = accounts;
     this.slot = slot;
     this.end = end;
+  }
+
+  /** The accounts of which something changes. */
+  get accounts(): Iterable<number> {
+    return this.#changes.keys();
   }
 
   /**
@@ -72,21 +82,33 @@ class Changes {
     }
   }
 
-  /** In the order of the table: neighbours are in one page of the file. */
-  sorted(): readonly Change[] {
-    return [...this.#changes.keys()].sort().flatMap((key) => this.#changes.get(key) ?? []);
+  /** Takes what changes of an account, in the order of the table: neighbours are in one page of the file. */
+  take(account: number): readonly Change[] {
+    const changes = this.#changes.get(account);
+    if (changes === undefined) return [];
+    this.#changes.delete(account);
+    return changes.size === 1
+      ? [...changes.values()]
+      : [...changes.keys()].sort().flatMap((key) => changes.get(key) ?? []);
   }
 
   #of(account: Hex, standard: Holding['standard'], token: Hex, tokenId: bigint, sends: boolean): Change {
-    const key = standard === 0 ? account + token : `${account}${token}${standard}/${tokenId}`;
+    const number = this.#accounts.numberOf(account);
+    let changes = this.#changes.get(number);
+    if (changes === undefined) {
+      changes = new Map();
+      this.#changes.set(number, changes);
+    }
+    const key = standard === 0 ? token : `${token}${standard}/${tokenId}`;
     const block = this.#blocks;
-    const known = this.#changes.get(key);
+    const known = changes.get(key);
     if (known === undefined) {
       const change: Change = {
         ...{ account, standard, token, tokenId, amount: 0n, receipts: 0, sends: 0 },
         ...{ firstReceipt: null, lastReceipt: null, opensWithSend: sends, block },
       };
-      this.#changes.set(key, change);
+      changes.set(key, change);
+      this.size += 1;
       return change;
     }
     // The first transfer of a block below all others is the first of all.
@@ -106,18 +128,21 @@ type Row = {
 const KEY = 'account = ? AND slot = ? AND standard = ? AND token = ? AND token_id = ?';
 
 /**
- * Keeps the table `holdings`. Its writes must run in a transaction. What blocks change is written by `flush`, which must be the
- * last part of it: an account that moves a token in several blocks is written once.
+ * Keeps the table `holdings`. Its writes must run in a transaction. What blocks change is written by `flush`, before the end of
+ * the transaction: what an account has of a token is written once, however many blocks move it.
  */
 export class Ledger {
+  readonly #accounts: Accounts;
   readonly #select;
   readonly #insert;
   readonly #update;
   readonly #delete;
-  #pending: Changes | null = null;
+  #pending: Changes[] = [];
 
-  constructor(database: DatabaseSync) {
+  constructor(database: IndexDatabase, accounts: Accounts) {
+    this.#accounts = accounts;
     this.#select = database.prepare(`SELECT amount, time, receipts, sends FROM holdings WHERE ${KEY}`);
+    this.#select.setReadBigInts(false);
     this.#insert = database.prepare('INSERT INTO holdings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
     this.#update = database.prepare(
       `UPDATE holdings SET amount = ?, time = ?, receipts = ?, sends = ? WHERE ${KEY}`,
@@ -127,59 +152,74 @@ export class Ledger {
 
   /** The sum of a holding; 0 without one. */
   amount(slot: number, holding: Holding): bigint {
-    this.flush();
-    return this.#row(keyOf(slot, holding))?.amount ?? 0n;
+    const account = this.#accounts.find(holding.account);
+    if (account === null) return 0n;
+    this.flush(account);
+    return this.#row(keyOf(slot, account, holding))?.amount ?? 0n;
   }
 
   /** Adds the effects of a block at a time in milliseconds since 1970. */
   add(slot: number, end: End, effects: Iterable<Effect>, time: number): void {
-    if (this.#pending?.slot !== slot || this.#pending.end !== end) this.flush();
-    this.#pending ??= new Changes(slot, end);
-    this.#pending.add(effects, time);
+    let pending = this.#pending.find((each) => each.slot === slot && each.end === end);
+    if (pending === undefined) {
+      pending = new Changes(this.#accounts, slot, end);
+      this.#pending.push(pending);
+    }
+    pending.add(effects, time);
   }
 
-  flush(): void {
-    const pending = this.#pending;
-    if (pending === null) return;
-    this.#pending = null;
-    for (const change of pending.sorted()) this.#apply(pending.slot, pending.end, change);
+  /** The changes since everything was written. */
+  get size(): number {
+    return this.#pending.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Discards unwritten changes, as after a rollback. */
+  /** The accounts for which changes wait. */
+  waiting(): readonly number[] {
+    return this.#pending.flatMap(({ accounts }) => [...accounts]);
+  }
+
+  /** Writes what an account waits for. */
+  flush(account: number): void {
+    for (const pending of this.#pending)
+      for (const change of pending.take(account)) this.#apply(pending.slot, pending.end, account, change);
+  }
+
+  /** Discards what waits, as after a rollback. */
   clear(): void {
-    this.#pending = null;
+    this.#pending = [];
   }
 
   /**
-   * Takes back effects that were added. `receipt` finds when what is left of a holding was received, the first time for an ERC-20
-   * and the last time for an NFT: it is asked only for those of which a receipt is taken back, with the time so far.
+   * Takes back effects that were added, of which none waits. `receipt` finds when what is left of a holding was received, the first
+   * time for an ERC-20 and the last time for an NFT: it is asked only for those of which a receipt is taken back, with the time so
+   * far.
    */
   revert(
     slot: number,
     effects: Iterable<Effect>,
     receipt: (holding: Holding, known: number | null) => number | null,
   ): void {
-    this.flush();
-    const changes = new Changes(slot, 'above');
+    const changes = new Changes(this.#accounts, slot, 'above');
     changes.add(effects, 0);
-    for (const change of changes.sorted()) {
-      const key = keyOf(slot, change);
-      const row = this.#row(key);
-      if (row === undefined)
-        throw new Error(`expected a holding of ${change.token} by ${change.account}, got none`);
-      const receipts = row.receipts - change.receipts;
-      const sends = row.sends - change.sends;
-      if (receipts + sends === 0) {
-        this.#delete.run(...key);
-        continue;
+    for (const account of [...changes.accounts].sort(byNumber))
+      for (const change of changes.take(account)) {
+        const key = keyOf(slot, account, change);
+        const row = this.#row(key);
+        if (row === undefined)
+          throw new Error(`expected a holding of ${change.token} by ${change.account}, got none`);
+        const receipts = row.receipts - change.receipts;
+        const sends = row.sends - change.sends;
+        if (receipts + sends === 0) {
+          this.#delete.run(...key);
+          continue;
+        }
+        const time = receipts === 0 ? null : change.receipts > 0 ? receipt(change, row.time) : row.time;
+        this.#store(key, { amount: row.amount - change.amount, time, receipts, sends });
       }
-      const time = receipts === 0 ? null : change.receipts > 0 ? receipt(change, row.time) : row.time;
-      this.#store(key, { amount: row.amount - change.amount, time, receipts, sends });
-    }
   }
 
-  #apply(slot: number, end: End, change: Change): void {
-    const key = keyOf(slot, change);
+  #apply(slot: number, end: End, account: number, change: Change): void {
+    const key = keyOf(slot, account, change);
     const row = this.#row(key);
     const opening = openingOf(change);
     const amount = change.amount + opening;
@@ -222,21 +262,17 @@ const openingOf = ({ standard, opensWithSend }: Change): bigint =>
 const openingIn = ({ standard }: Holding, { amount, receipts, sends }: Row): bigint =>
   standard === STANDARDS.erc721 ? amount - BigInt(receipts - sends) : 0n;
 
-type Key = readonly [
-  account: Uint8Array,
-  slot: number,
-  standard: number,
-  token: Uint8Array,
-  tokenId: Uint8Array,
-];
+type Key = readonly [account: number, slot: number, standard: number, token: Uint8Array, tokenId: Uint8Array];
 
-const keyOf = (slot: number, { account, standard, token, tokenId }: Holding): Key => [
-  bytesOf(account),
+const keyOf = (slot: number, account: number, { standard, token, tokenId }: Holding): Key => [
+  account,
   slot,
   standard,
   bytesOf(token),
   amountBytes(tokenId),
 ];
+
+const byNumber = (one: number, other: number): number => one - other;
 
 /** The first receipt of an ERC-20, the last one of an NFT. */
 const chosen = (standard: Holding['standard'], one: number | null, other: number | null): number | null => {

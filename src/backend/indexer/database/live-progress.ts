@@ -1,7 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Progress } from '../../explorer/live/progress.ts';
 import { bytesOf, hexOf } from '../blocks/encoding.ts';
-import { inTransaction } from './database.ts';
+import { type IndexDatabase, inTransaction } from './database.ts';
 
 /**
  * Table `watched`: the block up to which everything of an address was told. Table `watching_spent`: the credits of the last day,
@@ -18,7 +17,7 @@ const SCHEMA = `
 `;
 
 /** The progress of watched addresses, in the database of the webhooks: in one transaction with the deliveries of what is told. */
-export const createLiveProgress = (database: DatabaseSync): Progress => {
+export const createLiveProgress = (database: IndexDatabase): Progress => {
   database.exec(SCHEMA);
   const find = database.prepare('SELECT block FROM watched WHERE chain = ? AND address = ?');
   const write = database.prepare('INSERT OR REPLACE INTO watched VALUES (?, ?, ?)');

@@ -37,6 +37,8 @@ type Options = {
   readonly revisions: Revisions;
   readonly chainOf: (chainId: number) => IndexedChain;
   readonly transaction: (work: () => void) => void;
+  /** Writes what waits for the end of the transaction. */
+  readonly flush: () => void;
   /** The effects that are read at a time, about. Default: 2,000. */
   readonly most?: number | undefined;
 };
@@ -177,13 +179,13 @@ export class Rereading {
   }
 
   #takeOut(indexed: IndexedChain, contract: Hex, taken: readonly Taken[]): void {
-    const { blocks, ledger } = this.#options;
+    const { blocks, ledger, flush } = this.#options;
     const { slot } = indexed;
     for (const { id, transaction, before, none } of taken) {
       const left = partiesOf(transaction, none);
       for (const party of partiesOf(transaction, before)) if (!left.has(party)) blocks.dropParty(party, id);
     }
-    blocks.flush();
+    flush();
     const readings = this.#options.revisions.readings(indexed);
     const [first, last] = [taken.at(-1)?.block.time ?? 0, taken[0]?.block.time ?? 0];
     ledger.revert(
@@ -203,7 +205,7 @@ export class Rereading {
     taken: readonly Taken[],
     listener: LateListener,
   ): void {
-    const { blocks, ledger, approvals, unsettled } = this.#options;
+    const { blocks, ledger, approvals, unsettled, flush } = this.#options;
     const { chain, slot } = indexed;
     for (const { id, transaction, block, none, after } of taken) {
       const had = partiesOf(transaction, none);
@@ -212,7 +214,7 @@ export class Rereading {
       approvals.add(slot, after);
       if (isSettled) unsettled.delete(contract, id);
     }
-    blocks.flush();
+    flush();
     const told = taken
       .filter((each) => each.isAnnounced && !isDeepStrictEqual(each.before, each.after))
       .toReversed();

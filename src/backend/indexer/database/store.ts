@@ -1,10 +1,17 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Block, Chain, Effect, Hex, Transaction, Transfer } from '../../types.ts';
 import { type Balances, withBalances } from '../blocks/balances.ts';
 import { effectsOf, mayMoveInside, type ParsedBlock, partiesOf, transactionOf } from '../blocks/parse.ts';
 import { byStandard, type Readings } from '../blocks/readings.ts';
+import { Accounts } from './accounts.ts';
 import { Approvals } from './approvals.ts';
-import { blockId, claimSlot, createTables, inTransaction, transactionId } from './database.ts';
+import {
+  blockId,
+  claimSlot,
+  createTables,
+  type IndexDatabase,
+  inTransaction,
+  transactionId,
+} from './database.ts';
 import { type End, type Holding, Ledger, STANDARDS } from './ledger.ts';
 import { receiptOf } from './receipt.ts';
 import { Rereading } from './rereading.ts';
@@ -13,9 +20,10 @@ import { type Range, StoredBlocks } from './stored-blocks.ts';
 import { Traced } from './traced.ts';
 import { Unsettled } from './unsettled.ts';
 import { Untraced } from './untraced.ts';
+import { Writes } from './writes.ts';
 
 type Options = {
-  readonly database: DatabaseSync;
+  readonly database: IndexDatabase;
   readonly chains: readonly Chain[];
   /** How the logs of a contract are read. Default: as the standards have them. */
   readonly readings?: (chainId: number, contract: Hex) => Readings;
@@ -31,9 +39,10 @@ type Options = {
  * nothing of it is kept.
  */
 export class Index {
-  readonly #database: DatabaseSync;
   readonly #chains: ReadonlyMap<number, IndexedChain>;
   readonly #revisions: Revisions;
+  /** What blocks change of accounts, which is written at the end of their transaction. */
+  readonly writes: Writes;
   readonly #ledger: Ledger;
   /** The blocks that are still to be traced. */
   readonly untraced: Untraced;
@@ -44,14 +53,12 @@ export class Index {
   readonly approvals: Approvals;
   readonly #unsettled: Unsettled;
   readonly #blocks: StoredBlocks;
-  #isOpen = false;
   /** What was added by transactions that were kept, by chain. */
   readonly #counts = new Map<number, { blocks: number; transactions: number }>();
   /** The blocks that this transaction adds. */
   readonly #adding: ParsedBlock[] = [];
 
   constructor({ database, chains, readings, rereads, onRebuild }: Options) {
-    this.#database = database;
     const replaced = createTables(database);
     if (replaced !== null) onRebuild?.(replaced);
     const indexed = (chain: Chain): IndexedChain => ({
@@ -60,22 +67,33 @@ export class Index {
       readingsOf: (contract) => readings?.(chain.id, contract) ?? byStandard(contract),
     });
     this.#chains = inTransaction(database, () => new Map(chains.map((chain) => [chain.id, indexed(chain)])));
-    this.#ledger = new Ledger(database);
+    const accounts = new Accounts(database);
+    this.#ledger = new Ledger(database, accounts);
     this.untraced = new Untraced(database, (chainId) => this.slot(chainId));
     this.approvals = new Approvals(database);
     this.#unsettled = new Unsettled(database);
     this.#revisions = new Revisions(database);
-    this.#blocks = new StoredBlocks(database);
+    this.#blocks = new StoredBlocks(database, accounts);
+    this.writes = new Writes({ database, accounts, blocks: this.#blocks, ledger: this.#ledger });
+    database.onRollback(() => this.untraced.recount());
     const shared = {
-      ...{ blocks: this.#blocks, revisions: this.#revisions, transaction: this.transaction },
+      ...{ blocks: this.#blocks, revisions: this.#revisions, flush: () => this.writes.flush() },
       chainOf: (chainId: number) => this.#chain(chainId),
     };
     this.traced = new Traced({
       ...{ ...shared, untraced: this.untraced },
+      transaction: (work, isHistory) =>
+        isHistory && database.isTransaction ? this.#lasting(work) : this.transaction(work),
       sum: (slot, account, moved) => this.#sum(slot, account, moved),
     });
     this.rereading = new Rereading({
-      ...{ ...shared, ledger: this.#ledger, unsettled: this.#unsettled, approvals: this.approvals },
+      ...{
+        ...shared,
+        transaction: this.transaction,
+        ledger: this.#ledger,
+        unsettled: this.#unsettled,
+        approvals: this.approvals,
+      },
       most: rereads,
     });
   }
@@ -96,27 +114,23 @@ export class Index {
   }
 
   /** Runs `work` in a transaction of which the changes within it are parts. They are written sooner than one by one. */
-  readonly transaction = <Result>(work: () => Result): Result => {
-    if (this.#isOpen) return work();
-    this.#isOpen = true;
+  readonly transaction = <Result>(work: () => Result): Result =>
+    this.#counted(() => this.writes.transaction(work));
+
+  /** Runs `work` in the transaction that `writes.keep` ends. */
+  readonly #lasting = (work: () => void): void => this.#counted(() => this.writes.lasting(work));
+
+  /** Counts the blocks that a transaction of its own has added. */
+  #counted<Result>(run: () => Result): Result {
+    if (this.writes.isOpen) return run();
     try {
-      const result = inTransaction(this.#database, () => {
-        const done = work();
-        this.#flush();
-        return done;
-      });
+      const result = run();
       this.#count();
       return result;
-    } catch (problem) {
-      this.untraced.recount();
-      throw problem;
     } finally {
-      this.#isOpen = false;
       this.#adding.length = 0;
-      this.#ledger.clear();
-      this.#blocks.clear();
     }
-  };
+  }
 
   /** The newest block of a chain that is not announced; null before the chain is first followed. */
   silentUntil(chainId: number): number | null {
@@ -149,6 +163,7 @@ export class Index {
           `expected block ${head.number + 1} of chain ${chain.id} on ${head.hash}, got ${block.number} on ${block.parentHash}`,
         );
       const effects = this.#add(indexed, block, 'above', listener !== null);
+      this.#blocks.writeTransactions();
       if (listener === null) return;
       const told = withBalances(effects, known, (account, transfer) => this.#sum(slot, account, transfer));
       const transactions = block.transactions.map((transaction, at) =>
@@ -160,11 +175,12 @@ export class Index {
   }
 
   /**
-   * Adds blocks below the lowest, the newest first.
+   * Adds blocks below the lowest, the newest first. They are kept by `writes.keep`, or with the next transaction. A failure
+   * takes back all that are not.
    * @throws when they do not lead to it.
    */
   prepend(blocks: readonly ParsedBlock[]): void {
-    this.transaction(() => {
+    this.#lasting(() => {
       for (const block of blocks) {
         const lowest = this.range(block.chainId)?.lowest;
         if (lowest?.number !== block.number + 1 || lowest.parentHash !== block.hash)
@@ -173,6 +189,7 @@ export class Index {
           );
         this.#add(this.#chain(block.chainId), block, 'below', false);
       }
+      this.#blocks.writeTransactions();
     });
   }
 
@@ -208,6 +225,7 @@ export class Index {
 
   /** What the transfers in the indexed blocks sum up to. */
   sum(chainId: number, holding: Holding): bigint {
+    this.writes.account(holding.account);
     return this.#ledger.amount(this.slot(chainId), holding);
   }
 
@@ -259,14 +277,9 @@ export class Index {
     return effects;
   }
 
-  #flush(): void {
-    this.#blocks.flush();
-    this.#ledger.flush();
-  }
-
   /** Removes the head of a chain with all that is derived from it. */
   #remove(indexed: IndexedChain, number: number): void {
-    this.#flush();
+    this.writes.flush();
     const { slot } = indexed;
     const id = blockId(slot, number);
     const readings = this.#revisions.readings(indexed);

@@ -3,7 +3,16 @@ import type { BlockRef } from '../../node/answers.ts';
 import type { Hex } from '../../types.ts';
 import { bytesOf, decodeTransaction, encodeTransaction, hexOf } from '../blocks/encoding.ts';
 import type { ParsedBlock, ParsedTransaction } from '../blocks/parse.ts';
-import { blockOf, blocksOf, indexOf, numberOf, transactionId, transactionsOf } from './database.ts';
+import type { Accounts } from './accounts.ts';
+import {
+  blockOf,
+  blocksOf,
+  type IndexDatabase,
+  indexOf,
+  numberOf,
+  transactionId,
+  transactionsOf,
+} from './database.ts';
 
 export type Range = {
   /** The first block that is to be indexed. */
@@ -22,15 +31,21 @@ type StoredTransaction = {
 
 /**
  * The tables of chains, blocks and transactions, and which addresses take part in which transactions. Its writes must run in a
- * transaction, of which `flush` must be the last part.
+ * transaction, before whose end what waits for it must be flushed.
  */
 export class StoredBlocks {
   readonly #statements: ReturnType<typeof prepare>;
-  /** Rows of `by_address` that are still to be written, with the hex digits of their addresses. */
-  readonly #addresses: { readonly address: Hex; readonly id: bigint }[] = [];
+  readonly #accounts: Accounts;
+  /** Transactions that are still to be written. */
+  readonly #transactions: { readonly id: bigint; readonly transaction: ParsedTransaction }[] = [];
+  /** Rows of `by_account` that are still to be written. */
+  readonly #pending = new Map<number, bigint[]>();
+  /** The rows since everything was written. */
+  size = 0;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: IndexDatabase, accounts: Accounts) {
     this.#statements = prepare(database);
+    this.#accounts = accounts;
   }
 
   /** Null for a chain without a block. */
@@ -72,9 +87,17 @@ export class StoredBlocks {
     this.#statements.addBlock.run(block, bytesOf(hash), bytesOf(parentHash), time);
   }
 
+  /** Adds a transaction, which `writeTransactions` writes. */
   addTransaction(id: bigint, transaction: ParsedTransaction, parties: ReadonlySet<Hex>): void {
-    this.#statements.addTransaction.run(id, encodeTransaction(transaction));
+    this.#transactions.push({ id, transaction });
     for (const address of parties) this.addParty(address, id);
+  }
+
+  /** In the order of their ids, as which SQLite fills its pages: the other way around, half of each would stay empty. */
+  writeTransactions(): void {
+    for (const { id, transaction } of this.#transactions.sort(byId))
+      this.#statements.addTransaction.run(id, encodeTransaction(transaction));
+    this.#transactions.length = 0;
   }
 
   replaceTransaction(id: bigint, transaction: ParsedTransaction): void {
@@ -82,11 +105,15 @@ export class StoredBlocks {
   }
 
   addParty(address: Hex, id: bigint): void {
-    this.#addresses.push({ address, id });
+    const account = this.#accounts.numberOf(address);
+    this.size += 1;
+    const ids = this.#pending.get(account);
+    if (ids === undefined) this.#pending.set(account, [id]);
+    else ids.push(id);
   }
 
   dropParty(address: Hex, id: bigint): void {
-    this.#statements.dropAddress.run(bytesOf(address), id);
+    this.#statements.dropAddress.run(this.#accounts.numberOf(address), id);
   }
 
   /** Removes a block with its transactions, but not what addresses take part in them. */
@@ -95,18 +122,24 @@ export class StoredBlocks {
     this.#statements.dropBlock.run(block);
   }
 
-  /** Writes what waits for it, in the order of the table: neighbours are in one page of the file. */
-  flush(): void {
-    this.#addresses.sort((one, other) =>
-      one.address < other.address ? -1 : one.address > other.address ? 1 : 0,
-    );
-    for (const { address, id } of this.#addresses) this.#statements.addAddress.run(bytesOf(address), id);
-    this.clear();
+  /** The accounts for which rows wait. */
+  waiting(): Iterable<number> {
+    return this.#pending.keys();
+  }
+
+  /** Writes what an account waits for. */
+  flush(account: number): void {
+    const ids = this.#pending.get(account);
+    if (ids === undefined) return;
+    this.#pending.delete(account);
+    for (const id of ids.sort(compare)) this.#statements.addAddress.run(account, id);
   }
 
   /** Discards what waits to be written, as after a rollback. */
   clear(): void {
-    this.#addresses.length = 0;
+    this.#transactions.length = 0;
+    this.#pending.clear();
+    this.size = 0;
   }
 
   /** The transactions of a block, in their order. */
@@ -130,17 +163,24 @@ export class StoredBlocks {
 
   /** The transactions that an address takes part in, the newest first. */
   *history(slot: number, address: Hex): Generator<StoredTransaction> {
-    yield* storedIn(this.#statements.history.iterate(bytesOf(address), ...transactionsOf(slot)));
+    const account = this.#accounts.find(address);
+    if (account !== null) yield* storedIn(this.#statements.history.iterate(account, ...transactionsOf(slot)));
   }
 
   /** The transactions that an address takes part in from a time on, the oldest first. */
   *historyFrom(slot: number, address: Hex, since: number): Generator<StoredTransaction> {
     const { id } = this.#statements.since.get(slot, since) ?? {};
-    if (typeof id !== 'bigint') return;
+    const account = this.#accounts.find(address);
+    if (typeof id !== 'bigint' || account === null) return;
     const [, end] = transactionsOf(slot);
-    yield* storedIn(this.#statements.forwards.iterate(bytesOf(address), transactionId(id, 0), end));
+    yield* storedIn(this.#statements.forwards.iterate(account, transactionId(id, 0), end));
   }
 }
+
+const compare = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
+
+const byId = (one: { readonly id: bigint }, other: { readonly id: bigint }): number =>
+  compare(one.id, other.id);
 
 function* storedIn(rows: Iterable<Record<string, unknown>>): Generator<StoredTransaction> {
   for (const { id, body, time } of rows)
@@ -156,9 +196,9 @@ const transactionIn = (id: unknown, body: unknown): readonly Omit<StoredTransact
 const within = (block: bigint) => [transactionId(block, 0), transactionId(block + 1n, 0)] as const;
 
 const HISTORY = `
-  SELECT by_address.id, body, time FROM by_address JOIN transactions USING (id)
-    JOIN blocks ON blocks.id = by_address.id >> 20
-  WHERE address = ? AND by_address.id >= ? AND by_address.id < ? ORDER BY by_address.id`;
+  SELECT by_account.id, body, time FROM by_account JOIN transactions USING (id)
+    JOIN blocks ON blocks.id = by_account.id >> 20
+  WHERE account = ? AND by_account.id >= ? AND by_account.id < ? ORDER BY by_account.id`;
 
 const prepare = (database: DatabaseSync) => ({
   range: database.prepare(
@@ -180,8 +220,8 @@ const prepare = (database: DatabaseSync) => ({
   setTransaction: database.prepare('UPDATE transactions SET body = ? WHERE id = ?'),
   bodies: database.prepare('SELECT id, body FROM transactions WHERE id >= ? AND id < ?'),
   dropTransactions: database.prepare('DELETE FROM transactions WHERE id >= ? AND id < ?'),
-  addAddress: database.prepare('INSERT INTO by_address VALUES (?, ?)'),
-  dropAddress: database.prepare('DELETE FROM by_address WHERE address = ? AND id = ?'),
+  addAddress: database.prepare('INSERT INTO by_account VALUES (?, ?)'),
+  dropAddress: database.prepare('DELETE FROM by_account WHERE account = ? AND id = ?'),
   history: database.prepare(`${HISTORY} DESC`),
   forwards: database.prepare(HISTORY),
   since: database.prepare('SELECT id FROM blocks WHERE slot = ? AND time >= ? ORDER BY time, id LIMIT 1'),

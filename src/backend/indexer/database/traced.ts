@@ -18,7 +18,8 @@ type Options = {
   readonly untraced: Untraced;
   readonly revisions: Revisions;
   readonly chainOf: (chainId: number) => IndexedChain;
-  readonly transaction: (work: () => void) => void;
+  /** Runs a change of announced blocks, or of history, which is kept later. */
+  readonly transaction: (work: () => void, isHistory: boolean) => void;
   /** What the index itself knows that an account has. */
   readonly sum: (slot: number, account: Hex, moved: Transfer) => bigint | null;
 };
@@ -75,7 +76,7 @@ export class Traced {
         after.push(transactionOf(chain, block, transaction, newsOf(transaction, told[at] ?? [], isJudged)));
       }
       if (after.length > 0) listener?.({ chain, ...block, transactions: after }, before);
-    });
+    }, listener === null);
   }
 }
 

@@ -1,11 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../dispatch/requests.ts';
 import type { DeliveryQueue, Held, Store } from '../../dispatch/store.ts';
 import { uuidV7 } from '../../dispatch/uuid.ts';
 import { changed, delivers, newWebhook, type Webhook } from '../../dispatch/webhook.ts';
 import type { Hex } from '../../types.ts';
 import { bytesOf, hexOf } from '../blocks/encoding.ts';
-import { inDurableTransaction, inTransaction } from './database.ts';
+import { type IndexDatabase, inDurableTransaction, inOwnTransaction } from './database.ts';
 
 /**
  * AUTOINCREMENT: positions and ids are never reused.
@@ -51,7 +50,7 @@ const HELD: readonly Held[] = ['no', 'until due', 'until accepted'];
  * Makes the tables, and adds to those of earlier versions what these lack. They don't say since when a delivery is pending: those
  * in them count from their first opening on.
  */
-const createTables = (database: DatabaseSync, now: number): void => {
+const createTables = (database: IndexDatabase, now: number): void => {
   database.exec(SCHEMA);
   const columns = database.prepare("SELECT name FROM pragma_table_info('deliveries')").all();
   const lacks = (column: string) => !columns.some(({ name }) => name === column);
@@ -100,7 +99,7 @@ class KnownWebhooks {
  * A store in a SQLite database, in which it makes its tables. What is done within a transaction of the database stands
  * or falls with it; every other change is a transaction of its own.
  */
-export const createWebhookStore = (database: DatabaseSync, now: () => number): Store => {
+export const createWebhookStore = (database: IndexDatabase, now: () => number): Store => {
   createTables(database, now());
   const known = new KnownWebhooks();
   for (const { position, webhook } of database
@@ -200,7 +199,7 @@ export const createWebhookStore = (database: DatabaseSync, now: () => number): S
   };
 };
 
-const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): DeliveryQueue => {
+const createDeliveryQueue = (database: IndexDatabase, known: KnownWebhooks): DeliveryQueue => {
   const add = database.prepare(
     'INSERT INTO deliveries (webhook, chain, block, due, body, added) VALUES (?1, ?2, ?3, ?4, ?5, ?4)',
   );
@@ -264,7 +263,7 @@ const createDeliveryQueue = (database: DatabaseSync, known: KnownWebhooks): Deli
     heldUntil,
     record(outcomes) {
       if (outcomes.length === 0) return;
-      inTransaction(database, () => {
+      inOwnTransaction(database, () => {
         for (const { delivery, next } of outcomes) {
           if (next === null) remove.run(delivery.id);
           else tryLater.run(next.retry, Math.ceil(next.due), HELD.indexOf(next.held), delivery.id);

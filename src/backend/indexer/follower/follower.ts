@@ -133,6 +133,11 @@ export class Follower {
     this.#wake();
     await this.#options.node.close();
     await this.#running;
+    try {
+      this.#options.index.writes.keep();
+    } catch {
+      // What could not be kept is fetched again.
+    }
   }
 
   #seen(head: BlockRef): void {
@@ -282,7 +287,11 @@ export class Follower {
       this.#progressAt.backfill = Date.now();
       return 'wait';
     }
-    const fetched = await this.#older.take(range.lowest.number - 1, range.from, BATCH_TRANSACTIONS);
+    const taking = this.#older.take(range.lowest.number - 1, range.from, BATCH_TRANSACTIONS);
+    const fetched = await taking.catch((problem) => {
+      index.writes.keep();
+      throw problem;
+    });
     const blocks: ParsedBlock[] = [];
     let above: BlockRef = range.lowest;
     for (const older of fetched) {
@@ -296,8 +305,10 @@ export class Follower {
     // Another chain may have taken its place meanwhile.
     if (index.range(this.chainId)?.lowest.hash !== range.lowest.hash) return 'go on';
     index.prepend(blocks);
-    filled();
+    while (!index.writes.keepSome()) await yieldToEvents();
     const left = above.number - range.from;
+    if (left === 0) index.writes.keep();
+    filled();
     if (left === 0) log('chain indexed', { chainId: this.chainId, from: range.from });
     else this.#progress('backfill', 'indexing older blocks', { block: above.number, left });
     return 'go on';

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { ZERO_ADDRESS } from '../../evm/address.ts';
 import type { Listed, Holder as ListedHolder, PageStart, Part, Place, Wanted } from '../../source.ts';
 import type { Chain, Hex, Transaction } from '../../types.ts';
 import { amountBytes, amountOf, bytesOf, hexOf } from '../blocks/encoding.ts';
@@ -61,7 +62,12 @@ export class Lists {
   /** The collectibles of an account on a chain, by time, chain, standard, contract and token id, the greatest first. */
   collectibles(account: Hex, chain: Chain, { after, limit }: Wanted): readonly Collectible[] {
     const slot = this.#index.slot(chain.id);
-    const rows = this.#statements.collectibles.all(bytesOf(account), slot, ...before(after, chain.id), limit);
+    const rows = this.#statements.collectibles.all(
+      this.#account(account),
+      slot,
+      ...before(after, chain.id),
+      limit,
+    );
     return rows.flatMap(({ token, token_id: id, standard, amount, time }) => {
       if (!isBytes(token) || !isBytes(id) || !isBytes(amount)) return [];
       const [contract, acquiredAt] = [hexOf(token), Number(time)];
@@ -78,7 +84,7 @@ export class Lists {
   coins(account: Hex, chain: Chain, after: string, limit: number): readonly Coin[] {
     const slot = this.#index.slot(chain.id);
     return this.#statements.coins
-      .all(bytesOf(account), slot, bytesOf(`0x${after.slice(2)}`), limit)
+      .all(this.#account(account), slot, bytesOf(`0x${after.slice(2)}`), limit)
       .flatMap(({ token, amount }) =>
         isBytes(token) && isBytes(amount) ? [{ token: hexOf(token), amount: amountOf(amount) }] : [],
       );
@@ -89,22 +95,23 @@ export class Lists {
     return this.#index.sum(chain.id, { account, standard: STANDARDS.erc20, token, tokenId: 0n });
   }
 
-  /** The holders of an ERC-20, the greatest first, and equal ones by their addresses. */
+  /** The holders of an ERC-20, the greatest first, and equal ones in the order in which they were first seen. */
   holders(chain: Chain, token: Hex, { after, limit }: Wanted): readonly Holder[] {
-    const of = [this.#index.slot(chain.id), bytesOf(token)] as const;
+    this.#index.writes.flush();
+    const of = [this.#index.slot(chain.id), bytesOf(token), this.#account(ZERO_ADDRESS)] as const;
     const { equals, less } = this.#statements;
     const [amount, account] = after ?? [];
     const most = after === null ? MOST : amountBytes(BigInt(amount ?? 0));
     const rows =
       typeof account === 'string' && account.startsWith('0x')
-        ? equals.all(...of, most, bytesOf(`0x${account.slice(2)}`), limit)
+        ? equals.all(...of, most, this.#account(`0x${account.slice(2)}`), limit)
         : [];
     if (rows.length < limit) rows.push(...less.all(...of, most, limit - rows.length));
     return rows.flatMap((row) =>
-      isBytes(row.account) && isBytes(row.amount)
+      isBytes(row.address) && isBytes(row.amount)
         ? [
             {
-              account: hexOf(row.account),
+              account: hexOf(row.address),
               amount: amountOf(row.amount),
               acquiredAt: Number(row.time),
               hasSent: Number(row.sends) > 0,
@@ -114,12 +121,17 @@ export class Lists {
     );
   }
 
+  /** The number that stands for an account; for one that was never seen, one that no account has. */
+  #account(address: Hex): number {
+    return this.#index.writes.account(address) ?? -1;
+  }
+
   /** The newest transactions of an address on a chain, or those from a place on. */
   #transactionIds(wallet: Hex, chain: Chain, limit: number, start: PageStart | null) {
     const slot = this.#index.slot(chain.id);
     const range = [transactionId(blockId(slot, 0), 0), this.#end(slot, chain.id, start)] as const;
     return this.#statements.transactions
-      .all(bytesOf(wallet), ...range, limit)
+      .all(this.#account(wallet), ...range, limit)
       .flatMap(({ id, time }) => (typeof id === 'bigint' ? [{ chain, id, time: Number(time) }] : []));
   }
 
@@ -153,8 +165,8 @@ const before = (place: Place | null, chainId: number): readonly [number, number,
 
 const prepare = (database: DatabaseSync) => ({
   transactions: database.prepare(
-    `SELECT by_address.id, time FROM by_address JOIN blocks ON blocks.id = by_address.id >> 20
-     WHERE address = ? AND by_address.id >= ? AND by_address.id < ? ORDER BY by_address.id DESC LIMIT ?`,
+    `SELECT by_account.id, time FROM by_account JOIN blocks ON blocks.id = by_account.id >> 20
+     WHERE account = ? AND by_account.id >= ? AND by_account.id < ? ORDER BY by_account.id DESC LIMIT ?`,
   ),
   until: database.prepare(
     'SELECT id FROM blocks WHERE slot = ? AND time <= ? ORDER BY time DESC, id DESC LIMIT 1',
@@ -174,5 +186,5 @@ const prepare = (database: DatabaseSync) => ({
 
 /** The zero address does not count as a holder. */
 const HOLDERS = `
-  SELECT account, amount, time, sends FROM holdings INDEXED BY holders
-  WHERE slot = ? AND token = ? AND +standard = 0 AND amount > x'80' AND account <> zeroblob(20)`;
+  SELECT address, amount, time, sends FROM holdings INDEXED BY holders JOIN accounts ON accounts.id = account
+  WHERE slot = ? AND token = ? AND +standard = 0 AND amount > x'80' AND account <> ?`;

@@ -1,4 +1,3 @@
-import { DatabaseSync } from 'node:sqlite';
 import { encode } from 'ox/AbiParameters';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ParsedBlock, parseBlock } from '../../../../src/backend/indexer/blocks/parse.ts';
@@ -52,8 +51,7 @@ const open = ({
   patienceMs = 120_000,
   ...options
 }: Options = {}) => {
-  const database =
-    path === undefined ? new DatabaseSync(':memory:', { readBigInts: true }) : openDatabase(path);
+  const database = openDatabase(path ?? ':memory:');
   const nodes = new Map([[CHAIN.id, { ...node, calls }]]);
   const contracts = new KnownContracts(database, [CHAIN]);
   const metadata = new Metadata({ contracts, nodes, now, patienceMs, ...options });
@@ -352,24 +350,6 @@ test('while a node fails nothing is learned of its contracts, and it says so onc
   expect(reports).toEqual([`${CHAIN.id} Internal error`, `${CHAIN.id} null`]);
 });
 
-test('what the release before took for an answer is asked again', async () => {
-  await using files = await folderOf({});
-  const path = files.path('index.sqlite');
-  const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
-  {
-    using database = openDatabase(path);
-    database.exec(`CREATE TABLE contracts (
-      chain INTEGER NOT NULL, address BLOB NOT NULL, standard TEXT NOT NULL, name TEXT, symbol TEXT, decimals INTEGER,
-      block INTEGER NOT NULL, failures INTEGER NOT NULL, due INTEGER, PRIMARY KEY (chain, address)
-    ) STRICT, WITHOUT ROWID`);
-    database
-      .prepare('INSERT INTO contracts VALUES (?, ?, ?, NULL, NULL, NULL, 1, 3, ?)')
-      .run(CHAIN.id, Buffer.from(coin.address.slice(2), 'hex'), 'erc20', Date.now() + 7 * 24 * HOUR);
-  }
-  await using known = open({ path });
-  await expect.poll(() => known.token(coin)).toMatchObject({ symbol: 'COIN' });
-});
-
 test('a contract is forgotten with the block in which it was first seen', async () => {
   await using known = open();
   const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
@@ -388,7 +368,7 @@ test('a contract is forgotten with the block in which it was first seen', async 
 
 test('a block waits for its tokens only so long', async () => {
   const never = Promise.withResolvers<Hex>();
-  const database = new DatabaseSync(':memory:', { readBigInts: true });
+  const database = openDatabase(':memory:');
   const nodes = new Map([[CHAIN.id, { ...node, calls: () => [never.promise] }]]);
   const contracts = new KnownContracts(database, [CHAIN]);
   const metadata = new Metadata({ contracts, nodes, patienceMs: 1 });

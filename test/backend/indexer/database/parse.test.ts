@@ -300,6 +300,37 @@ describe('the bytes', () => {
     );
   });
 
+  test('of a transaction that names addresses again and again are a part of those of others, and are read as well', () => {
+    /** Of any length without the zeros in front, and more of them than there are codes. */
+    const named = fc
+      .tuple(fc.constantFrom(0, 1, 8, 15, 16, 17, 20), fc.integer({ min: 1, max: 250 }))
+      .map(([bytes, at]): Hex => `0x${at.toString(16).padStart(2, '0').repeat(bytes).padStart(40, '0')}`);
+    const entry = fc.tuple(named, fc.array(named, { maxLength: 3 }), fc.array(named, { maxLength: 4 })).map(
+      ([contract, topics, words]): LogEntry => ({
+        address: contract,
+        topics: topics.map((each): Hex => `0x${each.slice(2).padStart(64, '0')}`),
+        data: `0x${words.map((each) => each.slice(2).padStart(64, '0')).join('')}`,
+      }),
+    );
+    fc.assert(
+      fc.property(named, named, fc.array(entry, { maxLength: 120 }), (from, to, entries) => {
+        const transaction = parsed({ from, to, logs: entries });
+        expect(decodeTransaction(encodeTransaction(transaction), transaction.index)).toEqual(transaction);
+      }),
+      { numRuns: runs(500) },
+    );
+    const account = address('account');
+    const sizeOf = (count: number) =>
+      encodeTransaction(
+        parsed({
+          from: account,
+          logs: Array.from({ length: count }, () => logs.coin(account, account, account, 1n)),
+        }),
+      ).length;
+    // Each log is codes of its address, its topics and both sides, and an amount of one byte.
+    expect(sizeOf(11) - sizeOf(1)).toBe(10 * 8);
+  });
+
   test('of amounts have the order of the amounts', () => {
     const amount = fc.oneof(
       fc.bigInt({ min: -(2n ** 300n), max: 2n ** 300n }),

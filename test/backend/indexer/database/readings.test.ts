@@ -93,6 +93,7 @@ const detoured = (
   while (goOn());
   for (const at of TOKENS.keys()) decide(at, true);
   while (goOn());
+  index.writes.keep();
   return database;
 };
 

@@ -7,6 +7,7 @@ import type { Block, Hex, Transfer } from '../../../../src/backend/types.ts';
 import { runs } from '../../../support/runs.ts';
 import { ZERO } from '../support/blocks.ts';
 import {
+  ACCOUNTS,
   build,
   buildAll,
   CHAIN,
@@ -20,6 +21,16 @@ import {
 
 const EVERYBODY: Balances = { watches: () => true, after: () => null };
 const ignore = () => {};
+
+type Opened = ReturnType<typeof openIndex>;
+
+/** What becomes of blocks that were added below: they are kept, left for later, or lost as by a kill. */
+const ENDS = {
+  keep: ({ index }: Opened) => index.writes.keep(),
+  'keep some': ({ index }: Opened) => index.writes.keepSome(),
+  wait: ignore,
+  lose: ({ database }: Opened) => database.rollBack(),
+};
 
 /** One chain of blocks, and a way to index it with detours. */
 const history = fc.record({
@@ -36,6 +47,13 @@ const history = fc.record({
         depth: fc.integer({ min: 1, max: 4 }),
         others: fc.array(content, { maxLength: 3 }),
       }),
+      fc.record({
+        do: fc.constant('prepend' as const),
+        blocks: fc.nat(3),
+        end: fc.constantFrom('keep', 'keep some', 'wait', 'lose'),
+      }),
+      /** Someone asks for an account. */
+      fc.record({ do: fc.constant('look' as const), account: fc.constantFrom(...ACCOUNTS) }),
       fc.record({ do: fc.constant('trace' as const), blocks: fc.integer({ min: 1, max: 4 }) }),
       fc.constant({ do: 'reset' as const }),
     ),
@@ -50,7 +68,8 @@ const untraced = (block: ParsedBlock): ParsedBlock => ({
 });
 
 /** Takes a chain's steps, one at a time, and at last whatever it lacks. */
-function* detours(index: Index, chainId: number, { contents, start, steps }: History): Generator<void> {
+function* detours(opened: Opened, chainId: number, { contents, start, steps }: History): Generator<void> {
+  const { index } = opened;
   const blocks = buildAll(chainId, contents);
   const first = Math.floor(start * blocks.length);
   const append = (block: ParsedBlock | undefined) => {
@@ -78,7 +97,11 @@ function* detours(index: Index, chainId: number, { contents, start, steps }: His
         index.prepend(below(step.below));
         for (let count = 0; count < step.more; count += 1) append(blocks[next()]);
       });
-    else if (step.do === 'reset') index.unwind(chainId, -1, ignore);
+    else if (step.do === 'look') index.writes.account(step.account);
+    else if (step.do === 'prepend') {
+      index.prepend(below(step.blocks));
+      ENDS[step.end](opened);
+    } else if (step.do === 'reset') index.unwind(chainId, -1, ignore);
     else if (step.do === 'trace') trace(step.blocks);
     else if (range !== null) {
       const to = Math.max(range.lowest.number, range.head.number - step.depth);
@@ -95,6 +118,7 @@ function* detours(index: Index, chainId: number, { contents, start, steps }: His
   }
   while (next() < blocks.length) append(blocks[next()]);
   index.prepend(below(blocks.length));
+  index.writes.keep();
   trace(blocks.length);
 }
 
@@ -109,7 +133,7 @@ describe('the tables of the index', () => {
     fc.assert(
       fc.property(fc.tuple(history, history), (histories) => {
         const [detoured, straight] = [openIndex(), openIndex()];
-        let walks = histories.map((each, at) => detours(detoured.index, CHAINS[at]?.id ?? 0, each));
+        let walks = histories.map((each, at) => detours(detoured, CHAINS[at]?.id ?? 0, each));
         while (walks.length > 0) walks = walks.filter((walk) => walk.next().done !== true);
         for (const [at, each] of histories.entries())
           for (const block of buildAll(CHAINS[at]?.id ?? 0, each.contents))

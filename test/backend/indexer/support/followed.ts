@@ -11,6 +11,7 @@ import { Tracer } from '../../../../src/backend/indexer/follower/tracer.ts';
 import { createNode } from '../../../../src/backend/node/node.ts';
 import type { Block, Chain, Effect } from '../../../../src/backend/types.ts';
 import { rpc } from './contracts.ts';
+import { ROWS } from './histories.ts';
 
 const chain = (id: number): Chain => ({
   id,
@@ -44,8 +45,13 @@ export const follow = async ({
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'followed-')));
   const database = openDatabase(join(folder, 'index.sqlite'));
   const index = new Index({ database, chains: [chain(chainId)] });
-  /** The blocks that the listener knows, by what it was told. */
-  const told: { number: number; hash: string }[] = [];
+  // The blocks that the listener knows, by what it was told: as its deliveries, they stand or fall with the change of the index.
+  database.exec('CREATE TEMP TABLE told (number INTEGER PRIMARY KEY, hash TEXT NOT NULL)');
+  const told = () =>
+    database
+      .prepare('SELECT number, hash FROM told ORDER BY number')
+      .all()
+      .map(({ number, hash }) => ({ number: Number(number), hash: String(hash) }));
   /** The transactions that the tracer announced, with what their calls moved. */
   const traced: { number: number; hash: string; effects: readonly Effect[] }[] = [];
   const lines: { message: string; details: Readonly<Record<string, unknown>> }[] = [];
@@ -68,14 +74,14 @@ export const follow = async ({
       traced() {},
       added(block) {
         onAdded?.(block, database);
-        const last = told.at(-1);
+        const last = told().at(-1);
         if (last !== undefined) expect(block.number).toBe(last.number + 1);
-        told.push({ number: block.number, hash: block.hash });
+        database.prepare('INSERT INTO told VALUES (?, ?)').run(block.number, block.hash);
         tracer.wake();
       },
       removed(_chainId, from) {
         tracer.forget(from);
-        while ((told.at(-1)?.number ?? -1) >= from) told.pop();
+        database.prepare('DELETE FROM told WHERE number >= ?').run(from);
       },
     },
   });
@@ -86,7 +92,9 @@ export const follow = async ({
     database,
     folder,
     follower,
-    told,
+    get told() {
+      return told();
+    },
     traced,
     lines,
     traces: () => tracer.status(),
@@ -120,11 +128,11 @@ const shown = (value: unknown): unknown => {
 
 /** Everything that an index has of its chains, to be compared. */
 export const contentsOf = (database: DatabaseSync): readonly (readonly string[])[] =>
-  ['blocks', 'transactions', 'by_address', 'holdings', 'untraced'].map((table) => {
-    const statement = database.prepare(`SELECT * FROM ${table}`);
+  Object.values(ROWS).map((query) => {
+    const statement = database.prepare(query);
     statement.setReadBigInts(true);
     return statement
       .all()
-      .map((row) => JSON.stringify(Object.values(row).map(shown)))
+      .map(({ account: _, ...row }) => JSON.stringify(Object.values(row).map(shown)))
       .sort();
   });

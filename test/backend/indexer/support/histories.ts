@@ -81,24 +81,31 @@ export const buildAll = (chainId: number, contents: readonly Content[]): readonl
   return blocks;
 };
 
-const TABLES = [
-  'chains',
-  'blocks',
-  'transactions',
-  'by_address',
-  'holdings',
-  'untraced',
-  'unsettled',
-  'revisions',
-];
+/** What the tables of chains have, with addresses in the place of the numbers that stand for them. */
+export const ROWS = {
+  blocks: 'SELECT * FROM blocks',
+  transactions: 'SELECT * FROM transactions',
+  by_account:
+    'SELECT address, by_account.id FROM by_account JOIN accounts ON accounts.id = by_account.account',
+  holdings: 'SELECT address, holdings.* FROM holdings JOIN accounts ON accounts.id = holdings.account',
+  untraced: 'SELECT * FROM untraced',
+};
+
+const ALL_ROWS = {
+  ...ROWS,
+  chains: 'SELECT * FROM chains',
+  unsettled: 'SELECT * FROM unsettled',
+  revisions: 'SELECT * FROM revisions',
+};
 
 /** Everything that the tables of the index hold, as text. */
 export const contents = (database: DatabaseSync): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(
-    TABLES.map((table) => {
+    Object.entries(ALL_ROWS).map(([table, query]) => {
       const rows = database
-        .prepare(`SELECT * FROM ${table}`)
+        .prepare(query)
         .all()
+        .map(({ account: _, ...row }) => row)
         .map((row) =>
           Object.values(row)
             .map((value) =>
