@@ -35,7 +35,8 @@ const COMPONENTS = {
 
 const SignIn = lazy(async () => (await import('./sign-in.ts')).SignIn);
 
-const Search = lazy(async () => (await import('./start/search.ts')).Search);
+const loadSearch = async () => (await import('./start/search.ts')).Search;
+const Search = lazy(loadSearch);
 
 const isMac = navigator.userAgent.includes('Mac');
 
@@ -48,6 +49,7 @@ const Palette = () => {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
+      if (['Control', 'Meta'].includes(event.key)) void loadSearch().catch(() => {});
       if (!isShortcut(event)) return;
       event.preventDefault();
       // Another dialog keeps what is being done in it.

@@ -1,6 +1,6 @@
 import htm from 'htm';
 import { type ComponentChildren, h, type VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import { reachable } from './api/reachable.ts';
 import type { Paged } from './api/use-connection.ts';
@@ -120,7 +120,7 @@ type Props = { title: string; onClose: () => void; children: ComponentChildren }
 /** A modal dialog. The platform keeps the focus in it, and Escape closes it. Afterwards the focus is where it was. */
 export const Dialog = ({ title, onClose, children }: Props) => {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opened = element.current;
     const focused = document.activeElement;
     opened?.showModal();

@@ -106,6 +106,7 @@ export const formatUsd = (value: string): string => {
 /** The price of one token in dollars: the smaller it is, the more decimals are shown. */
 export const formatPrice = (price: string): string => {
   const size = Number(price);
+  if (size >= 10 ** MOST_DIGITS) return formatUsdBriefly(price);
   const format = size >= 100 ? withCents : size >= 0.01 || size === 0 ? inFractions : inDigits;
   return format.format(price as Intl.StringNumericLiteral);
 };

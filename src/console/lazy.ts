@@ -1,5 +1,5 @@
 import { type FunctionComponent, h } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { problemHere } from './api/client.ts';
 import { html, Placeholder } from './components.ts';
 
@@ -15,7 +15,7 @@ export const lazy = <Props extends object>(
   let loaded: FunctionComponent<Props> | null = null;
   return (props) => {
     const [state, setState] = useState<'loading' | 'failed' | 'loaded'>('loading');
-    useEffect(() => {
+    useLayoutEffect(() => {
       if (loaded !== null || state !== 'loading') return;
       load().then(
         (component) => {

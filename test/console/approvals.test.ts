@@ -27,19 +27,23 @@ test('each open allowance is a sentence with what is at risk, and ends by the ca
   );
   await using opened = await openPage(`${gateway.url}/#/wallet/${wallet}?tab=approvals`);
   const { page } = opened;
+  let reads = 0;
+  page.on('request', (request) => {
+    if (request.postData()?.includes('query WalletBalances')) reads++;
+  });
   const rows = page.locator('[data-approval]');
   await expect.poll(() => rows.count()).toBe(4);
-  await page.getByText('This wallet holds 50 =USD that it could take now').first().waitFor();
+  await page.getByText('It could take 50 =USD now').first().waitFor();
   const said = (await rows.allInnerTexts()).map((text) => text.match(/May take.*/)?.[0]);
   // Those without a limit come first.
   expect([said.slice(0, 2).toSorted(), said.slice(2).toSorted()]).toEqual([
     [
-      'May take any amount of =USD, now and later. This wallet holds 50 =USD that it could take now, at no reliable price.',
+      'May take any amount of =USD, now and later. It could take 50 =USD now, at no reliable price.',
       'May take every ART of this wallet, now and later.',
     ],
     [
       'May take ART #1, and nothing else.',
-      'May take up to 60 =USD. This wallet holds 50 =USD that it could take now, at no reliable price.',
+      'May take up to 60 =USD. It could take 50 =USD now, at no reliable price.',
     ],
   ]);
   expect(await page.getByRole('main').innerText()).not.toContain('$');
@@ -58,11 +62,18 @@ test('each open allowance is a sentence with what is at risk, and ends by the ca
   }
   await search.fill('');
   await expect.poll(() => rows.count()).toBe(4);
+  const ends = rows.first().getByText('The call that ends it');
+  await ends.click();
+  const before = reads;
   await page.getByRole('button', { name: /^Find when they were given and used/ }).click();
   await rows
     .first()
     .getByText(/^given (?!last)/)
     .waitFor();
+  // What was open stays, and nothing is read again for it.
+  await rows.first().getByText('Send this from the wallet').waitFor();
+  expect(reads).toBe(before);
+  await ends.click();
 
   // Each call, sent as it stands, ends what it belongs to.
   const calls: { to: Hex; data: Hex }[] = [];

@@ -18,7 +18,13 @@ const SIGNALS = [
 ];
 
 const ITEMS = [
-  collectible({ contract_address: HERONS, token_id: '7', name: 'Tidal Herons #7', symbol: 'HERON' }),
+  collectible({
+    contract_address: HERONS,
+    token_id: '7',
+    name: 'Tidal Herons #7',
+    symbol: 'HERON',
+    last_sale_price: '0.5',
+  }),
   collectible({
     contract_address: KEYS,
     token_id: '1',
@@ -49,6 +55,8 @@ test('collectibles stand in their collections; one opens to its traits and the w
     expect.stringContaining('Tidal Herons #7'),
     expect.stringContaining('HERON #8'),
   ]);
+  // No document says of which currency it is.
+  await page.getByText('Last sale 0.5 in the service’s unit').waitFor();
   const meter = page.locator('.cost-meter strong');
   const spent = await meter.textContent();
 

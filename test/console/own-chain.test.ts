@@ -32,6 +32,8 @@ test("over one's own chain the console says what is there, in the chain's curren
   expect(ofItems).toMatch(/minted[\s\S]*3 × 0x\S+ #7[\s\S]*now has[\s\S]*3 × 0x\S+ #7/);
   expect(ofArt).toMatch(/minted[\s\S]*ART #1/);
   expect(ofArt).not.toMatch(/gained|has/);
+  const ofWatch = `watch of ${friend.slice(0, 6)}…${friend.slice(-4)}: transactions`;
+  await expect.poll(() => page.getByLabel('Webhook').textContent()).toContain(ofWatch);
 
   await page.goto(`${gateway.url}/#/`);
   await page.getByText('Accounts that Anvil and Hardhat fund').getByRole('link').first().click();
@@ -43,6 +45,15 @@ test("over one's own chain the console says what is there, in the chain's curren
     .first()
     .waitFor();
   await page.getByText('No prices: set PRICES').waitFor();
+  // They move with the events of a watched wallet, too, and not with those of another one that is watched.
+  const held = page.locator('.overview .total');
+  const before = await held.getAttribute('title');
+  await page.getByRole('button', { name: /^Watch/ }).click();
+  await page.getByRole('button', { name: /stop/ }).waitFor();
+  await receiptOf(anvil.url, await sendTransaction(anvil.url, friend, '0x', { value: 2_500_000n }));
+  await expect.poll(() => held.getAttribute('title')).not.toBe(before);
+  await page.getByText(/1 balance has changed since/).waitFor();
+  expect(await page.getByRole('main').innerText()).not.toMatch(/left out|DeFi/);
   expect(await page.getByRole('tab').allInnerTexts()).toEqual([
     ...['Overview', 'Activity', 'Tokens', 'Collectibles', 'Approvals', 'Transactions'],
   ]);

@@ -34,7 +34,7 @@ test('what failed is seen with its status, latency and body, and is sent again; 
   await row.getByRole('button', { name: /^Deliveries/ }).click();
   const failed = row.locator('[data-tried]').filter({ hasText: '500' });
   await expect.poll(() => failed.count()).toBe(2);
-  expect(await failed.first().innerText()).toMatch(/it answered 500, again at .*500 after \d+ ms/s);
+  expect(await failed.first().innerText()).toMatch(/it answered 500, next attempt at .*500 after \d+ ms/s);
   // The reason of several is said once.
   expect(await row.getByRole('listitem').getByText('it answered 500').count()).toBe(1);
   await row.getByText('The last attempt failed: it answered 500.').waitFor();

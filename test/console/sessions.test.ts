@@ -70,6 +70,34 @@ test('a gateway that is gone is said at once in any view, and what failed is ask
   }
 });
 
+test('a gateway that hangs is said not to answer, and a watch that is lost with a restart is no longer shown', async (context) => {
+  needBrowser(context);
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-console-'));
+  const env = { DATA_DIR: dataDir, SANDBOX_BLOCK_MS: '3600000' };
+  try {
+    await using first = await spawnGateway(env);
+    await using opened = await openPage(`${first.url}/#/wallet/${METRONOME}?tab=activity`);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Watch metronome' }).click();
+    await page.getByRole('button', { name: /stop/ }).waitFor();
+    const notice = page.getByRole('banner').getByText('Disconnected: trying again');
+    // It keeps its connections open.
+    first.child.kill('SIGSTOP');
+    await notice.waitFor();
+    first.child.kill('SIGCONT');
+    await notice.waitFor({ state: 'detached' });
+    await first.end('SIGKILL');
+    await notice.waitFor();
+    await using second = await spawnGateway({ ...env, PORT: new URL(first.url).port });
+    expect(second.url).toBe(first.url);
+    await notice.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Watch metronome' }).waitFor();
+    expect(opened.faults).toEqual([]);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
 test('a link that is opened in another tab keeps the credentials, and signing out ends them in both', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway({ ...byToken, SANDBOX_BLOCK_MS: '3600000' });

@@ -4,9 +4,10 @@ import type { Asked } from '../api/live-feed.ts';
 import { useOperation } from '../api/use-answer.ts';
 import { html } from '../components.ts';
 import { inWords, shorten } from '../format.ts';
+import { nameOfAddress } from '../labels.ts';
 import { setParams, useParam, wrongAddress } from '../route.ts';
 import { settings } from '../settings.ts';
-import { ALL_TYPES } from '../webhooks/webhook-words.ts';
+import { ALL_TYPES, typeOf, type Webhook, watchedBy } from '../webhooks/webhook-words.ts';
 
 const isType = (name: string): name is WebhookType => ALL_TYPES.some((type) => type === name);
 
@@ -42,6 +43,12 @@ export const askedOf = (params: URLSearchParams): Read => {
   };
 };
 
+const optionOf = (webhook: Pick<Webhook, 'webhookId' | 'name' | 'type' | 'deliversHere'>): string => {
+  const watched = watchedBy(webhook);
+  if (watched !== null) return `watch of ${nameOfAddress(watched)}: ${typeOf(webhook).toLowerCase()}`;
+  return shorten(webhook.name ?? webhook.webhookId, 50);
+};
+
 type Edited = { readonly currentTarget: HTMLInputElement | HTMLSelectElement };
 
 /** Chooses which events are shown: of one wallet, of some types, of one webhook. */
@@ -72,7 +79,7 @@ export const LiveFilter = ({ params }: { params: URLSearchParams }) => {
       <select name="webhook" value=${chosen} onChange=${({ currentTarget }: Edited) => setChosen(currentTarget.value, true)}>
         <option value="">all webhooks</option>
         ${chosen !== '' && !webhooks.some(({ webhookId }) => webhookId === chosen) && html`<option value=${chosen}>${chosen}</option>`}
-        ${webhooks.map(({ webhookId, name }) => html`<option key=${webhookId} value=${webhookId}>${shorten(name ?? webhookId, 50)}</option>`)}
+        ${webhooks.map((webhook) => html`<option key=${webhook.webhookId} value=${webhook.webhookId}>${optionOf(webhook)}</option>`)}
       </select>
     </label>
     <fieldset class="bar">

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { reachable } from '../api/reachable.ts';
 import { type Series, TimeBars } from '../charts.ts';
 import { html, Notice, ProblemNotice, Skeleton } from '../components.ts';
 import { counted, formatCount, formatTime } from '../format.ts';
@@ -46,7 +47,8 @@ const Events = ({ feed, params }: { feed: Feed; params: URLSearchParams }) => {
   before.current = rows;
   /** How many transactions wait while the feed is paused. */
   const waiting = useMemo(() => rowsOf(held).length, [held]);
-  const [text, kind] = TEXTS[connection];
+  const isReachable = useStore(reachable);
+  const [text, kind] = TEXTS[connection === 'live' && !isReachable ? 'waiting' : connection];
   const isLoading = items.length === 0 && connection === 'connecting';
   const [isPaused, setPaused] = useState(false);
   const pause = (paused: boolean) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { titleOf } from '../api/client.ts';
 import { html } from '../components.ts';
 import { shorten } from '../format.ts';
@@ -84,7 +84,7 @@ type Props = {
 export const Search = ({ name, label, onDone }: Props) => {
   const isPalette = onDone !== undefined;
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isPalette) field.current?.focus();
   }, []);
   const [typed, setTyped] = useState('');
@@ -136,7 +136,7 @@ export const Search = ({ name, label, onDone }: Props) => {
 
   return html`<div class=${`stack search ${isPalette ? 'is-palette' : ''}`} role="search" onFocusOut=${() => setOpen(isPalette)}>
     <label for=${`${name}-field`} class=${isPalette ? 'visually-hidden' : ''}>${label}</label>
-    <input ref=${field} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address or hash, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
+    <input ref=${field} id=${`${name}-field`} type="search" role="combobox" placeholder="0x… address or hash, label, or token" autocomplete="off" autocapitalize="none" spellcheck=${false} autofocus=${isPalette} value=${typed} aria-expanded=${isShown} aria-controls=${list} aria-autocomplete="list" aria-activedescendant=${isShown && chosen ? optionId(list, chosen) : undefined} aria-invalid=${error !== ''} aria-describedby=${`${name}-error`} onInput=${(event: InputEvent) => event.currentTarget instanceof HTMLInputElement && write(event.currentTarget.value)} onFocus=${() => setOpen(true)} onClick=${() => setOpen(true)} onKeyDown=${onKeyDown} />
     <span class="error" id=${`${name}-error`} role="alert">${error}</span>
     <div class="popup found" hidden=${!isShown}>
       <${Options} id=${list} suggestions=${suggestions} chosen=${chosen} onPoint=${(pointed: Suggestion) => setActive(suggestions.indexOf(pointed))} onChoose=${choose} />

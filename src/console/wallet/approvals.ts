@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { WalletApprovals, WalletBalances } from '../__generated__/operations.ts';
 import { ACTIVITY, UNITS_OF_A_REQUEST } from '../activity/activity.ts';
 import { type ActivityItem, amountOf, symbolOf } from '../activity/activity-model.ts';
@@ -47,23 +47,23 @@ export const Approvals = (props: PanelProps) =>
 const Listed = (props: PanelProps) => {
   const approvals = useWalletList(APPROVALS, props);
   const [isTimed, setTimed] = useState(false);
-  const open = approvals.nodes;
+  const [items, setItems] = useState<readonly ActivityItem[]>([]);
   return html`<div class="stack">
     <${ListHead} list=${approvals}>${!isTimed && html`<button type="button" onClick=${() => setTimed(true)}>Find when they were given and used <${PriceTag} of=${['activity']} /></button>`}<//>
     <${ListBody} list=${approvals} what="approvals" kind="row" empty="Nobody may move anything of this wallet">
-      ${isTimed ? html`<${Timed} ...${props} open=${open} />` : html`<${Spenders} ...${props} open=${open} items=${NO_ITEMS} />`}
+      <${Spenders} ...${props} open=${approvals.nodes} items=${items} />
+      ${isTimed && html`<${Times} ...${props} onRead=${setItems} />`}
     <//>
   </div>`;
 };
 
-const NO_ITEMS: readonly ActivityItem[] = [];
+type TimesProps = PanelProps & { onRead: (items: readonly ActivityItem[]) => void };
 
-/** With what the wallet's newest activities tell of them. */
-const Timed = (props: PanelProps & { open: readonly Open[] }) => {
-  const { address, chainIds } = props;
+/** Reads what the wallet's newest activities tell of them. */
+const Times = ({ address, chainIds, onRead }: TimesProps) => {
   const activity = useWalletList(ACTIVITY, { address, chainIds });
-  return html`<${Spenders} ...${props} items=${activity.nodes} />
-    <${LoadMore} list=${activity} what="activities" price=${UNITS_OF_A_REQUEST} isPaused />`;
+  useEffect(() => onRead(activity.nodes), [activity.nodes]);
+  return html`<${LoadMore} list=${activity} what="activities" price=${UNITS_OF_A_REQUEST} isPaused />`;
 };
 
 const FromActivity = (props: PanelProps) => {
@@ -139,7 +139,7 @@ const sentenceOf = (open: Open, balances: Balances | null): string => {
   if (!risk) return `May take ${may}.`;
   if (isZero(risk.amount)) return `May take ${may}. This wallet holds none now.`;
   const worth = risk.usd === null ? 'at no reliable price' : `worth ${formatUsd(risk.usd)}`;
-  return `May take ${may}. This wallet holds ${amountOf(risk.amount, token, chainId).shown} ${name} that it could take now, ${worth}.`;
+  return `May take ${may}. It could take ${amountOf(risk.amount, token, chainId).shown} ${name} now, ${worth}.`;
 };
 
 type RowProps = { open: Open; balances: Balances | null; items: readonly ActivityItem[] };

@@ -87,7 +87,7 @@ const CollectibleCard = ({ card, onOpen }: { card: Card; onOpen: () => void }) =
     <button type="button" class="plain" onClick=${onOpen}><span class="visually-hidden">Details of </span>${cardTitle(card)}</button>
     ${isSpam && html`<p><span class="tag warn">spam</span></p>`}
     ${balance !== '1' && html`<p class="quiet">Holds ${shorten(formatAmount(balance, 0), 40)}</p>`}
-    ${lastSalePrice !== null && html`<p class="quiet">Last sale ${shorten(lastSalePrice, 20)}</p>`}
+    ${lastSalePrice !== null && html`<p class="quiet">Last sale ${shorten(lastSalePrice, 20)} in the service’s unit</p>`}
   </li>`;
 };
 

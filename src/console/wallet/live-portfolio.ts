@@ -8,14 +8,30 @@ import { useIsWatched } from './watched.ts';
 
 export type Portfolio = NonNullable<WalletOverviewQuery['wallet']['portfolio']>;
 export type Held = Portfolio['top'][number];
+/** What balances amount to, also those without a price. */
+export type Told = ReadonlyMap<string, Pick<Held, 'id' | 'chainId' | 'token'> & { readonly amount: string }>;
 type HeldById = ReadonlyMap<string, Held>;
 
 type Change = Extract<Delivery['events'][number], { __typename: 'BalanceChange' }>;
 
+const tokenIn = (event: Change, id: string, chainId: number): Held['token'] => {
+  const { tokenAddress: address, tokenSymbol: symbol, tokenName: name, tokenDecimals: decimals } = event;
+  const isNative = event.assetType === 'NATIVE';
+  return { id, chainId, address, isNative, symbol, name, decimals, logo: null };
+};
+
+const toldBy = (event: Change, chainId: number): Told => {
+  const { id, amount } = event.balance ?? {};
+  return new Map(id && amount ? [[id, { id, amount, chainId, token: tokenIn(event, id, chainId) }]] : []);
+};
+
+/** The wallet's own: those of another watched one concern it too, where it was the counterparty. */
+const changesOf = (events: Delivery['events'], own: string): readonly Change[] =>
+  events.filter((each) => each.__typename === 'BalanceChange').filter((e) => e.subscribedAddress === own);
+
 /** A balance as an event leaves it; null where the total does not count it, for its price is not one to rely on. */
 const heldAfter = (event: Change, chainId: number, held: HeldById): Held | null => {
   const { balance, assetType, lowLiquidity, poolSizeUsd, valueUsdDelta } = event;
-  const { tokenAddress: address, tokenSymbol: symbol, tokenName: name, tokenDecimals: decimals } = event;
   const isNative = assetType === 'NATIVE';
   const known = isNative
     ? [...held.values()].find((each) => each.chainId === chainId && each.token.isNative)
@@ -26,8 +42,7 @@ const heldAfter = (event: Change, chainId: number, held: HeldById): Held | null 
   const valueUsd = balance?.valueUsd ?? moved;
   if (valueUsd === null || (!known && isThin({ isNative, poolSizeUsd, lowLiquidity }))) return null;
   const id = balance?.id ?? `native of ${chainId}`;
-  const token = { id, chainId, address, isNative, symbol, name, decimals, logo: null };
-  return { id, chainId, token, priceHistory: [], ...known, valueUsd };
+  return { id, chainId, token: tokenIn(event, id, chainId), priceHistory: [], ...known, valueUsd };
 };
 
 /** The portfolio with the values that balances have now: its total, its chains and its tokens. */
@@ -57,23 +72,27 @@ const withMoved = (portfolio: Portfolio, moved: HeldById): Portfolio => {
 export const useLivePortfolio = ({ address, chainIds }: PanelProps, portfolio: Portfolio) => {
   const isWatched = useIsWatched(address);
   const [moved, setMoved] = useState<HeldById>(new Map());
+  const [amounts, setAmounts] = useState<Told>(new Map());
   useEffect(() => {
     if (!isWatched) return;
     const held = new Map(portfolio.top.map((each) => [each.id, each]));
     const after = new Map<string, Held>();
+    let told: Told = new Map();
     const seen = new Set<string>();
     const take = (item: FeedItem): void => {
       if (item.kind !== 'delivery' || seen.has(item.cursor)) return;
       seen.add(item.cursor);
       const { chainId, events } = item.delivery;
       if (chainId === null || (chainIds.length > 0 && !chainIds.includes(chainId))) return;
-      for (const event of events) {
-        const next = event.__typename === 'BalanceChange' ? heldAfter(event, chainId, held) : null;
+      for (const event of changesOf(events, address)) {
+        told = new Map([...told, ...toldBy(event, chainId)]);
+        const next = heldAfter(event, chainId, held);
         if (next === null) continue;
         held.set(next.id, next);
         after.set(next.id, next);
       }
       setMoved(new Map(after));
+      setAmounts(told);
     };
     const isLater = (item: FeedItem): boolean =>
       item.kind === 'delivery' && portfolio.asOf !== null && item.delivery.receivedAt > portfolio.asOf;
@@ -92,5 +111,5 @@ export const useLivePortfolio = ({ address, chainIds }: PanelProps, portfolio: P
     };
   }, [address, isWatched, chainIds, portfolio]);
   const live = useMemo(() => withMoved(portfolio, moved), [portfolio, moved]);
-  return { live, changed: moved.size };
+  return { live, changed: moved.size, amounts };
 };

@@ -5,17 +5,17 @@ import { WalletBalances, WalletOverview } from '../__generated__/operations.ts';
 import { amountOf, symbolOf } from '../activity/activity-model.ts';
 import { useOperation } from '../api/use-answer.ts';
 import { NoPrices } from '../chain-filter.ts';
-import { useChainNames, useChains } from '../chains.ts';
+import { isSupported, useChainNames, useChains } from '../chains.ts';
 import { ShareBar } from '../charts.ts';
 import { Empty, html, Placeholder, PricesOfNow, Time, useNow } from '../components.ts';
 import { PriceTag } from '../cost/prices.ts';
-import { counted, formatChange, formatUsdBriefly, shorten, toneOf } from '../format.ts';
+import { counted, formatChange, formatUsdBriefly, isZero, shorten, toneOf } from '../format.ts';
 import { nameOfAddress } from '../labels.ts';
 import { colourOf, TokenLogo } from '../picture.ts';
 import { setParams } from '../route.ts';
 import { createStore, useStore } from '../state.ts';
 import type { PanelProps } from './list.ts';
-import { type Held, type Portfolio, useLivePortfolio } from './live-portfolio.ts';
+import { type Held, type Portfolio, type Told, useLivePortfolio } from './live-portfolio.ts';
 import { isUnpriced } from './thin-pools.ts';
 
 /** What the wallets that are shown are worth, as far as it is known. */
@@ -56,12 +56,13 @@ export const Overview = ({ address, chainIds }: PanelProps) => {
 type WorthProps = PanelProps & { portfolio: Portfolio; onRefresh: () => void };
 
 const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
-  const { live, changed } = useLivePortfolio({ address, chainIds }, portfolio);
+  const { live, changed, amounts } = useLivePortfolio({ address, chainIds }, portfolio);
   const now = useNow();
   const { totalUsd: total, asOf, isComplete, top, byChain } = live;
   const chains = useChains();
   const nameOf = useChainNames();
   const hasNoPrice = changed === 0 && isUnpriced(portfolio);
+  const moved = hasNoPrice ? amounts.size : changed;
   useTotal(address, hasNoPrice ? null : total);
   // One token on several chains is one part.
   const tokens = [...Map.groupBy(top, nameOfHeld)].map(([symbol, balances]) => {
@@ -87,18 +88,18 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
     <div class="stack tight wallet-total">
       ${
         hasNoPrice
-          ? html`<${Amounts} address=${address} chainIds=${chainIds} /><p class="quiet"><${NoPrices} /></p>`
+          ? html`<${Amounts} address=${address} chainIds=${chainIds} told=${amounts} /><p class="quiet"><${NoPrices} /></p>`
           : html`<p class="quiet">Worth</p>
             <p class="total" aria-live="polite" data-total=${total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(total)}</p>`
       }
       ${!hasNoPrice && html`<${Changes} portfolio=${portfolio} older=${changed > 0 && html`of the balances read ${read}, before they moved`} />`}
       <p class="quiet">
-        ${changed > 0 ? html`Read ${read}; ${counted(changed, 'balance has', 'balances have')} changed since, network fees aside.` : read && html`As of ${read}.`}${' '}
-        DeFi positions are not counted.${' '}
+        ${moved > 0 ? html`Read ${read}; ${counted(moved, 'balance has', 'balances have')} changed since, network fees aside.` : read && html`As of ${read}.`}${' '}
+        ${isSupported(chains, 'DEFI_POSITIONS') && 'DeFi positions are not counted. '}
         <button type="button" onClick=${onRefresh}>Refresh <${PriceTag} of=${['balances']} chainIds=${chainIds} /></button>
       </p>
       <${PricesOfNow} chainIds=${byChain.map(({ chainId }) => chainId)} />
-      <${LeftOut} portfolio=${portfolio} nameOf=${nameOf} />
+      ${!(hasNoPrice && live.isComplete) && html`<${LeftOut} portfolio=${portfolio} nameOf=${nameOf} />`}
     </div>
     ${
       hasNoPrice
@@ -113,11 +114,14 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
 const MOST_AMOUNTS = 8;
 
 /** What a wallet holds without any price: the chains' own currencies first. The portfolio has read the same page. */
-const Amounts = ({ address, chainIds }: PanelProps) => {
+const Amounts = ({ address, chainIds, told }: PanelProps & { told: Told }) => {
   const asked = { address, first: MOST_BALANCES, chainIds };
   const { data, problems, isLoading, retry } = useOperation(WalletBalances, asked);
-  const held = (data?.wallet.balances?.nodes ?? [])
-    .flatMap((node) => node ?? [])
+  const read = data?.wallet.balances?.nodes.flatMap((node) => node ?? []) ?? [];
+  const known: Told = new Map(read.map((node) => [node.id, node]));
+  const held = [...new Map([...known, ...told]).values()]
+    .map(({ amount, ...each }) => ({ ...each, ...known.get(each.id), amount }))
+    .filter(({ amount }) => !isZero(amount))
     .toSorted((one, other) => Number(other.token.isNative) - Number(one.token.isNative));
   if (held.length === 0)
     return html`<${Placeholder} rows=${1} isLoading=${isLoading} problem=${problems[0]} onRetry=${retry} />`;

@@ -12,6 +12,7 @@ import {
   counted,
   formatChange,
   formatCount,
+  formatPrice,
   formatUsd,
   formatUsdBriefly,
   shorten,
@@ -299,7 +300,7 @@ const TokenRow = ({ row, total, hasChange }: { row: Row; total: string; hasChang
   return html`<${OnChain} chainId=${balance.chainId}><tr data-token=${balance.id} class=${reason === null ? '' : 'is-left'}>
     <th scope="row"><span class="line"><${TokenLogo} token=${{ logo: token.logo, symbol }} size=${28} /><span><strong>${shorten(symbol, 20)}</strong><span class="bar quiet small">${shorten(token.name ?? (token.isNative ? 'native asset' : 'no name'), 40)}${token.address && html` <span class="hex"><span title=${token.address}>${shortHex(token.address)}</span><${CopyButton} text=${token.address} label=${`address of ${shorten(symbol, 20)}`} /><${ExplorerLink} path=${`token/${token.address}`} /></span>`}</span></span></span></th>
     <td class="is-chain"><span class="tag">${chain}</span></td>
-    <td class="number is-price">${priceUsd === null ? '—' : formatUsdBriefly(priceUsd)}</td>
+    <td class="number is-price">${priceUsd === null ? '—' : formatPrice(priceUsd)}</td>
     ${hasChange && html`<td class="number is-change"><span class=${toneOf(change)}>${change}</span></td>`}
     <td class="number is-amount" title=${exact}>${shown}</td>
     <td class="number is-value">${valueUsd === null ? '—' : html`<span class=${reason === null ? '' : 'quiet'}>${formatUsdBriefly(valueUsd)}</span>`}</td>

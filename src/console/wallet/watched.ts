@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { UnwatchWallet, WatchedWallets, WatchWallet, type WebhookType } from '../__generated__/operations.ts';
 import { type Problem, send, titleOf } from '../api/client.ts';
+import { reachable } from '../api/reachable.ts';
 import { html } from '../components.ts';
 import { shorten } from '../format.ts';
 import { settings } from '../settings.ts';
@@ -53,6 +54,9 @@ export const readWatched = (): Promise<void> => {
   reading = begun;
   return begun;
 };
+
+// A gateway that was away may have lost some, as a new sandbox has.
+reachable.subscribe(() => reachable.get() && watched.get().types !== null && void readWatched());
 
 /** Watches the wallet, or ends that. Returns why it failed, in a line; an empty text if it succeeded. */
 const setWatched = async (address: string, isWatched: boolean): Promise<string> => {

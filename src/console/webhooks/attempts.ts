@@ -89,7 +89,7 @@ export const TriedRow = ({ tried, isSame, by }: RowProps) => {
     !accepted &&
     !isSame &&
     html`<span title=${last.problem}>${shorten(causeOf(webhook, last), 200)}</span>, `;
-  const next = nextAttemptAt === null ? 'given up' : `again at ${formatTime(nextAttemptAt, now)}`;
+  const next = nextAttemptAt === null ? 'given up' : `next attempt at ${formatTime(nextAttemptAt, now)}`;
   const body = () =>
     payload === null
       ? html`<p class="quiet">The body has ${counted(last.bytes, 'byte', 'bytes')}, and is not shown.</p>`

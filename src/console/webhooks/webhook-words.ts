@@ -83,7 +83,8 @@ export const SIDES: Readonly<Record<TransactionDirection, string>> = {
 
 const MOST_CHAINS = 6;
 
-export const typeOf = ({ type }: Webhook): string => (type === null ? 'unknown type' : TYPES[type]);
+export const typeOf = ({ type }: Pick<Webhook, 'type'>): string =>
+  type === null ? 'unknown type' : TYPES[type];
 
 /** A URL's host. The rest of it may hold a secret. */
 export const hostOf = (url: string): string => shorten(URL.parse(url)?.host || url, 80);
@@ -104,7 +105,7 @@ export const chainsOf = ({ chainIds }: Webhook, nameOf: NameOfChain): string => 
 const WATCHES = /^watchWallet (0x[\da-f]{40})$/i;
 
 /** The wallet that the gateway watches with this webhook, by the name and the URL that it gives it; null for any other. */
-export const watchedBy = ({ name, deliversHere }: Webhook): string | null =>
+export const watchedBy = ({ name, deliversHere }: Pick<Webhook, 'name' | 'deliversHere'>): string | null =>
   (deliversHere && WATCHES.exec(name ?? '')?.[1]?.toLowerCase()) || null;
 
 /** Its name; of a webhook of a watch, whose wallet that is. */
