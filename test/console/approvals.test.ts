@@ -38,12 +38,12 @@ test('each open allowance is a sentence with what is at risk, and ends by the ca
   // Those without a limit come first.
   expect([said.slice(0, 2).toSorted(), said.slice(2).toSorted()]).toEqual([
     [
-      'May take any amount of =USD, now and later. It could take 50 =USD now, at no reliable price.',
+      'May take any amount of =USD, now and later. It could take 50 =USD now, whose price is not known.',
       'May take every ART of this wallet, now and later.',
     ],
     [
       'May take ART #1, and nothing else.',
-      'May take up to 60 =USD. It could take 50 =USD now, at no reliable price.',
+      'May take up to 60 =USD. It could take 50 =USD now, whose price is not known.',
     ],
   ]);
   expect(await page.getByRole('main').innerText()).not.toContain('$');

@@ -120,7 +120,7 @@ test('an event of a chain’s own currency moves the total and the bars alike, a
   await page.locator('figure', { hasText: 'By chain' }).getByText(shown).waitFor();
   await page
     .locator('.changes')
-    .getByText(/^of the balances read .*, before they moved$/)
+    .getByText(/^as read .*, without later movements$/)
     .waitFor();
 });
 

@@ -198,7 +198,7 @@ test('which of its tokens are left out of the total, and why?', async (context) 
   );
   const leftOut = wallet.balances.nodes.flatMap(({ valueUsd, poolSizeUsd, token }) => {
     const { symbol, isNative } = token;
-    if (valueUsd === null) return [{ symbol, reason: 'The service states no price.' }];
+    if (valueUsd === null) return [{ symbol, reason: 'No market price is known.' }];
     if (isNative || poolSizeUsd === null || Number(poolSizeUsd) >= 10_000) return [];
     return [
       { symbol, reason: `Its price comes from a pool of ${inDollars(poolSizeUsd)}, below $10,000.00.` },

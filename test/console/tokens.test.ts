@@ -40,7 +40,7 @@ test('tokens that are left out of the total are named, each with its reason', as
   const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
   expect(await page.locator('.total').textContent()).toBe(dollars.format(Number(totalUsd)));
   await page.goto(`${gateway.url}/#/wallet/${UNPRICED}?tab=tokens&only=left`);
-  await page.getByText('The service states no price.').first().waitFor();
+  await page.getByText('No market price is known.').first().waitFor();
   expect(opened.faults).toEqual([]);
 });
 

@@ -138,7 +138,7 @@ const sentenceOf = (open: Open, balances: Balances | null): string => {
   const risk = balances && riskOf(open, balances);
   if (!risk) return `May take ${may}.`;
   if (isZero(risk.amount)) return `May take ${may}. This wallet holds none now.`;
-  const worth = risk.usd === null ? 'at no reliable price' : `worth ${formatUsd(risk.usd)}`;
+  const worth = risk.usd === null ? 'whose price is not known' : `worth ${formatUsd(risk.usd)}`;
   return `May take ${may}. It could take ${amountOf(risk.amount, token, chainId).shown} ${name} now, ${worth}.`;
 };
 

@@ -92,10 +92,10 @@ const Worth = ({ address, chainIds, portfolio, onRefresh }: WorthProps) => {
           : html`<p class="quiet">Worth</p>
             <p class="total" aria-live="polite" data-total=${total}>${!isComplete && html`<span class="quiet">at least</span> `}${formatUsdBriefly(total)}</p>`
       }
-      ${!hasNoPrice && html`<${Changes} portfolio=${portfolio} older=${changed > 0 && html`of the balances read ${read}, before they moved`} />`}
+      ${!hasNoPrice && html`<${Changes} portfolio=${portfolio} older=${changed > 0 && html`as read ${read}, without later movements`} />`}
       <p class="quiet">
         ${moved > 0 ? html`Read ${read}; ${counted(moved, 'balance has', 'balances have')} changed since, network fees aside.` : read && html`As of ${read}.`}${' '}
-        ${isSupported(chains, 'DEFI_POSITIONS') && 'DeFi positions are not counted. '}
+        ${isSupported(chains, 'DEFI_POSITIONS') && 'Of DeFi positions, only tokens of the wallet are counted. '}
         <button type="button" onClick=${onRefresh}>Refresh <${PriceTag} of=${['balances']} chainIds=${chainIds} /></button>
       </p>
       <${PricesOfNow} chainIds=${byChain.map(({ chainId }) => chainId)} />
@@ -195,8 +195,7 @@ const LeftOut = ({ portfolio, nameOf }: LeftOutProps) => {
   const reasons = [
     excluded.balances > 0 &&
       `${counted(excluded.balances, 'balance', 'balances')} with too little liquidity, which ${excluded.balances === 1 ? 'claims' : 'claim'} to be worth ${formatUsdBriefly(excluded.totalUsd)}: a pool below $10,000 makes no price to rely on`,
-    unpricedBalances > 0 &&
-      `${counted(unpricedBalances, 'balance', 'balances')} without a price: no market is known`,
+    unpricedBalances > 0 && `${counted(unpricedBalances, 'balance', 'balances')} without a market price`,
     unavailableChainIds.length > 0
       ? `${unavailableChainIds.map(nameOf).join(', ')}: the service could not read them`
       : !isComplete && 'What the service could not read',

@@ -29,7 +29,7 @@ type Balance = BalanceRowFragment;
 
 /** Why a balance is not in the total; null for one that is. */
 const reasonOf = ({ valueUsd, token, lowLiquidity, poolSizeUsd }: Balance): string | null => {
-  if (valueUsd === null) return 'The service states no price.';
+  if (valueUsd === null) return 'No market price is known.';
   if (!isThin({ ...token, lowLiquidity, poolSizeUsd })) return null;
   return poolSizeUsd === null
     ? 'The service says that little liquidity is behind its price, and names no pool.'
@@ -199,7 +199,7 @@ const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryPro
     `${hasNoPrice ? '' : 'in '}${isAll ? '' : `${formatCount(rows.length)} found of `}${counted(loaded, 'token', 'tokens')}${hasMore ? ' loaded' : ''}`,
     hasMore && 'there are more',
     thin > 0 && `${formatCount(thin)} left out for little liquidity`,
-    unpriced > 0 && `${formatCount(unpriced)} without a price`,
+    unpriced > 0 && !hasNoPrice && `${formatCount(unpriced)} without a price`,
   ].filter(Boolean);
   const choices = [
     ['', `All ${formatCount(rows.length)}`],
@@ -207,7 +207,7 @@ const TokensSummary = ({ rows, loaded, hasMore, only, onOnly }: TokensSummaryPro
     ['left', `Left out ${formatCount(left.length)}`],
   ] as const;
   return html`<div class="bar">
-    <p><strong class="total">${hasNoPrice ? html`<${NoPrices} />` : formatUsdBriefly(total)}</strong> <span class="quiet">${said.join('; ')}</span></p>
+    <p><strong class="total">${hasNoPrice ? html`<${NoPrices} />.` : formatUsdBriefly(total)}</strong> <span class="quiet">${said.join('; ')}</span></p>
     <div class="bar segments push" role="group" aria-label="Which tokens">${choices.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${only === id} onClick=${() => onOnly(id)}>${title}</button>`)}</div>
   </div>`;
 };
