@@ -57,6 +57,7 @@ test('collectibles stand in their collections; one opens to its traits and the w
   ]);
   // No document says of which currency it is.
   await page.getByText('Last sale 0.5 in the service’s unit').waitFor();
+  await page.getByRole('checkbox', { name: /^Show spam too \d+ CU$/ }).waitFor();
   const meter = page.locator('.cost-meter strong');
   const spent = await meter.textContent();
 
@@ -83,5 +84,7 @@ test('collectibles stand in their collections; one opens to its traits and the w
   await page.keyboard.press('Escape');
   await expect.poll(() => dialog.count()).toBe(0);
   expect(await page.evaluate('document.activeElement.textContent')).toContain('Orchard Keys #1');
+  await page.getByRole('checkbox', { name: /^Show spam too/ }).click();
+  await page.getByText(/^\d+ of 3 loaded are spam$/).waitFor();
   expect(opened.faults).toEqual([]);
 });

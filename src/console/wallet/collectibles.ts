@@ -8,8 +8,8 @@ import { Pattern } from '../avatar.ts';
 import { OnChain } from '../chains.ts';
 import { Meter } from '../charts.ts';
 import { Address, Dialog, ExplorerLink, Facts, Hash, html, Time } from '../components.ts';
-import { usePrice } from '../cost/prices.ts';
-import { counted, inWords, shorten, shortHex } from '../format.ts';
+import { PriceTag, usePrice } from '../cost/prices.ts';
+import { counted, formatCount, inWords, shorten, shortHex } from '../format.ts';
 import { Picture } from '../picture.ts';
 import { useParam } from '../route.ts';
 import {
@@ -43,7 +43,11 @@ export const Collectibles = ({ address, chainIds }: PanelProps) => {
   return html`<div class="stack">
     <${ListHead} list=${collectibles}>
       <${LoadAll} list=${collectibles} what="collectibles" estimate=${estimate} />
-      <label class="choice"><input type="checkbox" checked=${includeSpam} onChange=${() => setSpam(includeSpam ? '' : 'shown')} /> Show spam too</label>
+      <label class="choice"><input type="checkbox" checked=${includeSpam} onChange=${() => setSpam(includeSpam ? '' : 'shown')} /> Show spam too ${
+        includeSpam
+          ? html`<span class="quiet">${formatCount(nodes.filter(({ isSpam }) => isSpam).length)} of ${formatCount(nodes.length)} loaded are spam</span>`
+          : html`<${PriceTag} of=${['collectibles']} chainIds=${chainIds} />`
+      }</label>
     <//>
     <${ListBody} list=${collectibles} what="collectibles" kind="card" empty="No collectible">
       ${[...Map.groupBy(nodes, collectionOf)].map(([key, cards]) => html`<${Collection} key=${key} cards=${cards} onOpen=${setOpen} />`)}

@@ -168,7 +168,7 @@ const Changes = ({ portfolio, older }: ChangesProps) => {
 const signed = (usd: string): string =>
   `${usd.startsWith('-') ? '−' : '+'}${formatUsdBriefly(usd.replace('-', ''))}`;
 
-const MOST_MOVERS = 10;
+const MOST_MOVERS = 100;
 
 /** By how much the price of each token has changed what is held of it, the largest first. For the eye: nothing is added up from it. */
 const Movers = ({ top, hoursAgo }: { top: Portfolio['top']; hoursAgo: number }) => {
@@ -177,12 +177,16 @@ const Movers = ({ top, hoursAgo }: { top: Portfolio['top']; hoursAgo: number }) 
     return (Number(valueUsd) * ratio) / (1 + ratio);
   };
   const movers = [...Map.groupBy(top, nameOfHeld)]
-    .map(([symbol, held]) => ({ symbol, usd: held.reduce((sum, each) => sum + changeOf(each), 0) }))
+    .map(([symbol, held]) => {
+      const usd = held.reduce((sum, each) => sum + changeOf(each), 0);
+      const before = held.reduce((sum, { valueUsd }) => sum + Number(valueUsd), -usd);
+      return { symbol, usd, change: formatChange(String(usd / before)) };
+    })
     .filter(({ usd }) => Math.abs(usd) >= 0.01)
     .toSorted((one, other) => Math.abs(other.usd) - Math.abs(one.usd));
   const others = movers.length - MOST_MOVERS;
   return html`<ul aria-label="By token">
-    ${movers.slice(0, MOST_MOVERS).map(({ symbol, usd }) => html`<li key=${symbol} class="bar">${shorten(symbol, 20)} <span class=${usd < 0 ? 'push bad' : 'push good'}>${signed(usd.toFixed(2))}</span></li>`)}
+    ${movers.slice(0, MOST_MOVERS).map(({ symbol, usd, change }) => html`<li key=${symbol} class="bar">${shorten(symbol, 20)} <span class=${usd < 0 ? 'push bad' : 'push good'}>${change} <span class="amount">${signed(usd.toFixed(2))}</span></span></li>`)}
     ${others > 0 && html`<li class="quiet">and ${counted(others, 'smaller change', 'smaller changes')}</li>`}
   </ul>`;
 };

@@ -20,7 +20,8 @@ const DIFFERENCES = {
   'the coin of an account that is in no transaction': 'explorers know an account once it takes part in one',
   'the order of NFTs': 'explorers list them by their contracts',
   'when a holder got a token and whether it has sent it': 'it would be a request for each',
-  'the order of equal holders': 'explorers have the greatest address first',
+  'the order of equal holders':
+    'explorers have the greatest address first, the index the one that it has seen first',
 } as const;
 
 type Difference = keyof typeof DIFFERENCES;
@@ -176,7 +177,7 @@ export const compareHolders = (index: Rows, explorer: Rows): void => {
   const amounts = explorer.map(({ balance }) => balance);
   expect(amounts).toEqual(said.map(({ balance }) => balance));
   const text = (rows: Rows) => rows.map((row) => JSON.stringify(sorted(row)));
-  if (text(said).join() !== text(explorer).join()) used.add('the order of equal holders');
+  if (new Set(amounts).size < amounts.length) used.add('the order of equal holders');
   expect(text(explorer).toSorted()).toEqual(text(said).toSorted());
 };
 
