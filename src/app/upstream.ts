@@ -154,7 +154,7 @@ const loadRedis = async ({ redis: settings }: Config) =>
 type Service = Pick<Upstream, 'sandbox' | 'index' | 'gatewayKey' | 'sharedLimits'> & {
   /** Of a service in this process, it names no host. */
   readonly url: string;
-  /** What takes requests to it, over at most so many connections, each of which is made in so many milliseconds. */
+  /** Makes the dispatcher of requests to the service, with a limit of connections and a timeout for connecting in milliseconds. */
   readonly connect: (connections: number, timeoutMs: number) => RequestDispatcher;
   /** Gateways of equal services share pages and limits: the URL, except of a service of which each gateway has one. */
   readonly sharedAs: string;

@@ -20,7 +20,7 @@ const cleaned = (name: string): string =>
     .slice(0, MOST_CHARACTERS)
     .trim();
 
-/** The labels in an object of names by address, and how many of its entries are none. Null for any other value. */
+/** Reads labels from an object of names by address, and counts the entries that it leaves out. Null for any other value. */
 const labelsIn = (value: unknown): { readonly labels: Labels; readonly refused: number } | null => {
   if (!isRecord(value)) return null;
   const labels = new Map<string, string>();

@@ -259,7 +259,7 @@ test('requests end with their thread, are unheard until it is started again, and
   await expect.poll(async () => (await exchange(within, chains)).status, { timeout: 10_000 }).toBe(200);
 });
 
-/** A service that answers a lookup when the test has it do so, and whose changes are counted while they are listened to. */
+/** A service whose lookups wait for the test to answer them, and that counts the listeners of its changes. */
 const openWaiting = async (made: AsyncDisposableStack) => {
   const seen = { asked: 0, listening: 0 };
   class Counted extends Changes {

@@ -76,7 +76,10 @@ export type AnswerPart = {
 /** Calls `tell` with each part of the answer, in a later turn of the event loop. Returns a function by which the client leaves. */
 export type Ask = (asked: Arrived, tell: (part: AnswerPart) => void) => () => void;
 
-/** Tells an answer as HTTP would send it, or, for null, that there is none. Returns a function that ends it when the client leaves. */
+/**
+ * Passes an answer on in parts, with the headers that HTTP would send. Null passes on a broken connection. Call the returned function
+ * when the client leaves: it ends a stream.
+ */
 export const tellAnswer = (
   answer: ServiceResponse | null,
   tell: (part: AnswerPart) => void,

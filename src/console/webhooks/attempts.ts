@@ -23,7 +23,7 @@ type EntryProps = {
   facts: readonly unknown[];
   /** Buttons beside that which opens the body. */
   actions?: ComponentChildren;
-  /** What is shown on demand. Default: there is none. */
+  /** Details that can be opened. Default: none. */
   body?: () => ComponentChildren;
   children?: ComponentChildren;
 };

@@ -57,7 +57,7 @@ export const WebhooksView = () => {
     const common = { webhook, onStale: list.reload, onClose: close };
     if (webhook === null || dialog === 'edit')
       return html`<${WebhookDialog} ...${common} onSaved=${webhook === null ? onCreated : onEdited} />`;
-    // Whether it has an address may be another thing now.
+    // It may have got its first address, or lost its last one.
     const forget = () => list.changed({ id: webhook.id, addresses: null });
     if (dialog === 'addresses') return html`<${AddressesDialog} ...${common} onChanged=${forget} />`;
     return html`<${DeleteDialog} ...${common} left=${leftOf(webhook)} onDeleted=${() => onDeleted(webhook)} />`;

@@ -2,7 +2,7 @@ import type { Hex } from '../../types.ts';
 import { bytesOf } from '../blocks/encoding.ts';
 import type { IndexDatabase } from './database.ts';
 
-/** About 10 MB. Those that are seen often are soon in it again. */
+/** About 10 MB. A full cache is emptied: accounts that are seen often are soon in it again. */
 const MAX_CACHED = 100_000;
 
 /**
@@ -18,10 +18,11 @@ export class Accounts {
   constructor(database: IndexDatabase) {
     this.#find = database.prepare('SELECT id FROM accounts WHERE address = ?');
     this.#add = database.prepare('INSERT INTO accounts (address) VALUES (?) RETURNING id');
-    database.onRollback(() => this.forget());
+    // The numbers that the transaction gave are free again.
+    database.onRollback(() => this.#cache.clear());
   }
 
-  /** The number of an address, which gets one. It must run in a transaction. */
+  /** The number of an address. A new address gets the next one, so it must run in a transaction. */
   numberOf(address: Hex): number {
     return this.find(address) ?? this.#keep(address, Number(this.#add.get(bytesOf(address))?.id));
   }
@@ -32,11 +33,6 @@ export class Accounts {
     if (known !== undefined) return known;
     const { id } = this.#find.get(bytesOf(address)) ?? {};
     return id === undefined ? null : this.#keep(address, Number(id));
-  }
-
-  /** After a rollback, the numbers that it gave are free again. */
-  forget(): void {
-    this.#cache.clear();
   }
 
   #keep(address: Hex, id: number): number {

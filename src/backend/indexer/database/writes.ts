@@ -11,11 +11,11 @@ type Options = {
   readonly ledger: Ledger;
 };
 
-/** The rows that wait, at most about: those of some 15,000 transactions. */
+/** About how many rows may wait: those of some 15,000 transactions. */
 const MOST_ROWS = 150_000;
-/** A process that is killed fetches again what was added since. */
+/** How long rows may wait. A process that is killed has to fetch their blocks again. */
 const MOST_MS = 3_000;
-/** Nothing is answered while the rows of so many accounts are written. */
+/** How many accounts are written before lookups get a turn. */
 const ACCOUNTS_A_TURN = 1_000;
 
 /**
@@ -28,7 +28,7 @@ export class Writes {
   #isOpen = false;
   /** When the transaction that stays open began. */
   #since = 0;
-  /** The accounts whose rows are being written in several turns, the last one first; null while they wait. */
+  /** The accounts that are still to be written, in descending order; null between two rounds. */
   #writing: number[] | null = null;
 
   constructor(options: Options) {
@@ -65,8 +65,8 @@ export class Writes {
   }
 
   /**
-   * Goes on with keeping what lasts, once there is much of it or it is old, for one turn. Returns whether there is nothing more to
-   * do.
+   * Writes the rows of some accounts, once many rows wait or have waited for long, and commits after the last account. Returns false
+   * while there are more accounts to write.
    */
   keepSome(): boolean {
     if (this.#writing === null) {
@@ -82,19 +82,19 @@ export class Writes {
     return true;
   }
 
-  /** Keeps what lasts. */
+  /** Writes what waits, and commits. */
   keep(): void {
     this.#options.database.commit();
   }
 
-  /** The number of an account in the tables, which have all of it then; null for one that was never seen. */
+  /** Writes the rows of an account. Returns its number in the tables; null for an account that was never seen. */
   account(address: Hex): number | null {
     const account = this.#options.accounts.find(address);
     if (account !== null && this.#rows > 0) this.lasting(() => this.#write(account));
     return account;
   }
 
-  /** Writes what waits, so that the tables have all of it. */
+  /** Writes all rows that wait. */
   flush(): void {
     if (this.#rows > 0) this.lasting(() => this.#writeAll());
   }
@@ -113,7 +113,7 @@ export class Writes {
     this.#nothingWaits();
   }
 
-  /** The accounts of which rows wait, the last one first. */
+  /** The accounts whose rows wait, in descending order. */
   #waiting(): number[] {
     const { blocks, ledger } = this.#options;
     return [...new Set([...blocks.waiting(), ...ledger.waiting()])].sort((one, other) => other - one);

@@ -121,7 +121,7 @@ export class Lists {
     );
   }
 
-  /** The number that stands for an account; for one that was never seen, one that no account has. */
+  /** The number of an account in the tables; −1, which has no rows, for an account that was never seen. */
   #account(address: Hex): number {
     return this.#index.writes.account(address) ?? -1;
   }

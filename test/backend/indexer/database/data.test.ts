@@ -180,12 +180,8 @@ const checkToken = async (data: IndexedData, scan: Scan, chainId: number, token:
   });
   const expected = scan.holdersOf(chainId, token, MOST);
   expect(holders.map(({ amount }) => amount)).toEqual(expected.map(({ amount }) => amount));
-  // Those who have as much are in no order that is promised.
-  const byAccount = (one: { account: Hex }, other: { account: Hex }) =>
-    one.account < other.account ? -1 : 1;
-  expect(holders.map(({ place: _, ...holder }) => holder).toSorted(byAccount)).toEqual(
-    expected.toSorted(byAccount),
-  );
+  // The order of those who have as much is not promised.
+  expect(new Set(holders.map(({ place: _, ...holder }) => holder))).toEqual(new Set(expected));
 };
 
 /** The greatest number that a contract can say. */
