@@ -24,6 +24,8 @@ type Launch = {
   readonly title: string;
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Where upstream is, behind its host. Default: its root. */
+  readonly path?: string;
 };
 
 /** Of `--peers`, in the order of the report. */
@@ -39,16 +41,24 @@ export type PeerName = keyof typeof PEERS_BY_NAME;
 /** The gateway with its shipped settings. The one that is asked of another wallet each time has less use for a cache. */
 const GATEWAYS: Readonly<Record<string, Launch>> = {
   cold: { title: 'this gateway, cold', entry: GATEWAY, env: { CACHE_MAX_MB: '64' } },
+  free: {
+    title: 'this gateway, cold, of a free service',
+    entry: GATEWAY,
+    env: { CACHE_MAX_MB: '64' },
+    path: '/free',
+  },
   hot: { title: 'this gateway', entry: GATEWAY, env: {} },
 };
 
 /** The same without one of its layers each, and without all of them. Their names are those in the place of `GATEWAYS`, and the way. */
 const ABLATED: Readonly<Record<string, Launch>> = Object.fromEntries(
   ABLATIONS.flatMap((path) =>
-    Object.entries(GATEWAYS).map(([name, { title, entry, env }]) => [
-      `${name} ${path}`,
-      { title: title.replace('this gateway', `${path}`), entry, env: { ...env, READ_PATH: path } },
-    ]),
+    Object.entries(GATEWAYS)
+      .filter(([name]) => name !== 'free')
+      .map(([name, { title, entry, env }]) => [
+        `${name} ${path}`,
+        { title: title.replace('this gateway', `${path}`), entry, env: { ...env, READ_PATH: path } },
+      ]),
   ),
 );
 
@@ -93,7 +103,7 @@ export const chooseCores = () => {
 /** Starts a server over a static upstream. `spawn` is that of the checkout whose server it is. */
 export const startServer = async (
   name: string,
-  { entry, env }: Launch,
+  { entry, env, path = '' }: Launch,
   upstreamUrl: string,
   pin: Pin,
   spawn: typeof spawnGateway = spawnGateway,
@@ -102,7 +112,10 @@ export const startServer = async (
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-lookups-'));
   made.defer(() => removeFolder(dataDir));
   const started = performance.now();
-  const settings = { UPSTREAM_URL: upstreamUrl, UPSTREAM_API_KEY: 'a-key-that-no-body-of-upstream-holds' };
+  const settings = {
+    UPSTREAM_URL: `${upstreamUrl}${path}`,
+    UPSTREAM_API_KEY: 'a-key-that-no-body-of-upstream-holds',
+  };
   const { url, child } = made.use(await spawn({ ...settings, DATA_DIR: dataDir, ...env }, entry, pin));
   const response = await fetch(`${url}${name === 'raw' ? '/' : '/graphql'}`, {
     method: 'POST',
