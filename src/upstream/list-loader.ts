@@ -35,6 +35,8 @@ export type PageRef = {
    * no cached page: only one that is fetched from now on can show that an item no longer exists.
    */
   readonly freshness: 'head' | 'tail' | 'bypass';
+  /** How many of its items are read, where the rest may be on the next page. Default: all that a page can have. */
+  readonly items?: number | undefined;
 };
 
 export type ReadPage<Value> = (at: PageRef) => Promise<Page<Value>>;
@@ -120,8 +122,8 @@ type PageParameters = Pick<PageRequest, 'offset' | 'limit' | 'details'>;
 export type ListResource<List extends AnyList, Value> = LoaderParts<Value> & {
   /** One word, for cache keys, metrics and log lines. */
   readonly name: string;
-  /** The number of items to request on the page at this offset. */
-  readonly pageSize: (offset: string | null) => number;
+  /** The number of items to request on a page. */
+  readonly pageSize: (at: PageRef) => number;
   /** Compute units of one request by the contract. */
   readonly cost: (list: List) => number;
   readonly request: (list: List, page: PageParameters) => Pick<UpstreamRequest, 'path' | 'query'>;
@@ -245,7 +247,7 @@ export const createListLoader = <List extends AnyList, Value>(
       list: listName,
       offset,
       follows,
-      limit: pageSize(offset),
+      limit: pageSize(at),
       details,
       maxAgeMs: kind === 'bypass' ? 0 : kind === 'head' ? headMs : tailMs,
       watchedMs: kind === 'bypass' ? never : watchedMs,

@@ -19,9 +19,10 @@ import {
   type WatchedLists,
 } from './list-loader.ts';
 import { type Details, namesIn } from './page.ts';
+import { sizeOfPage } from './page-sizes.ts';
 import type { AskedChains, ChainIdOf } from './parse/asked-chains.ts';
 import { type ChainLookup, MalformedFieldError } from './parse/fields.ts';
-import type { ListOrder } from './parse/list-order.ts';
+import { type ListOrder, UNORDERED } from './parse/list-order.ts';
 import { createItemParser, createPageParser, type PageParser } from './parse/page-parser.ts';
 import { type ListedRecord, type RecordTable, type RecordValue, readListed } from './parse/record.ts';
 import type { ReadLog } from './read-log.ts';
@@ -44,7 +45,7 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
    */
   readonly optional?: Readonly<Record<string, readonly string[]>>;
   readonly price: Price;
-  /** Upstream's largest pages. The gateway never asks for less, since a request costs the same. */
+  /** Upstream's largest pages: see `sizeOfPage`. */
   readonly pageSizes: { readonly newest: number; readonly older: number };
   /** The largest `first` of a client. */
   readonly maxItems: number;
@@ -100,7 +101,11 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
 type RequestDefinition<List extends AnyList> = Pick<
   ListDefinition<List, RecordTable, string>,
   'name' | 'path' | 'query' | 'optional' | 'price' | 'pageSizes' | 'freshAs' | 'watchedBy' | 'subjectOf'
-> & { readonly bodyOfAbsent?: string | null };
+> & {
+  readonly isWhole?: boolean;
+  readonly order?: ListOrder;
+  readonly bodyOfAbsent?: string | null;
+};
 
 /** What is known of a lookup without its types. */
 export type AnyLookup = IndexedList & {
@@ -158,6 +163,8 @@ export type LookupParts = {
   readonly freshnessOf: (lookup: string) => Freshness;
   readonly chainIdOf: ChainIdOf;
   readonly leavesOut: () => LeftOut;
+  /** Whether the service says that its requests cost nothing. */
+  readonly isFree: () => boolean;
   readonly observerOf: (lookup: string) => PageObserver;
   readonly now: Clock;
 };
@@ -235,7 +242,11 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
     watchedBy = null,
     subjectOf = ({ address }) => address,
     bodyOfAbsent = null,
+    isWhole = false,
+    order = UNORDERED,
   } = definition;
+  // A service that can't be sure of the greatest items sorts those of a page.
+  const isDivisible = !isWhole && order.kind !== 'descendingBy';
   const resources = new WeakMap<LookupParts, ListResource<List, Value>>();
 
   const priceOfRequest = (chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number =>
@@ -255,7 +266,10 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
       freshness: gateway.freshnessOf(freshAs),
       watchedBy: gateway.watched === null ? null : watchedBy,
       subjectOf,
-      pageSize: (offset) => (offset === null ? pageSizes.newest : pageSizes.older),
+      pageSize({ offset, items }) {
+        const largest = offset === null ? pageSizes.newest : pageSizes.older;
+        return isDivisible && gateway.isFree() ? sizeOfPage(items, largest) : largest;
+      },
       cost: ({ chains = null }) => priceOfRequest(chains, pricing),
       request(list, { offset, limit, details }) {
         const { chains = null } = list;

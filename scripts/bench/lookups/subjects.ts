@@ -20,6 +20,8 @@ type Launch = {
   readonly title: string;
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Where upstream is, behind its host. Default: its root. */
+  readonly path?: string;
 };
 
 /** Of `--peers`, in the order of the report. */
@@ -35,6 +37,12 @@ export type PeerName = keyof typeof PEERS_BY_NAME;
 /** The gateway with its shipped settings. The one that is asked of another wallet each time has less use for a cache. */
 export const GATEWAYS = {
   cold: { title: 'this gateway, cold', entry: GATEWAY, env: { CACHE_MAX_MB: '64' } },
+  free: {
+    title: 'this gateway, cold, of a free service',
+    entry: GATEWAY,
+    env: { CACHE_MAX_MB: '64' },
+    path: '/free',
+  },
   hot: { title: 'this gateway', entry: GATEWAY, env: {} },
 } as const satisfies Record<string, Launch>;
 
@@ -79,7 +87,7 @@ export const chooseCores = () => {
 /** Starts a server over a static upstream. `spawn` is that of the checkout whose server it is. */
 export const startServer = async (
   name: string,
-  { entry, env }: Launch,
+  { entry, env, path = '' }: Launch,
   upstreamUrl: string,
   pin: Pin,
   spawn: typeof spawnGateway = spawnGateway,
@@ -88,7 +96,10 @@ export const startServer = async (
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-lookups-'));
   made.defer(() => removeFolder(dataDir));
   const started = performance.now();
-  const settings = { UPSTREAM_URL: upstreamUrl, UPSTREAM_API_KEY: 'a-key-that-no-body-of-upstream-holds' };
+  const settings = {
+    UPSTREAM_URL: `${upstreamUrl}${path}`,
+    UPSTREAM_API_KEY: 'a-key-that-no-body-of-upstream-holds',
+  };
   const { url, child } = made.use(await spawn({ ...settings, DATA_DIR: dataDir, ...env }, entry, pin));
   const response = await fetch(`${url}${name === 'raw' ? '/' : '/graphql'}`, {
     method: 'POST',

@@ -45,7 +45,9 @@ const ratiosOf = (result: Result, results: readonly Result[]): readonly string[]
     rate: Math.max(...peers.map(({ rate }) => rate)),
     cpuMicros: Math.min(...peers.map(({ cpuMicros }) => cpuMicros)),
   };
-  const others = [best || undefined, named('raw'), named('raw-pages') ?? named('raw')];
+  // Pages of a free service are about as large as what a peer asks for.
+  const samePages = result.subject === 'free' ? undefined : named('raw-pages');
+  const others = [best || undefined, named('raw'), samePages ?? named('raw')];
   return others.map((other) => ratio(result, other));
 };
 
