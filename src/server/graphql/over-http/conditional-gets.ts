@@ -22,14 +22,16 @@ export const useConditionalGets = (
   { readsPagesAlone }: PlannedSchema,
   { sharedAnswers, knownAnswers }: Answers,
 ): OperationPlugin => ({
-  onExecute({ args, executeFn, setExecuteFn }) {
+  onExecute(start) {
+    const { args, executeFn } = start;
     const { req, parts, received } = args.contextValue;
     if (!req || parts || !received?.isPersisted || !isGetOfOneResult(req) || !readsPagesAlone(args.document))
       return undefined;
     const key = sharedAnswers.keyOf(args);
     if (key === null) return undefined;
     const get = new ConditionalGet(args, key, parseIfNoneMatch(req.headers['if-none-match'] ?? ''));
-    setExecuteFn(async (given) => get.recall(knownAnswers) ?? get.keep(await executeFn(given), knownAnswers));
+    start.executeFn = async (given) =>
+      get.recall(knownAnswers) ?? get.keep(await executeFn(given), knownAnswers);
     return (result) => {
       const validity = get.validityOf(result);
       if (validity) args.contextValue.validity = validity;
