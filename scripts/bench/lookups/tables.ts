@@ -102,24 +102,6 @@ export const gatewayTable = ({ workloads }: Report): string =>
     ),
   ]);
 
-/** What is left of the gateway without each of its layers: a line a workload, and a cache that is cold or hot. */
-export const ablationTable = (workloads: readonly WorkloadReport[], paths: readonly string[]): string =>
-  tableOf([
-    ['without a layer', 'pages', ...paths],
-    ...workloads.flatMap(({ name, results }) =>
-      results
-        .filter(({ title }) => title.startsWith(GATEWAY))
-        .map((whole) => [
-          name,
-          whole.title.slice(GATEWAY.length),
-          ...paths.map((path) => {
-            const found = results.find(({ subject }) => subject === `${whole.subject} ${path}`);
-            return found === undefined ? '–' : ratio(found, whole);
-          }),
-        ]),
-    ),
-  ]);
-
 /** By another workload that has the same operations, in the same processes. */
 const ALONE: Readonly<Record<string, string>> = {
   mixed: 'W1',
