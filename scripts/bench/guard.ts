@@ -6,30 +6,28 @@ import { parseArgs } from 'node:util';
 import { deliveriesOf } from '../../test/support/clients/deliver.ts';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { decimals, median, print, tableOf } from '../harness/figures.ts';
-import { cpuMsOf, type Helper, measureCpu, startHelper } from '../harness/processes.ts';
+import { type Helper, startHelper } from '../harness/processes.ts';
 import { deliveryOf, deliveryTo } from './delivery.ts';
 import { FILTERED } from './fanout.ts';
 import type { Published, Question } from './fanout-load.ts';
 import { baseOf, checkOut, ROOT, startGateway, titleOf } from './guard/checkouts.ts';
+import {
+  answering,
+  type Cost,
+  type Measured,
+  measureInTurns,
+  roundsIn,
+  TURNS,
+  underLoad,
+  WARM_UP_TURNS,
+} from './guard/turns.ts';
 import { judge } from './guard/verdict.ts';
 import { BLOCK_TRANSACTIONS } from './indexing/chain.ts';
 import type { Handled } from './indexing/worker.ts';
-import type { Load, LoadTask } from './load/load.ts';
-import { faultOf } from './lookups/answers.ts';
 import { chooseCores, type Server } from './lookups/subjects.ts';
-import { templatesOf, WORKLOADS } from './lookups/workloads.ts';
+import { WORKLOADS } from './lookups/workloads.ts';
 import { namesIn } from './lookups.ts';
 
-/** Fewer say nothing with a confidence of 95 %. */
-const MIN_ROUNDS = 6;
-/** Of each side and case, in a round. */
-const [WARM_UP_TURNS, TURNS] = [5, 10];
-/**
- * The least CPU time of a turn, and how long requests are sent before it is asked for. So short that what else the machine
- * does meanwhile weighs on both sides alike; and not by the clock, since a server that gets little of a core would be
- * measured before V8 has compiled it.
- */
-const [TURN_CPU_MS, LOAD_MS] = [150, 100];
 const INGEST_IN_FLIGHT = 64;
 const SUBSCRIBERS = 1000;
 /** Of a turn. */
@@ -47,44 +45,18 @@ type Side = {
   readonly cores: ReturnType<typeof chooseCores>;
 };
 
-/** A process that is measured. A turn resolves with how many units of work it has done; NaN where it doesn't do this work. */
-type Measured = { readonly pid: number; readonly turn: () => Promise<number> };
-
 type Case = {
   readonly name: string;
   readonly unit: string;
   readonly open: (side: Side) => Promise<Measured>;
 };
 
-/** `faultOf` says why an answer is wrong; null for a right one. */
-const answering = (
-  { server, load }: Side,
-  task: Pick<LoadTask, 'templates' | 'connections'>,
-  faultOf: (text: string) => string | null,
-): Measured => ({
-  pid: server.pid,
-  turn: async () => {
-    const began = cpuMsOf(server.pid);
-    let answered = 0;
-    do {
-      const { count, failure, samples } = await load.ask<Load>({ ...task, port: server.port, ms: LOAD_MS });
-      const fault = failure ?? samples.map(faultOf).find((found) => found !== null);
-      if (fault) throw new Error(fault);
-      answered += count;
-    } while (cpuMsOf(server.pid) - began < TURN_CPU_MS);
-    return answered;
-  },
-});
-
 /** Each request asks for another wallet. */
 const lookups: readonly Case[] = WORKLOADS.filter(({ name }) => ['W1', 'W2', 'W5'].includes(name)).map(
   (workload) => ({
     name: workload.name,
     unit: workload.title,
-    open: async (side) => {
-      const task = { templates: templatesOf(workload), connections: workload.connections };
-      return answering(side, task, (text) => faultOf(text, workload));
-    },
+    open: async ({ server, load }) => answering(workload, server, load),
   }),
 );
 
@@ -94,9 +66,9 @@ const pathOf = async ({ port }: Server): Promise<string> =>
 const ingest: Case = {
   name: 'ingest',
   unit: 'a delivery stored',
-  open: async (side) => {
-    const task = { templates: [deliveryTo(await pathOf(side.server))], connections: INGEST_IN_FLIGHT };
-    return answering(side, task, () => null);
+  open: async ({ server, load }) => {
+    const task = { templates: [deliveryTo(await pathOf(server))], connections: INGEST_IN_FLIGHT };
+    return underLoad(server, load, task, () => null);
   },
 };
 
@@ -147,28 +119,8 @@ const index: Case = {
 
 const CASES: readonly Case[] = [...lookups, ingest, fanout, index];
 
-/** The CPU time of a unit on both sides, in microseconds; NaN where one of them doesn't do this work. */
-type Costs = { readonly before: number; readonly after: number };
-
-const ratioOf = (costs?: Costs): number => (costs ? costs.after / costs.before : Number.NaN);
-
-const measureCase = async ({ open }: Case, sides: readonly [Side, Side]): Promise<Costs> => {
-  const [before, after] = await Promise.all([open(sides[0]), open(sides[1])]);
-  /** The sides take turns: A B B A, again and again. */
-  const take = async (turns: number) => {
-    const units = { before: 0, after: 0 };
-    for (let turn = 0; turn < turns; turn += 1) {
-      if (turn % 2 === 0) units.before += await before.turn();
-      units.after += await after.turn();
-      if (turn % 2 === 1) units.before += await before.turn();
-    }
-    return units;
-  };
-  await take(WARM_UP_TURNS);
-  const { answer: units, cpuMs } = await measureCpu([before.pid, after.pid], () => take(TURNS));
-  const cost = (index: number, count: number) => (1000 * (cpuMs[index] ?? Number.NaN)) / count;
-  return { before: cost(0, units.before), after: cost(1, units.after) };
-};
+const ratioOf = ([before, after]: readonly Cost[]): number =>
+  (after?.cpuMicros ?? Number.NaN) / (before?.cpuMicros ?? Number.NaN);
 
 /**
  * Whether the working tree costs more than the checkout it is compared with: its CPU time for an answer, not its rate, which
@@ -180,9 +132,7 @@ export const guard = async (args: readonly string[]): Promise<void> => {
   const string = { type: 'string' } as const;
   const options = { before: string, only: string, rounds: { ...string, default: '8' } };
   const { values } = parseArgs({ args: [...args], options });
-  const rounds = Number(values.rounds);
-  if (!(Number.isInteger(rounds) && rounds >= MIN_ROUNDS))
-    throw new Error(`--rounds: expected a whole number from ${MIN_ROUNDS} on, got ${values.rounds}`);
+  const rounds = roundsIn(values.rounds);
   const only = namesIn(
     '--only',
     values.only,
@@ -201,7 +151,7 @@ export const guard = async (args: readonly string[]): Promise<void> => {
 
   const measured = CASES.filter(({ name }) => only.includes(name)).map((one) => ({
     one,
-    costs: [] as Costs[],
+    costs: [] as (readonly Cost[])[],
   }));
   for (let round = 0; round < rounds; round += 1) {
     await using roundMade = new AsyncDisposableStack();
@@ -212,18 +162,20 @@ export const guard = async (args: readonly string[]): Promise<void> => {
     const sides = [await start(before), await start(ROOT)] as const;
     // What is not comparable stays so.
     for (const { one, costs } of measured)
-      if (costs.every((cost) => Number.isFinite(ratioOf(cost)))) costs.push(await measureCase(one, sides));
-    const ratios = measured.map(({ one, costs }) => `${one.name} ${decimals(ratioOf(costs.at(-1)))}`);
+      if (costs.every((cost) => Number.isFinite(ratioOf(cost))))
+        costs.push(await measureInTurns(await Promise.all(sides.map(one.open))));
+    const ratios = measured.map(({ one, costs }) => `${one.name} ${decimals(ratioOf(costs.at(-1) ?? []))}`);
     process.stderr.write(`round ${round + 1} of ${rounds}: ${ratios.join(', ')}\n`);
   }
 
   const verdicts = measured.map(({ one: { name, unit }, costs }) => {
     const { verdict, low, middle, high, confidence } = judge(costs.map(ratioOf));
     if (verdict === 'worse') process.exitCode = 1;
-    const micros = (side: keyof Costs) => decimals(median(costs.map((cost) => cost[side])), 1);
+    const micros = (side: number) =>
+      decimals(median(costs.map((cost) => cost[side]?.cpuMicros ?? Number.NaN)), 1);
     const interval = `${decimals(low)} to ${decimals(high)}`;
     const sure = `${decimals(100 * confidence, 1)} %`;
-    return [`${name}: ${unit}`, micros('before'), micros('after'), decimals(middle), interval, sure, verdict];
+    return [`${name}: ${unit}`, micros(0), micros(1), decimals(middle), interval, sure, verdict];
   });
   print(
     tableOf([['CPU µs of', 'before', 'after', 'ratio', 'between', 'confidence', 'after is'], ...verdicts]),

@@ -5,11 +5,12 @@ import { parseArgs } from 'node:util';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { median, print } from '../harness/figures.ts';
 import { memoryOf, startHelper } from '../harness/processes.ts';
+import { roundsIn } from './guard/turns.ts';
+import { measureAblation } from './lookups/ablation.ts';
 import { assertAgreement } from './lookups/answers.ts';
 import { measureWorkload, warmUp } from './lookups/measure.ts';
-import { ABLATIONS, chooseCores, PEERS_BY_NAME, startSubjects } from './lookups/subjects.ts';
+import { chooseCores, PEERS_BY_NAME, startSubjects } from './lookups/subjects.ts';
 import {
-  ablationTable,
   gatewayTable,
   type Report,
   summaryOf,
@@ -45,7 +46,7 @@ const readOptions = (args: readonly string[]) => {
     options: {
       only: string,
       peers: string,
-      rounds: { type: 'string', default: '3' },
+      rounds: string,
       seconds: { type: 'string', default: '3' },
       json: string,
       ablation: { type: 'boolean', default: false },
@@ -56,7 +57,7 @@ const readOptions = (args: readonly string[]) => {
   return {
     workloads: WORKLOADS.filter(({ name }) => only.includes(name)),
     peers: namesIn('--peers', values.peers, Object.keys(PEERS_BY_NAME) as (keyof typeof PEERS_BY_NAME)[]),
-    rounds: positive('--rounds', values.rounds),
+    rounds: values.ablation ? roundsIn(values.rounds ?? '6') : positive('--rounds', values.rounds ?? '3'),
     seconds: positive('--seconds', values.seconds),
     json: values.json,
     ablation: values.ablation,
@@ -71,12 +72,13 @@ const readOptions = (args: readonly string[]) => {
  */
 export const measureLookups = async (args: readonly string[]): Promise<void> => {
   const { rounds, seconds, json, ...options } = readOptions(args);
+  if (options.ablation) return measureAblation(options.workloads, rounds);
   const cores = chooseCores();
   await using made = new AsyncDisposableStack();
   const upstream = made.use(await spawnGateway({}, 'scripts/bench/lookups/upstream.ts', cores.upstream));
   const helper = made.use(startHelper(new URL('load/load.ts', import.meta.url), cores.load));
   const pids = cores.loadHasUpstream ? [helper.pid, upstream.child.pid ?? 0] : [helper.pid];
-  const { subjects, starts } = await startSubjects(options, rounds, upstream.url, cores.server, made);
+  const { subjects, starts } = await startSubjects(options.peers, rounds, upstream.url, cores.server, made);
   const compared = WORKLOADS.filter(
     (workload, index) => workload.compared !== null && (index === 0 || options.workloads.includes(workload)),
   );
@@ -107,6 +109,5 @@ export const measureLookups = async (args: readonly string[]): Promise<void> => 
     memory: Object.fromEntries(subjects.map(({ server: { name, pid } }) => [name, memoryOf(pid)])),
   };
   print(`\n${summaryOf(report)}\n\n${gatewayTable(report)}`);
-  if (options.ablation) print(`\n${ablationTable(workloads, ABLATIONS)}`);
   if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
 };

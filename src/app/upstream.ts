@@ -138,6 +138,7 @@ export const startUpstream = async (
     chains,
     chainIdOf: (name) => chains.current().idOf(name),
     leavesOut: () => chains.leavesOut(),
+    isFree: () => chains.isFree(),
     now,
   };
 };

@@ -14,17 +14,18 @@ import {
   type ListLoader,
   type ListResource,
   NEWEST,
+  type PageRead,
   type ReadPage,
   type ToldLists,
   type WatchedLists,
 } from './list-loader.ts';
 import { type Details, namesIn } from './page.ts';
+import { sizeOfPage } from './page-sizes.ts';
 import type { AskedChains, ChainIdOf } from './parse/asked-chains.ts';
 import { type ChainLookup, MalformedFieldError } from './parse/fields.ts';
-import type { ListOrder } from './parse/list-order.ts';
+import { type ListOrder, UNORDERED } from './parse/list-order.ts';
 import { createItemParser, createPageParser, type PageParser } from './parse/page-parser.ts';
 import { type ListedRecord, type RecordTable, type RecordValue, readListed } from './parse/record.ts';
-import type { ReadLog } from './read-log.ts';
 
 /** What a request costs, whatever its page holds: for each request, or for each chain that it asks for. */
 type Price = { readonly perRequest: number } | { readonly perChain: number };
@@ -44,7 +45,7 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
    */
   readonly optional?: Readonly<Record<string, readonly string[]>>;
   readonly price: Price;
-  /** Upstream's largest pages. The gateway never asks for less, since a request costs the same. */
+  /** Upstream's largest pages: see `sizeOfPage`. */
   readonly pageSizes: { readonly newest: number; readonly older: number };
   /** The largest `first` of a client. */
   readonly maxItems: number;
@@ -100,7 +101,11 @@ type ListDefinition<List extends AnyList, Table extends RecordTable, Subject ext
 type RequestDefinition<List extends AnyList> = Pick<
   ListDefinition<List, RecordTable, string>,
   'name' | 'path' | 'query' | 'optional' | 'price' | 'pageSizes' | 'freshAs' | 'watchedBy' | 'subjectOf'
-> & { readonly bodyOfAbsent?: string | null };
+> & {
+  readonly isWhole?: boolean;
+  readonly order?: ListOrder;
+  readonly bodyOfAbsent?: string | null;
+};
 
 /** What is known of a lookup without its types. */
 export type AnyLookup = IndexedList & {
@@ -158,6 +163,8 @@ export type LookupParts = {
   readonly freshnessOf: (lookup: string) => Freshness;
   readonly chainIdOf: ChainIdOf;
   readonly leavesOut: () => LeftOut;
+  /** Whether the service says that its requests cost nothing. */
+  readonly isFree: () => boolean;
   readonly observerOf: (lookup: string) => PageObserver;
   readonly now: Clock;
 };
@@ -168,8 +175,8 @@ export type OperationLookups = {
   readonly scope: RequestScope;
   /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
-  /** The pages that the operation has read so far. */
-  readonly reads: ReadLog<OperationLookups>;
+  /** The reads of the operation that have got their pages. */
+  readonly reads: PageRead[];
   /** Its loaders: see `oncePerOperation`. */
   readonly loaders: Map<unknown, unknown>;
 };
@@ -235,7 +242,11 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
     watchedBy = null,
     subjectOf = ({ address }) => address,
     bodyOfAbsent = null,
+    isWhole = false,
+    order = UNORDERED,
   } = definition;
+  // A service that can't be sure of the greatest items sorts those of a page.
+  const isDivisible = !isWhole && order.kind !== 'descendingBy';
   const resources = new WeakMap<LookupParts, ListResource<List, Value>>();
 
   const priceOfRequest = (chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number =>
@@ -255,7 +266,10 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
       freshness: gateway.freshnessOf(freshAs),
       watchedBy: gateway.watched === null ? null : watchedBy,
       subjectOf,
-      pageSize: (offset) => (offset === null ? pageSizes.newest : pageSizes.older),
+      pageSize({ offset, items }) {
+        const largest = offset === null ? pageSizes.newest : pageSizes.older;
+        return isDivisible && gateway.isFree() ? sizeOfPage(items, largest) : largest;
+      },
       cost: ({ chains = null }) => priceOfRequest(chains, pricing),
       request(list, { offset, limit, details }) {
         const { chains = null } = list;
@@ -283,12 +297,7 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
 
   const loaderOf = oncePerOperation((operation): ListLoader<List, Value> => {
     const { gateway, scope, cachePartition, reads } = operation;
-    return createListLoader(resourceOf(gateway), {
-      scope,
-      cachePartition,
-      onRead: (started, page, toStored) =>
-        reads.add(page, (other) => loaderOf(other).repeat(started), toStored),
-    });
+    return createListLoader(resourceOf(gateway), { scope, cachePartition, reads });
   });
 
   return {

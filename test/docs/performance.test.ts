@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ABLATIONS } from '../../scripts/bench/lookups/subjects.ts';
+import { ABLATIONS } from '../../scripts/bench/lookups/ablation.ts';
 import { WORKLOADS } from '../../scripts/bench/lookups/workloads.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 

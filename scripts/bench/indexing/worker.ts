@@ -1,5 +1,5 @@
 // Fetches and indexes the blocks of a node, and reads from the index: takes a Task, answers with figures.
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -22,12 +22,15 @@ export type Task =
   | { readonly do: 'open'; readonly url: string; readonly blocks: number }
   /** Handles the next older blocks, which `index` stores and `parse` forgets. */
   | { readonly do: 'parse' | 'index'; readonly blocks: number }
+  /** Takes a copy of another process' file as its own, and lists the holders of all tokens. */
+  | { readonly do: 'copy'; readonly path: string }
   | { readonly do: 'look up'; readonly times: number }
   | { readonly do: 'measure' };
 
 export type Handled = { readonly transactions: number; readonly ms: number; readonly cpuMs: number };
 export type LookedUp = Readonly<Record<string, TimesSummary>>;
 export type Measured = {
+  readonly path: string;
   readonly bytes: number;
   readonly tables: Readonly<Record<string, number>>;
   /** Of the process, the most that it held so far. */
@@ -53,29 +56,38 @@ const NODE = { balances: async () => [1n], calls: () => [] };
 const directory = mkdtempSync(join(tmpdir(), 'bench-indexing-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 const path = join(directory, 'index.db');
-const database = openDatabase(path);
-const index = new Index({ database, chains: [CHAIN] });
-const data = new IndexedData({
-  database,
-  index,
-  chains: [CHAIN],
-  nodes: new Map([[CHAIN_ID, NODE]]),
-  contracts: CONTRACTS,
-  metadata: { async meet() {} },
-  differing: {
-    has: () => false,
-    behind: () => [],
-    new: () => [],
-    agrees() {},
-    note() {},
-    async settled() {},
-  },
-});
+const openIndex = () => {
+  const database = openDatabase(path);
+  const index = new Index({ database, chains: [CHAIN] });
+  const data = new IndexedData({
+    database,
+    index,
+    chains: [CHAIN],
+    nodes: new Map([[CHAIN_ID, NODE]]),
+    contracts: CONTRACTS,
+    metadata: { async meet() {} },
+    differing: {
+      has: () => false,
+      behind: () => [],
+      new: () => [],
+      agrees() {},
+      note() {},
+      async settled() {},
+    },
+  });
+  return { database, index, data };
+};
+let made: ReturnType<typeof openIndex> | undefined;
+const opened = () => {
+  made ??= openIndex();
+  return made;
+};
 
 let node: ReturnType<typeof createNode> | undefined;
 let next = 0;
 
 const handle = async (task: 'parse' | 'index', blocks: number): Promise<Handled> => {
+  const { index } = opened();
   const prefetch = new Prefetch(async (number) => {
     const fetched = await node?.block(number);
     if (fetched === null || fetched === undefined) throw new Error(`expected block ${number}, got none`);
@@ -103,8 +115,18 @@ const handle = async (task: 'parse' | 'index', blocks: number): Promise<Handled>
   return { transactions, ms: performance.now() - started, cpuMs: (user + system) / 1000 };
 };
 
+const listCopy = async (of: string): Promise<Handled> => {
+  copyFileSync(of, path);
+  const { index } = opened();
+  const [started, cpu] = [performance.now(), process.cpuUsage()];
+  while (!index.list(CHAIN_ID)) await yieldToEvents();
+  const { user, system } = process.cpuUsage(cpu);
+  return { transactions: 0, ms: performance.now() - started, cpuMs: (user + system) / 1000 };
+};
+
 const chains = new Set([CHAIN_ID]);
-const LOOKUPS: Readonly<Record<string, (account: Hex, coin: Hex) => unknown>> = {
+type Lookups = Readonly<Record<string, (account: Hex, coin: Hex) => unknown>>;
+const lookupsOf = ({ data }: ReturnType<typeof openIndex>): Lookups => ({
   '100 transactions': (account) => data.transactions(account, chains, 100, null),
   '200 transactions with effects': (account) =>
     data.transactions(account, chains, 200, null).items.map(({ transaction }) => transaction.effects),
@@ -112,11 +134,11 @@ const LOOKUPS: Readonly<Record<string, (account: Hex, coin: Hex) => unknown>> = 
   '250 collectibles': (account) => data.holdings(account, chains, { after: null, limit: 250 }),
   '500 holders': (_, coin) => data.holders(CHAIN_ID, coin, { after: null, limit: 500 }),
   'a supply': (_, coin) => data.supply(CHAIN_ID, coin),
-};
+});
 
 const lookUp = async (times: number): Promise<LookedUp> => {
   const results: Record<string, TimesSummary> = {};
-  for (const [name, look] of Object.entries(LOOKUPS))
+  for (const [name, look] of Object.entries(lookupsOf(opened())))
     for (const [kind, accounts] of Object.entries({ busy: busyAccounts, quiet: quietAccounts })) {
       const summary = new Times();
       for (let at = 0; at < times; at += 1) {
@@ -134,9 +156,11 @@ const lookUp = async (times: number): Promise<LookedUp> => {
 };
 
 const measure = (): Measured => {
+  const { database } = opened();
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const rows = database.prepare('SELECT name, sum(pgsize) AS bytes FROM dbstat GROUP BY name').all();
   return {
+    path,
     memoryBytes: process.resourceUsage().maxRSS * 1024,
     bytes: statSync(path).size,
     tables: Object.fromEntries(rows.map(({ name, bytes }) => [String(name), Number(bytes)])),
@@ -148,7 +172,7 @@ const open = async (url: string, blocks: number): Promise<boolean> => {
   const newest = await node.block(blocks);
   if (newest === null) throw new Error(`expected block ${blocks}, got none`);
   const nobody = { watches: () => false, after: () => null };
-  index.append(parseBlock(CHAIN_ID, newest), null, nobody, 0);
+  opened().index.append(parseBlock(CHAIN_ID, newest), null, nobody, 0);
   next = blocks - 1;
   return true;
 };
@@ -156,6 +180,7 @@ const open = async (url: string, blocks: number): Promise<boolean> => {
 answerParent((task: Task) => {
   if (task.do === 'look up') return lookUp(task.times);
   if (task.do === 'measure') return measure();
+  if (task.do === 'copy') return listCopy(task.path);
   if (task.do !== 'open') return handle(task.do, task.blocks);
   return open(task.url, task.blocks);
 });

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { READ_LAYERS } from '../../../src/app/startup.ts';
 import { spawnGateway } from '../../../test/support/gateway/spawn.ts';
 import { removeFolder } from '../../../test/support/redis/server.ts';
 import { allowedCores } from '../../harness/processes.ts';
@@ -15,15 +14,14 @@ import { rawTemplatesOf, templatesOf, type Workload } from './workloads.ts';
 /** The servers that are measured, each a process of its own with the Node and the flags of `npm start`. */
 
 const PEERS = fileURLToPath(new URL('../peers', import.meta.url));
-/** The ways to read that lack a layer: see `ReadPath`. */
-export const ABLATIONS = [...READ_LAYERS.map((layer) => `no-${layer}`), 'plain'];
-
 const [YOGA, GATEWAY] = ['scripts/bench/peers/yoga.ts', 'src/main.ts'];
 
 type Launch = {
   readonly title: string;
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Where upstream is, behind its host. Default: its root. */
+  readonly path?: string;
 };
 
 /** Of `--peers`, in the order of the report. */
@@ -37,22 +35,18 @@ export const PEERS_BY_NAME = {
 export type PeerName = keyof typeof PEERS_BY_NAME;
 
 /** The gateway with its shipped settings. The one that is asked of another wallet each time has less use for a cache. */
-const GATEWAYS: Readonly<Record<string, Launch>> = {
+export const GATEWAYS = {
   cold: { title: 'this gateway, cold', entry: GATEWAY, env: { CACHE_MAX_MB: '64' } },
+  free: {
+    title: 'this gateway, cold, of a free service',
+    entry: GATEWAY,
+    env: { CACHE_MAX_MB: '64' },
+    path: '/free',
+  },
   hot: { title: 'this gateway', entry: GATEWAY, env: {} },
-};
+} as const satisfies Record<string, Launch>;
 
-/** The same without one of its layers each, and without all of them. Their names are those in the place of `GATEWAYS`, and the way. */
-const ABLATED: Readonly<Record<string, Launch>> = Object.fromEntries(
-  ABLATIONS.flatMap((path) =>
-    Object.entries(GATEWAYS).map(([name, { title, entry, env }]) => [
-      `${name} ${path}`,
-      { title: title.replace('this gateway', `${path}`), entry, env: { ...env, READ_PATH: path } },
-    ]),
-  ),
-);
-
-const HOT_WALLETS = 128;
+export const HOT_WALLETS = 128;
 
 export type Server = {
   readonly name: string;
@@ -93,7 +87,7 @@ export const chooseCores = () => {
 /** Starts a server over a static upstream. `spawn` is that of the checkout whose server it is. */
 export const startServer = async (
   name: string,
-  { entry, env }: Launch,
+  { entry, env, path = '' }: Launch,
   upstreamUrl: string,
   pin: Pin,
   spawn: typeof spawnGateway = spawnGateway,
@@ -102,7 +96,10 @@ export const startServer = async (
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-lookups-'));
   made.defer(() => removeFolder(dataDir));
   const started = performance.now();
-  const settings = { UPSTREAM_URL: upstreamUrl, UPSTREAM_API_KEY: 'a-key-that-no-body-of-upstream-holds' };
+  const settings = {
+    UPSTREAM_URL: `${upstreamUrl}${path}`,
+    UPSTREAM_API_KEY: 'a-key-that-no-body-of-upstream-holds',
+  };
   const { url, child } = made.use(await spawn({ ...settings, DATA_DIR: dataDir, ...env }, entry, pin));
   const response = await fetch(`${url}${name === 'raw' ? '/' : '/graphql'}`, {
     method: 'POST',
@@ -133,8 +130,7 @@ const installPeers = (): void => {
 
 const subjectsOf = (server: Server): readonly Subject[] => {
   const { name } = server;
-  const [kind, ...path] = name.split(' ');
-  const { title } = GATEWAYS[name] ?? ABLATED[name] ?? PEERS_BY_NAME[name as PeerName];
+  const { title } = { ...PEERS_BY_NAME, ...GATEWAYS }[name as PeerName | keyof typeof GATEWAYS];
   const templates = (workload: Workload) =>
     workload.isSocket && name.startsWith('yoga') ? null : templatesOf(workload);
   const plain: Subject = { name, title, server, isRaw: false, wallets: null, templates };
@@ -150,10 +146,10 @@ const subjectsOf = (server: Server): readonly Subject[] => {
           workload.raw.gateway === undefined ? null : rawTemplatesOf(workload, 'gateway'),
       },
     ];
-  if (kind !== 'hot') return [plain];
+  if (name !== 'hot') return [plain];
   return [HOT_WALLETS, 1].map((wallets) => ({
     ...plain,
-    name: [`hot-${wallets}`, ...path].join(' '),
+    name: `hot-${wallets}`,
     title: `${title}, ${wallets === 1 ? 'one hot wallet' : `${wallets} hot wallets`}`,
     wallets,
     templates: (workload) => (workload.hot ? templatesOf(workload) : null),
@@ -165,7 +161,7 @@ const subjectsOf = (server: Server): readonly Subject[] => {
  * milliseconds from the start to the first answer, of each time that a server was started.
  */
 export const startSubjects = async (
-  { peers, ablation }: { readonly peers: readonly PeerName[]; readonly ablation: boolean },
+  peers: readonly PeerName[],
   rounds: number,
   upstreamUrl: string,
   pin: Pin,
@@ -175,7 +171,6 @@ export const startSubjects = async (
   const launches = [
     ...peers.map((name) => [name, PEERS_BY_NAME[name]] as const),
     ...Object.entries(GATEWAYS),
-    ...Object.entries(ablation ? ABLATED : {}),
   ];
   const starts: Record<string, number[]> = {};
   const subjects: Subject[] = [];

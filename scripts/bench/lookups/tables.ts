@@ -45,7 +45,9 @@ const ratiosOf = (result: Result, results: readonly Result[]): readonly string[]
     rate: Math.max(...peers.map(({ rate }) => rate)),
     cpuMicros: Math.min(...peers.map(({ cpuMicros }) => cpuMicros)),
   };
-  const others = [best || undefined, named('raw'), named('raw-pages') ?? named('raw')];
+  // Pages of a free service are about as large as what a peer asks for.
+  const samePages = result.subject === 'free' ? undefined : named('raw-pages');
+  const others = [best || undefined, named('raw'), samePages ?? named('raw')];
   return others.map((other) => ratio(result, other));
 };
 
@@ -96,24 +98,6 @@ export const gatewayTable = ({ workloads }: Report): string =>
           result.title.slice(GATEWAY.length),
           ...ratiosOf(result, results),
           ...timesOf(result),
-        ]),
-    ),
-  ]);
-
-/** What is left of the gateway without each of its layers: a line a workload, and a cache that is cold or hot. */
-export const ablationTable = (workloads: readonly WorkloadReport[], paths: readonly string[]): string =>
-  tableOf([
-    ['without a layer', 'pages', ...paths],
-    ...workloads.flatMap(({ name, results }) =>
-      results
-        .filter(({ title }) => title.startsWith(GATEWAY))
-        .map((whole) => [
-          name,
-          whole.title.slice(GATEWAY.length),
-          ...paths.map((path) => {
-            const found = results.find(({ subject }) => subject === `${whole.subject} ${path}`);
-            return found === undefined ? '–' : ratio(found, whole);
-          }),
         ]),
     ),
   ]);

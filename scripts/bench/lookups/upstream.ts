@@ -48,8 +48,8 @@ const NOT_FOUND = 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: cl
 const items = new Map<string, readonly string[]>();
 const answers = new Map<string, Buffer>();
 
-/** The list's name, the first digit of the address, the last one, and the query. */
-const ROUTE = /^GET \/v1\/evm\/([a-z]+)\/0x([0-9a-f])[0-9a-f]{38}([0-9a-f])(?:\?(\S*))? /;
+/** The list's name, the first digit of the address, the last one, and the query. What is below `/free` is the same, and free. */
+const ROUTE = /^GET (?:\/free)?\/v1\/evm\/([a-z]+)\/0x([0-9a-f])[0-9a-f]{38}([0-9a-f])(?:\?(\S*))? /;
 /** The first digit of large wallets. */
 const LARGE = 'b';
 
@@ -76,20 +76,25 @@ const bodyOf = (list: ListName, { wallet, isLarge }: Wallet, query: URLSearchPar
 
 const isList = (name: string): name is ListName => Object.hasOwn(LISTS, name);
 
+const ok = (body: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}${END}`),
+    body,
+  ]);
+
 const answerOf = (head: string): Buffer | null => {
+  if (head.startsWith(CHAINS_OF_FREE)) return ok(Buffer.from(CHAINS));
   const [, list = '', first, digit = '', query = ''] = ROUTE.exec(head) ?? [];
   if (!isList(list)) return null;
   const wallet = Number.parseInt(digit, 16) % WALLETS;
   const isLarge = first === LARGE;
-  return kept(answers, `${list} ${wallet} ${isLarge} ${query}`, () => {
-    const body = Buffer.from(bodyOf(list, { wallet, isLarge }, new URLSearchParams(query)));
-    const type = 'content-type: application/json';
-    return Buffer.concat([
-      Buffer.from(`HTTP/1.1 200 OK\r\n${type}\r\ncontent-length: ${body.length}${END}`),
-      body,
-    ]);
-  });
+  return kept(answers, `${list} ${wallet} ${isLarge} ${query}`, () =>
+    ok(Buffer.from(bodyOf(list, { wallet, isLarge }, new URLSearchParams(query)))),
+  );
 };
+
+const CHAINS_OF_FREE = 'GET /free/v1/evm/supported-chains';
+const CHAINS = JSON.stringify({ chains: [{ name: 'ethereum', chain_id: 1, tags: ['default'] }], free: true });
 
 const serve = (socket: Socket): void => {
   let received = '';

@@ -9,6 +9,7 @@ import {
   type PageStart,
   PageWalk,
   pageBehind,
+  pageOf,
   type VisitedPage,
 } from './page-walk.ts';
 import { indexInPlace, isInOrder, placeOfTime, type Ranked, type ReturnedOfTime } from './same-time.ts';
@@ -39,7 +40,7 @@ export const locateAfter = async <Value>(
   read: ReadPage<Value>,
   after: CursorPosition,
 ): Promise<WalkStart | null> => {
-  const at: PageRef = { offset: after.offset, follows: null, freshness: 'tail' };
+  const at = pageOf(after);
   const since = Date.now();
   const { lead } = after;
   const page = pageBehind(await read(at), lead);

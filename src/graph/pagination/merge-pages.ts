@@ -38,9 +38,10 @@ export class MergedPages<Value> implements PageSlices<Value> {
   /** What is merged, and not yet taken. */
   readonly #merged: PageSlice<Value>[] = [];
 
-  constructor(read: ReadPage<Value>, start: WalkStart) {
+  /** `items` is how many of them are wanted; undefined for all. */
+  constructor(read: ReadPage<Value>, start: WalkStart, items: number | undefined = undefined) {
     this.#read = read;
-    this.#walk = new PageWalk(read, start);
+    this.#walk = new PageWalk(read, start, undefined, items);
     this.#start = start;
     this.#seen = new SeenItems(start.returned);
   }

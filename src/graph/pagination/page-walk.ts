@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { PageRef, ReadPage } from '../../upstream/list-loader.ts';
 import type { Lead, Page } from '../../upstream/page.ts';
+import { worthReading } from '../../upstream/page-sizes.ts';
 import { clientError } from '../errors.ts';
+import type { CursorPosition } from './cursor.ts';
 
 /** Where a walk over pages starts. */
 export type PageStart = {
@@ -36,13 +38,21 @@ const MAX_RECENT_OFFSETS = 8;
 export class PageWalk<Value> {
   readonly #read: ReadPage<Value>;
   readonly #start: PageStart;
+  readonly #items: number | undefined;
   readonly #visited: Set<string>;
   #left: number;
   #last: VisitedPage<Value> | null = null;
 
-  constructor(read: ReadPage<Value>, start: PageStart, most = Number.POSITIVE_INFINITY) {
+  /** `items` is how many of them the walk is for; undefined for all. */
+  constructor(
+    read: ReadPage<Value>,
+    start: PageStart,
+    most = Number.POSITIVE_INFINITY,
+    items: number | undefined = undefined,
+  ) {
     this.#read = read;
     this.#start = start;
+    this.#items = items;
     this.#visited = new Set(start.recentOffsets);
     this.#left = most;
   }
@@ -52,7 +62,7 @@ export class PageWalk<Value> {
    * offset that led here.
    */
   async next(): Promise<VisitedPage<Value> | null> {
-    const start = this.#last === null ? this.#start : startBehind(this.#last);
+    const start = this.#last === null ? this.#start : startBehind(this.#last, this.#items);
     if (start === null || this.#left === 0) return null;
     const { at, recentOffsets, lead } = start;
     if (at.offset !== null) {
@@ -68,15 +78,35 @@ export class PageWalk<Value> {
 }
 
 /** Where the page behind this one is; null behind the last one. */
-const startBehind = ({ page, at, recentOffsets }: VisitedPage<unknown>): PageStart | null => {
+const startBehind = (
+  { page, at, recentOffsets }: VisitedPage<unknown>,
+  wanted: number | undefined,
+): PageStart | null => {
   const { items, nextOffset } = page;
   if (nextOffset === null) return null;
   const follows = items.length > 0 ? items.identity(items.length - 1) : null;
+  const offsets =
+    at.offset === null ? recentOffsets : [...recentOffsets, digest(at.offset)].slice(-MAX_RECENT_OFFSETS);
   return {
-    at: { offset: nextOffset, follows, freshness: 'tail' },
-    recentOffsets:
-      at.offset === null ? recentOffsets : [...recentOffsets, digest(at.offset)].slice(-MAX_RECENT_OFFSETS),
+    at: { offset: nextOffset, follows, freshness: 'tail', items: wanted && itemsAt(wanted, offsets) },
+    recentOffsets: offsets,
     lead: items.tail,
+  };
+};
+
+/** How many items are read of a page behind the newest one, which these offsets led to. */
+const itemsAt = (wanted: number, recentOffsets: readonly string[]): number =>
+  Math.max(wanted, worthReading(recentOffsets.length + 1));
+
+/** Where the page of a cursor is, as far as it is read: up to what the cursor remembers. */
+export const pageOf = ({ offset, index, neighbours, recentOffsets }: CursorPosition): PageRef => {
+  const items = index + 1 + neighbours.after.length;
+  const isNewest = offset === null;
+  return {
+    offset,
+    follows: null,
+    freshness: 'tail',
+    items: isNewest ? items : itemsAt(items, recentOffsets),
   };
 };
 

@@ -107,7 +107,7 @@ export const isStillThere = async <Value>(
   if (runs.length === 0) return false;
   // An operation that reads what it has read before gets the same page: this one is read as what follows the last item.
   const follows = items.identity(items.length - 1);
-  const now = pageBehind(await read({ offset: at.offset, follows, freshness: 'bypass' }), lead).items;
+  const now = pageBehind(await read({ ...at, follows, freshness: 'bypass' }), lead).items;
   return runs.some(({ from, to }) => {
     for (let index = from; index < to; index += 1) {
       const found = now.indexOf(items.identity(index));

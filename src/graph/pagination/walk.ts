@@ -17,13 +17,13 @@ export type WalkResult<Value> = {
   readonly pages: readonly Page<Value>[];
 };
 
-const START: WalkStart = {
+const startAtHead = (items: number | undefined): WalkStart => ({
   ...HEAD,
-  at: { ...HEAD.at, freshness: 'head' },
+  at: { ...HEAD.at, freshness: 'head', items },
   index: 0,
   returned: [],
   ofTime: { time: null, digests: [], isWhole: true },
-};
+});
 
 /**
  * Returns the next `first` items of a list that come after the cursor `after`, or from the head when it is null.
@@ -93,8 +93,10 @@ export const slicesOf = async <Value>(
   passes: Passes<Value> | null = null,
 ): Promise<PageSlices<Value> | null> => {
   if (first === 0) return null;
-  const start = after === null ? START : await locateAfter(read, after);
-  const slices = start && new MergedPages(read, start);
+  // Nobody knows how many items a filter leaves of a page.
+  const wanted = passes === null ? first : undefined;
+  const start = after === null ? startAtHead(wanted) : await locateAfter(read, after);
+  const slices = start && new MergedPages(read, start, wanted);
   return slices && passes ? filtered(slices, passes) : slices;
 };
 

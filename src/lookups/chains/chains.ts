@@ -151,6 +151,8 @@ export type ChainSource = {
   chainWith(lookup: ChainLookup): Promise<number | null>;
   /** The details that the service leaves out of requests that say so, by its own list. */
   leavesOut(): LeftOut;
+  /** Whether the service says, in its own list, that requests cost nothing. */
+  isFree(): boolean;
   /** The service has told of a change: what was read of its index before is outdated. */
   changed(): void;
 };
@@ -169,7 +171,7 @@ type Options = {
   readonly now: Clock;
 };
 
-type Listed = Pick<ChainList, 'indexes' | 'leavesOut'> & {
+type Listed = Pick<ChainList, 'indexes' | 'leavesOut' | 'isFree'> & {
   readonly chains: Chains;
   /** Whether what it says of lookups will stay. */
   readonly isSettled: boolean;
@@ -197,6 +199,7 @@ export const createChainSource = ({
       supports: async ({ supports = null }) => supports,
       chainWith: async (lookup) => firstWith(builtIn, lookup),
       leavesOut: () => leftOut,
+      isFree: () => false,
       changed() {},
     };
   let listed: Listed | null = null;
@@ -256,6 +259,7 @@ export const createChainSource = ({
       return firstWith(found.chains, lookup);
     },
     leavesOut: () => listed?.leavesOut ?? leftOut,
+    isFree: () => listed?.isFree ?? false,
     changed() {
       changedAt = now();
     },

@@ -34,6 +34,8 @@ export type ChainList = {
   /** By the ids of chains. Hosted services say nothing of an index. */
   readonly indexes: ReadonlyMap<number, ChainIndex>;
   readonly leavesOut: LeftOut;
+  /** Whether no request costs anything. */
+  readonly isFree: boolean;
   /** Whether it tells of changes. */
   readonly isTelling: boolean;
 };
@@ -45,11 +47,13 @@ export const readChainList = (body: unknown): ChainList => {
   if (items.length === 0) throw malformed('chains', 'a list of chains', list);
   const chains = items.map(({ chain }) => chain);
   // Another deployment's list does not say what it supports.
+  const isFree = isObject(body) && body.free === true;
   const saysSupport = chains.some(({ supports }) => supports?.length !== 0);
   return {
     chains: saysSupport ? chains : chains.map((chain) => ({ ...chain, supports: null })),
+    isFree,
     // Only a service whose requests are free: more of them are made then.
-    isTelling: isObject(body) && body.free === true && typeof body.changes === 'string',
+    isTelling: isFree && typeof body.changes === 'string',
     leavesOut: new Map(
       isObject(body) && Array.isArray(body.optional) ? body.optional.flatMap(readOptional) : [],
     ),

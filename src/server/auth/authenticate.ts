@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
-
+import { rememberLast } from '../../lib/memo.ts';
+import type { MaybePromise } from '../../lib/tasks.ts';
 import { ALL_SCOPES, type Scope } from '../../scopes.ts';
 import type { Credential } from '../../upstream/client/request.ts';
 
@@ -10,11 +11,14 @@ type Mode = 'open' | 'key' | 'jwt';
 
 /**
  * Authenticates a client by its credentials, in HTTP headers or in a WebSocket's connectionParams, and by its
- * `address`: see server/http/client-address.ts. Only AUTH=open asks for the address, which takes time to find. Rejects with
+ * `address`: see server/http/client-address.ts. Only AUTH=open asks for the address, which takes time to find. Throws, or rejects with,
  * UNAUTHENTICATED, or with INTERNAL_SERVER_ERROR when the credentials can't be checked. It reads the credentials before it
  * waits for anything.
  */
-export type Authenticate = (credentials: Pick<Headers, 'get'>, address?: () => string) => Promise<Caller>;
+export type Authenticate = (
+  credentials: Pick<Headers, 'get'>,
+  address?: () => string,
+) => MaybePromise<Caller>;
 
 /**
  * The cache partition of a tenant: tenants in one partition share cached pages. If all clients use the gateway's key, all
@@ -31,7 +35,8 @@ export const authenticateAnyone = (gatewayKey: string): Authenticate => {
     scopes: ALL_SCOPES,
     expiresAt: null,
   };
-  return async (_credentials, address = () => 'unknown') => ({ ...everyone, billingKey: ownedBy(address()) });
+  const callerAt = rememberLast((address): Caller => ({ ...everyone, billingKey: ownedBy(address) }));
+  return (_credentials, address = () => 'unknown') => callerAt(address());
 };
 
 /**
@@ -40,7 +45,7 @@ export const authenticateAnyone = (gatewayKey: string): Authenticate => {
  */
 export const authenticateByKey =
   (keyHeader: string, secret: string): Authenticate =>
-  async (credentials) => {
+  (credentials) => {
     const key = credentials.get(keyHeader);
     if (key === null || key === '') throw keyMissing(keyHeader);
     if (!/^[\x21-\x7e]{1,4096}$/.test(key)) throw keyMalformed(keyHeader);

@@ -197,9 +197,9 @@ const notPlainJson = (headers: Pick<Headers, 'get'>): GraphQLError | null => {
   const encoding = headers.get('content-encoding') ?? 'identity';
   if (encoding !== 'identity')
     return unsupported(`Expected a body that is not compressed, got one in ${encoding}.`);
-  const type = headers.get('content-type')?.split(';')[0];
-  if (type === 'application/json') return null;
-  return unsupported(`Expected a content type of application/json, got ${type ?? 'none'}.`);
+  const type = headers.get('content-type');
+  if (type === 'application/json' || type?.startsWith('application/json;')) return null;
+  return unsupported(`Expected a content type of application/json, got ${type?.split(';')[0] ?? 'none'}.`);
 };
 
 const unsupported = (message: string): GraphQLError =>

@@ -4,13 +4,16 @@ import type { Trace } from '../../lib/trace.ts';
 import type { OperationPlugin } from './operation-plugin.ts';
 
 export type MaskedErrors = {
-  readonly errors: GraphQLError[];
+  readonly errors: readonly GraphQLError[];
   /** The errors outside the catalogue. The client gets INTERNAL_SERVER_ERROR for each. */
-  readonly unexpectedErrors: unknown[];
+  readonly unexpectedErrors: readonly unknown[];
 };
+
+const NONE: MaskedErrors = { errors: [], unexpectedErrors: [] };
 
 /** Masks the errors of an operation, whose log line then reports the unexpected ones. */
 export const maskErrors = (errors: readonly unknown[]): MaskedErrors => {
+  if (errors.length === 0) return NONE;
   const unexpectedErrors: unknown[] = [];
   const onUnexpected = (error: unknown) => unexpectedErrors.push(error);
   return {

@@ -46,21 +46,26 @@ export const useIncrementalDelivery = ({
     return new HttpPartWriter(res, parts, corsHeaders(headersOf(req)), onWrite, openEncoder);
   };
   return {
-    onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
+    onExecute(start) {
+      const { args } = start;
       const asks = asksFor(args);
-      if (asks === null) return;
-      if (typeof asks !== 'boolean') return setResultAndStopExecution({ errors: [asks] });
-      const writer = asks ? openWriter(args.contextValue) : null;
-      if (writer === null) return void Object.assign(args, { document: withoutParts(args.document) });
-      const parts = new AnswerParts(writer, args.contextValue);
-      args.contextValue.parts = parts;
-      setExecuteFn((given) => executeInParts(given, parts));
+      if (asks === null) return undefined;
+      const writer = asks === true ? openWriter(args.contextValue) : null;
+      if (typeof asks !== 'boolean') start.result = { errors: [asks] };
+      else if (writer === null) Object.assign(args, { document: withoutParts(args.document) });
+      else {
+        const parts = new AnswerParts(writer, args.contextValue);
+        args.contextValue.parts = parts;
+        start.executeFn = (given) => executeInParts(given, parts);
+      }
+      return undefined;
     },
-    onSubscribe({ args, setResultAndStopExecution }) {
+    onSubscribe(start) {
+      const { args } = start;
       const asks = asksFor(args);
       if (asks === null) return undefined;
       if (asks === false) Object.assign(args, { document: withoutParts(args.document) });
-      else setResultAndStopExecution({ errors: [asks === true ? inSubscription() : asks] });
+      else start.result = { errors: [asks === true ? inSubscription() : asks] };
       return undefined;
     },
   };

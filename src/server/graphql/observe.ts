@@ -74,7 +74,7 @@ export type Operations = {
     errors: readonly unknown[],
     trace: Trace,
     client: ClientName,
-  ): GraphQLError[];
+  ): readonly GraphQLError[];
 };
 
 export const createOperations = (observer: OperationObserver, attribute: Attribute): Operations => {
@@ -122,7 +122,7 @@ export const createOperations = (observer: OperationObserver, attribute: Attribu
     context.trace =
       observer.started?.({ attributed, type, transport, name, document, trace: context.trace }) ??
       context.trace;
-    return (thrown: readonly GraphQLError[] | undefined): GraphQLError[] => {
+    return (thrown: readonly GraphQLError[] | undefined): readonly GraphQLError[] => {
       context.isReported = true;
       const { errors, unexpectedErrors } = maskErrors(thrown ?? []);
       const { trace, upstream } = context;
@@ -187,7 +187,11 @@ const codesOf = (errors: readonly GraphQLError[]): readonly ErrorCode[] =>
 const NO_CODES: readonly ErrorCode[] = [];
 const UNEXPECTED: ErrorCode = 'INTERNAL_SERVER_ERROR';
 
-const withIds = (errors: GraphQLError[], transport: Transport, trace: Trace): GraphQLError[] =>
+const withIds = (
+  errors: readonly GraphQLError[],
+  transport: Transport,
+  trace: Trace,
+): readonly GraphQLError[] =>
   transport === 'websocket' || transport === 'mcp'
     ? errors.map((error) => withRequestId(error, trace))
     : errors;

@@ -18,13 +18,13 @@ export type ExecuteFn = (args: OperationArgs) => MaybePromise<ExecutionResult>;
 /** Starts a subscription. */
 export type SubscribeFn = (args: OperationArgs) => Promise<ExecutionResult>;
 
-/** An operation that is about to run. A plugin may wrap the function that runs it, or end it with a result. */
+/** An operation that is about to run. */
 export type Start<Run> = {
   readonly args: OperationArgs;
-  readonly executeFn: Run;
-  setExecuteFn(executeFn: Run): undefined;
-  /** Neither later plugins nor the operation run. */
-  setResultAndStopExecution(result: ExecutionResult): undefined;
+  /** A plugin may wrap it. */
+  executeFn: Run;
+  /** Where a plugin sets one, neither later plugins nor the operation run. */
+  result: ExecutionResult | null;
 };
 
 /** Completes the result of an operation that has run, or that a later plugin has ended before. */

@@ -1,6 +1,6 @@
 import { RequestCache } from '@pothos/plugin-scope-auth';
 import { type ExecutionResult, getOperationAST } from 'graphql';
-import { resendAnswer, type SerializedData } from '../../graph/answer/serialize.ts';
+import { resendAnswer } from '../../graph/answer/serialize.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import { clientError } from '../../graph/errors.ts';
 import type { Executor } from '../../graph/executor.ts';
@@ -33,7 +33,7 @@ export const createPipeline = (executor: Executor, plugins: readonly OperationPl
   const resultHooks = plugins.flatMap(({ onHttpResult }) => onHttpResult ?? []);
   return {
     execute(args) {
-      const start = new PendingStart<ExecuteFn>(args, executor);
+      const start: Start<ExecuteFn> = { args, executeFn: executor, result: null };
       const completions: Complete[] = [];
       for (const hook of executeHooks) {
         const complete = hook(start);
@@ -46,7 +46,7 @@ export const createPipeline = (executor: Executor, plugins: readonly OperationPl
         : completed(result, completions);
     },
     async subscribe(args) {
-      const start = new PendingStart<SubscribeFn>(args, noSubscription);
+      const start: Start<SubscribeFn> = { args, executeFn: noSubscription, result: null };
       const completions: Complete[] = [];
       for (const hook of subscribeHooks) {
         const complete = await hook(start);
@@ -60,26 +60,6 @@ export const createPipeline = (executor: Executor, plugins: readonly OperationPl
   };
 };
 
-class PendingStart<Run> implements Start<Run> {
-  readonly args: OperationArgs;
-  executeFn: Run;
-  /** The result with which a plugin has ended the operation. */
-  result: ExecutionResult | null = null;
-
-  constructor(args: OperationArgs, executeFn: Run) {
-    this.args = args;
-    this.executeFn = executeFn;
-  }
-
-  readonly setExecuteFn = (executeFn: Run): undefined => {
-    this.executeFn = executeFn;
-  };
-
-  readonly setResultAndStopExecution = (result: ExecutionResult): undefined => {
-    this.result = result;
-  };
-}
-
 const completed = (result: ExecutionResult, completions: readonly Complete[]): ExecutionResult =>
   completions.reduce((incomplete, complete) => complete(incomplete), result);
 
@@ -89,34 +69,33 @@ const noSubscription: SubscribeFn = () => {
 
 /** Executes a document whose lists plans can write against the planned schema, and any other against the public one. */
 export const usePlannedExecution = (planned: PlannedSchema): OperationPlugin => ({
-  onExecute({ args: { document, contextValue }, executeFn, setExecuteFn }) {
-    const { parts } = contextValue;
-    if (!planned.canExecute(document, parts?.format === 'v0.2')) return;
+  onExecute(start) {
+    const { args, executeFn } = start;
+    const { parts } = args.contextValue;
+    if (!planned.canExecute(args.document, parts?.format === 'v0.2')) return undefined;
     const schema = parts ? planned.schemaOfParts : planned.schema;
-    setExecuteFn((args) => executeFn({ ...args, schema }));
+    start.executeFn = (given) => executeFn({ ...given, schema });
+    return undefined;
   },
 });
 
-/**
- * Answers an operation that reads nothing but pages with the bytes of an equal one: while those pages are fresh, or where
- * the equal one is being executed and both get the same pages.
- */
+/** Answers an operation that reads nothing but pages with the bytes of an equal one, while those pages are fresh. */
 export const useSharedAnswers = (
   answers: SharedAnswers,
   { readsPagesAlone }: PlannedSchema,
 ): OperationPlugin => ({
-  onExecute({ args, executeFn, setExecuteFn }) {
-    if (!readsPagesAlone(args.document)) return;
-    const key = answers.keyOf(args);
-    if (key === null) return;
-    setExecuteFn((given) => {
-      const context = given.contextValue;
-      const { clientSignal = null } = context;
-      const answerWith = (data: SerializedData | null) =>
-        data ? resendAnswer(data, context.answer) : answers.make(key, context, () => executeFn(given));
-      const found = answers.find(key, context, clientSignal);
-      return found instanceof Promise ? found.then(answerWith) : answerWith(found);
-    });
+  onExecute(start) {
+    const { args, executeFn } = start;
+    const key = readsPagesAlone(args.document) ? answers.keyOf(args) : null;
+    if (key === null) return undefined;
+    start.executeFn = (given) => {
+      const { contextValue } = given;
+      const data = answers.find(key, contextValue);
+      return data
+        ? resendAnswer(data, contextValue.answer)
+        : answers.make(key, contextValue, () => executeFn(given));
+    };
+    return undefined;
   },
 });
 
@@ -126,15 +105,17 @@ export const useSharedAnswers = (
  * sending that again is harmless.
  */
 export const useShutdownTimeout = (): OperationPlugin => ({
-  onExecute({ args: { contextValue, document, operationName }, executeFn, setExecuteFn }) {
-    const { shutdownSignal, transport } = contextValue;
-    if (!shutdownSignal) return;
+  onExecute(start) {
+    const { args, executeFn } = start;
+    const { shutdownSignal, transport } = args.contextValue;
+    if (!shutdownSignal) return undefined;
     const resends = transport === 'websocket';
-    if (resends && getOperationAST(document, operationName)?.operation !== 'mutation') return;
+    if (resends && getOperationAST(args.document, args.operationName)?.operation !== 'mutation')
+      return undefined;
     // An operation that is abandoned before it starts may have been answered with 503, which says that nothing of it was done.
-    setExecuteFn((args) =>
-      shutdownSignal.aborted ? timeoutResult() : unlessShutdown(executeFn(args), shutdownSignal),
-    );
+    start.executeFn = (given) =>
+      shutdownSignal.aborted ? timeoutResult() : unlessShutdown(executeFn(given), shutdownSignal);
+    return undefined;
   },
 });
 
@@ -180,7 +161,7 @@ export const useOperationMemory = (): OperationPlugin => ({
       // Pothos has it in a weak map. V8 frees that with a collection of the whole heap only, and with it the operation.
       RequestCache.clearForContext(contextValue);
       // An operation with errors may have ended before all of its fields: the garbage collector frees its pages.
-      if (!result.errors) for (const read of contextValue.reads.stored) read.release();
+      if (!result.errors) for (const read of contextValue.reads) read.release();
       return result;
     },
 });
@@ -190,12 +171,11 @@ export const useOperationMemory = (): OperationPlugin => ({
  * send it, and leave it running.
  */
 export const useEventsAccept = (): OperationPlugin => ({
-  onSubscribe({ args, setResultAndStopExecution }) {
-    const { req } = args.contextValue;
-    if (!req || acceptedBy(req).events !== null) return;
+  onSubscribe(start) {
+    const { req } = start.args.contextValue;
+    if (!req || acceptedBy(req).events !== null) return undefined;
     const message = `Expected a client that accepts text/event-stream or multipart/mixed;subscriptionSpec=1.0 for a subscription, got one of ${req.headers.accept}.`;
-    setResultAndStopExecution({
-      errors: [clientError('BAD_USER_INPUT', message, { http: { status: 406 } })],
-    });
+    start.result = { errors: [clientError('BAD_USER_INPUT', message, { http: { status: 406 } })] };
+    return undefined;
   },
 });

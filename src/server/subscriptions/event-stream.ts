@@ -67,7 +67,8 @@ export const createEventStreams = ({
   };
   return {
     verification: {
-      async onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
+      async onSubscribe(start) {
+        const { contextValue } = start.args;
         const { req, clientSignal, verifyKey, billingKey, expiresAt, trace } = contextValue;
         // A WebSocket verifies the key once for all its operations.
         if (!req || !clientSignal) return;
@@ -76,7 +77,7 @@ export const createEventStreams = ({
           await verifyKeyFailOpen(verifyKey, clientSignal, (error) => revoked.abort(error));
           contextValue.verified = { billingKey, expiresAt, trace, revoked: revoked.signal };
         } catch (error) {
-          setResultAndStopExecution({ errors: [mask(error, trace)] });
+          start.result = { errors: [mask(error, trace)] };
         }
         return;
       },

@@ -106,7 +106,12 @@ export const useSharedExecution = (mask: MaskError, observer: EventObserver): Op
     return feed;
   };
 
-  return { onSubscribe: ({ setExecuteFn }) => setExecuteFn(subscribe) };
+  return {
+    onSubscribe(start) {
+      start.executeFn = subscribe;
+      return undefined;
+    },
+  };
 };
 
 type Origin = Omit<Subscriber, 'lag'> & { readonly observer: EventObserver };

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { activity } from '../../../src/lookups/activity.ts';
-import { type Gateway, startGateway } from '../../support/gateway/start.ts';
+import type { Gateway } from '../../support/gateway/start.ts';
 import { runs } from '../../support/runs.ts';
 import { type Fields, freshAddress, hashOf, timeAt } from '../../support/upstream/builders.ts';
-import { caches, withoutCache } from '../../support/upstream/cache-configs.ts';
+import { caches, startOver, withoutCache } from '../../support/upstream/cache-configs.ts';
 import type { Answer } from '../../support/upstream/fake-service.ts';
-import { startFakeWallets } from '../../support/upstream/wallets.ts';
 
 /*
  * A transaction has several activities, equal ones too, and pages end anywhere in it. Offsets are places in the list: what
@@ -76,9 +75,9 @@ test.each([
   { ...withoutCache, readPath: 'plain' as const },
 ])(
   'a page that ends in a transaction neither doubles nor loses one of its equal activities, and each has one id, $name, $readPath',
-  async ({ env, readPath }) => {
-    await using fake = await startFakeWallets();
-    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env }, { readPath });
+  async ({ readPath, ...held }) => {
+    await using over = await startOver(held, { readPath });
+    const { fake, gateway } = over;
     await fc.assert(
       fc.asyncProperty(anyList, anySizes, anyGrowth, async (transactions, sizes, growth) => {
         const address = freshAddress();

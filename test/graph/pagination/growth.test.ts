@@ -4,7 +4,7 @@ import { keysOf, pageAt, walk } from '../../support/clients/walk.ts';
 import { type Gateway, startGateway } from '../../support/gateway/start.ts';
 import { runs } from '../../support/runs.ts';
 import { freshAddress, history } from '../../support/upstream/builders.ts';
-import { caches, withoutCache } from '../../support/upstream/cache-configs.ts';
+import { caches, startOver, withoutCache } from '../../support/upstream/cache-configs.ts';
 import { answeringThen, expectEndOf, growing } from '../../support/upstream/growing-history.ts';
 import { servingTransactions } from '../../support/upstream/paging.ts';
 import { anyGrowth, anyScheme } from '../../support/upstream/paging-schemes.ts';
@@ -13,18 +13,18 @@ import { type FakeWallets, startFakeWallets } from '../../support/upstream/walle
 const someFirst = fc.integer({ min: 1, max: 9 });
 const someLength = fc.integer({ min: 1, max: 40 });
 
-describe.each(caches)('while new transactions arrive at the head, $name', ({ env }) => {
+describe.each(caches)('while new transactions arrive at the head, $name', (held) => {
+  let over: Awaited<ReturnType<typeof startOver>>;
   let fake: FakeWallets;
   let gateway: Gateway;
 
   beforeAll(async () => {
-    fake = await startFakeWallets();
-    gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+    over = await startOver(held);
+    ({ fake, gateway } = over);
   });
 
   afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await fake[Symbol.asyncDispose]();
+    await over[Symbol.asyncDispose]();
   });
 
   test('between pages, a walk returns the items of its start, each once and in order, and no others', async () => {

@@ -2,27 +2,27 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lookups } from '../../../src/lookups/registry.ts';
 import { keysOf, walk } from '../../support/clients/walk.ts';
-import { type Gateway, startGateway } from '../../support/gateway/start.ts';
+import type { Gateway } from '../../support/gateway/start.ts';
 import { sampleItems, sampleOf } from '../../support/lookups/samples.ts';
 import { runs } from '../../support/runs.ts';
 import { freshAddress } from '../../support/upstream/builders.ts';
-import { caches } from '../../support/upstream/cache-configs.ts';
+import { caches, startOver } from '../../support/upstream/cache-configs.ts';
 import { serving } from '../../support/upstream/paging.ts';
 import { anyBlockSize, anyLength, anyScheme } from '../../support/upstream/paging-schemes.ts';
-import { type FakeWallets, startFakeWallets } from '../../support/upstream/wallets.ts';
+import type { FakeWallets } from '../../support/upstream/wallets.ts';
 
-describe.each(caches)('however upstream cuts its pages, $name', ({ env }) => {
+describe.each(caches)('however upstream cuts its pages, $name', (held) => {
+  let over: Awaited<ReturnType<typeof startOver>>;
   let fake: FakeWallets;
   let gateway: Gateway;
 
   beforeAll(async () => {
-    fake = await startFakeWallets();
-    gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+    over = await startOver(held);
+    ({ fake, gateway } = over);
   });
 
   afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await fake[Symbol.asyncDispose]();
+    await over[Symbol.asyncDispose]();
   });
 
   test.each(lookups)(

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { keysOf, type Page, walk } from '../../support/clients/walk.ts';
-import { startGateway } from '../../support/gateway/start.ts';
 import { runs } from '../../support/runs.ts';
 import { freshAddress } from '../../support/upstream/builders.ts';
-import { caches } from '../../support/upstream/cache-configs.ts';
-import { startFakeWallets } from '../../support/upstream/wallets.ts';
+import { caches, startOver } from '../../support/upstream/cache-configs.ts';
 import { type Moving, MovingList, type Paging } from './support/moving-list.ts';
 import { envelope, LOOKUPS_BY_TIME, nameOf } from './support/timed-items.ts';
 import { codeOf, walkAll } from './support/walk-all.ts';
@@ -69,9 +67,9 @@ const KINDS = LOOKUPS_BY_TIME.map((lookup) => ({
 }));
 
 describe.each(KINDS)('of $lookup.name', ({ lookup, reorgs }) => {
-  test.each(caches)('no item that stays is lost or doubled, $name', async ({ env }) => {
-    await using fake = await startFakeWallets();
-    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+  test.each(caches)('no item that stays is lost or doubled, $name', async (held) => {
+    await using over = await startOver(held);
+    const { fake, gateway } = over;
     for (const [, by, someMoves] of reorgs)
       await fc.assert(
         fc.asyncProperty(

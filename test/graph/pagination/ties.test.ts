@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { keysOf, walk } from '../../support/clients/walk.ts';
-import { startGateway } from '../../support/gateway/start.ts';
 import { runs } from '../../support/runs.ts';
 import { freshAddress, history, type RestTransaction } from '../../support/upstream/builders.ts';
-import { caches } from '../../support/upstream/cache-configs.ts';
+import { caches, startOver } from '../../support/upstream/cache-configs.ts';
 import { answeringThen, growing } from '../../support/upstream/growing-history.ts';
 import { type PagingScheme, servingTransactions } from '../../support/upstream/paging.ts';
 import { anyBlockSize, anyGrowth, anyScheme } from '../../support/upstream/paging-schemes.ts';
-import { startFakeWallets } from '../../support/upstream/wallets.ts';
 
 /*
  * Transactions of one block have the same time, so the time alone does not show which of them a walk has passed.
@@ -47,9 +45,9 @@ const forAnyRun = (check: (...run: Run) => Promise<void>): Promise<void> =>
 
 test.each(caches)(
   'growth between pages brings no gap and no duplicate among transactions of one block, $name',
-  async ({ env }) => {
-    await using fake = await startFakeWallets();
-    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+  async (held) => {
+    await using over = await startOver(held);
+    const { fake, gateway } = over;
     await forAnyRun(async (scheme, length, blockSize, growth, first) => {
       const address = freshAddress();
       const items = history(length, blockSize);
@@ -63,9 +61,9 @@ test.each(caches)(
 
 test.each(caches)(
   'growth between the upstream requests of one page loses no item of a block either, $name',
-  async ({ env }) => {
-    await using fake = await startFakeWallets();
-    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+  async (held) => {
+    await using over = await startOver(held);
+    const { fake, gateway } = over;
     await forAnyRun(async (scheme, length, blockSize, growth, first) => {
       const address = freshAddress();
       const items = history(length, blockSize);

@@ -3,9 +3,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { type Answer, openConnection } from '../../../scripts/bench/load/http-connection.ts';
 import { AFTER, createRequestSequence, walletAt } from '../../../scripts/bench/load/requests.ts';
+import { ABLATIONS, ablationTable } from '../../../scripts/bench/lookups/ablation.ts';
 import { faultOf } from '../../../scripts/bench/lookups/answers.ts';
 import { itemsOf, type ListName } from '../../../scripts/bench/lookups/items.ts';
-import { ablationTable, workloadTable } from '../../../scripts/bench/lookups/tables.ts';
+import { workloadTable } from '../../../scripts/bench/lookups/tables.ts';
 import { WORKLOADS } from '../../../scripts/bench/lookups/workloads.ts';
 
 /** What the bench of lookups sends, and what it takes for an answer. */
@@ -95,28 +96,17 @@ test('a workload that failed has no figures', () => {
   expect(text).toMatch(/right .* – +\| +0\.50 · 1\.00 \|/);
 });
 
-test('what is left without a layer is a share of the whole gateway, asked in the same way', () => {
-  const result = (subject: string, title: string, rate: number, failure: string | null = null) => ({
-    ...figures,
-    subject,
-    server: subject,
-    title,
-    rate,
-    failure,
-  });
-  const results = [
-    result('cold', 'this gateway, cold', 200),
-    result('hot-1', 'this gateway, one hot wallet', 800),
-    result('cold no-kernel', 'no-kernel, cold', 100),
-    result('hot-1 no-kernel', 'no-kernel, one hot wallet', 600),
-    result('cold plain', 'plain, cold', 50, 'it was wrong'),
+test('what an answer costs without a layer is a multiple of what it costs with all, round by round', () => {
+  const roundOf = (noise: number) => [
+    { cpuMicros: 100 * noise, rate: 200 / noise },
+    ...ABLATIONS.map((_, way) => ({ cpuMicros: 100 * noise * (way + 1.5), rate: 100 / noise })),
   ];
-  const text = ablationTable([{ name: 'W1', title: 'a page', results }], ['no-kernel', 'plain']);
+  const text = ablationTable([{ name: 'W1 cold', costs: [1, 2, 4, 8, 16, 32].map(roundOf) }]);
   const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
-  expect(rows.slice(2)).toEqual([
-    ['', 'W1', 'cold', '0.50 · 1.00', '–', ''],
-    ['', 'W1', 'one hot wallet', '0.75 · 1.00', '–', ''],
-  ]);
+  expect(rows[2]).toEqual(['', 'whole', '800.0 µs', '']);
+  expect(rows.slice(3).map(([, way]) => way)).toEqual(ABLATIONS);
+  expect(rows[3]).toEqual(['', 'no-plans', '1.50 (1.50 to 1.50) · 0.50', '']);
+  expect(rows[4]).toEqual(['', 'no-shared-answers', '2.50 (2.50 to 2.50) · 0.50', '']);
 });
 
 test('each request asks of another wallet, and a session of one, from where it has come to', () => {

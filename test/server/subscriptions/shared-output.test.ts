@@ -216,9 +216,9 @@ test("a shared frame is byte for byte what graphql's own subscribe returns to ea
   const forEvent = () => ({ upstream, answer: new Answer(answers, null) });
   const trace = { requestId: 'id', traceparent: null };
   const contextValue = { authorizationKey: () => '', trace, ...forEvent(), forEvent };
-  const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();
+  const start = {} as { executeFn: (args: object) => Promise<SubscribeResult> };
   const plugin = useSharedExecution(mask, {});
-  plugin.onSubscribe?.({ setExecuteFn: shared.resolve } as never);
+  plugin.onSubscribe?.(start as never);
   const codes: unknown[] = [];
 
   for (const fields of [
@@ -232,7 +232,7 @@ test("a shared frame is byte for byte what graphql's own subscribe returns to ea
       `subscription { deliveries { ${fields} } } fragment F on Event { number __typename }`,
     );
     const args = { schema, document, contextValue };
-    const { subscription } = await (await shared.promise)(args);
+    const { subscription } = await start.executeFn(args);
     const own = (await subscribe(args)) as AsyncGenerator<ExecutionResult>;
     const woken = { call: () => {} };
     const reader = subscription?.open(null, () => woken.call());

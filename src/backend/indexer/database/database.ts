@@ -140,7 +140,7 @@ export const createTables = (database: IndexDatabase): number | null => {
     const heads = version === 0 ? [] : headsOf(database);
     for (const table of TABLES) database.exec(`DROP TABLE IF EXISTS ${table}`);
     database.exec(`${SCHEMA}; PRAGMA user_version = ${VERSION}`);
-    const add = database.prepare('INSERT INTO chains VALUES (?, ?, 0, ?)');
+    const add = database.prepare('INSERT INTO chains VALUES (?, ?, 0, ?, NULL)');
     for (const [slot, { id, head }] of heads.entries()) add.run(slot, id, head);
     return version === 0 ? null : version;
   });
@@ -149,7 +149,7 @@ export const createTables = (database: IndexDatabase): number | null => {
 /** The slot of a chain, which gets the next free one when the index does not know it. */
 export const claimSlot = (database: DatabaseSync, chainId: number): number => {
   database
-    .prepare('INSERT OR IGNORE INTO chains SELECT ifnull(max(slot) + 1, 0), ?, 0, NULL FROM chains')
+    .prepare('INSERT OR IGNORE INTO chains SELECT ifnull(max(slot) + 1, 0), ?, 0, NULL, NULL FROM chains')
     .run(chainId);
   const slot = Number(database.prepare('SELECT slot FROM chains WHERE id = ?').get(chainId)?.slot);
   if (slot > MAX_SLOT) throw new Error(`the index has room for ${MAX_SLOT + 1} chains, got one more`);
@@ -171,7 +171,7 @@ const headsOf = (database: DatabaseSync): readonly { readonly id: bigint; readon
 };
 
 /** The format of the tables. */
-const VERSION = 5;
+const VERSION = 6;
 
 /** All that are made from the chains, also those that others make. */
 const TABLES = [
@@ -194,7 +194,8 @@ const TABLES = [
  * compares the numbers.
  *
  * Table `chains`: a chain's slot, which stands for it in the other tables, the first block that is to be indexed, and the
- * newest block that is not announced, as the chain had it when it was first followed; null before that.
+ * newest block that is not announced, as the chain had it when it was first followed; null before that. `unlisted` is the first
+ * account whose holdings are not listed yet; null where all are.
  *
  * Table `blocks`: the blocks of a chain, without a gap between its lowest and its head. For their ids see `blockId`.
  * Times are in milliseconds since 1970.
@@ -205,8 +206,9 @@ const TABLES = [
  *
  * Table `holdings`: what the transfers of tokens sum up to, for each account and asset that has moved. The standard is 0
  * for ERC-20, and else 721 or 1155; ERC-20s have the token id 0. `time` is that of the first receipt of an ERC-20, and
- * of the last receipt of an NFT; null without a receipt. The index `holders` has all that the list of holders says. Sums of
- * amounts may be negative, as long as older blocks are missing; those of the zero address are what was burned less what was
+ * of the last receipt of an NFT; null without a receipt. The index `holders` has all that the list of holders says, of rows that
+ * are `listed`: the order of amounts is spread over the whole file, so rows of older blocks are listed once all of these are in.
+ * Sums of amounts may be negative, as long as older blocks are missing; those of the zero address are what was burned less what was
  * minted. Nothing but what the stored transactions say is in this table, so blocks may come and go at both ends in any order.
  *
  * Table `untraced`: the blocks of which it is not known what calls within their transactions moved, and whether they were
@@ -219,7 +221,8 @@ const SCHEMA = `
     slot INTEGER PRIMARY KEY,
     id INTEGER NOT NULL UNIQUE,
     start INTEGER NOT NULL,
-    silent_until INTEGER
+    silent_until INTEGER,
+    unlisted INTEGER
   ) STRICT;
   CREATE TABLE blocks (
     id INTEGER PRIMARY KEY,
@@ -252,10 +255,11 @@ const SCHEMA = `
     time INTEGER,
     receipts INTEGER NOT NULL,
     sends INTEGER NOT NULL,
+    listed INTEGER NOT NULL,
     PRIMARY KEY (account, slot, standard, token, token_id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX holders ON holdings (slot, token, amount DESC, account, time, sends)
-    WHERE +standard = 0 AND amount > x'80';
+    WHERE listed = 1 AND +standard = 0 AND amount > x'80';
   CREATE INDEX collectibles ON holdings (account, slot, time, standard, token, token_id)
     WHERE +standard > 0 AND amount > x'80';
   CREATE TABLE untraced (

@@ -137,17 +137,43 @@ export class Ledger {
   readonly #insert;
   readonly #update;
   readonly #delete;
+  readonly #unlisted;
+  readonly #list;
+  readonly #setUnlisted;
   #pending: Changes[] = [];
 
   constructor(database: IndexDatabase, accounts: Accounts) {
     this.#accounts = accounts;
     this.#select = database.prepare(`SELECT amount, time, receipts, sends FROM holdings WHERE ${KEY}`);
     this.#select.setReadBigInts(false);
-    this.#insert = database.prepare('INSERT INTO holdings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#insert = database.prepare(
+      `INSERT INTO holdings SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ifnull(?1 < unlisted, 1) FROM chains WHERE slot = ?2`,
+    );
     this.#update = database.prepare(
       `UPDATE holdings SET amount = ?, time = ?, receipts = ?, sends = ? WHERE ${KEY}`,
     );
     this.#delete = database.prepare(`DELETE FROM holdings WHERE ${KEY}`);
+    this.#unlisted = database.prepare(
+      `SELECT unlisted, (SELECT account + 1 FROM holdings WHERE account >= unlisted LIMIT 1 OFFSET ?2) AS next
+       FROM chains WHERE slot = ?1`,
+    );
+    this.#list = database.prepare(
+      'UPDATE holdings SET listed = 1 WHERE account >= ? AND account < ? AND slot = ?',
+    );
+    this.#setUnlisted = database.prepare('UPDATE chains SET unlisted = ? WHERE slot = ?');
+  }
+
+  /** Whether the index `holders` has all holders of a chain's tokens. */
+  isListed(slot: number): boolean {
+    return this.#unlisted.get(slot, 0)?.unlisted === null;
+  }
+
+  /** Lists the holdings of further accounts, about as many as are wanted. */
+  list(slot: number, most: number): void {
+    const { unlisted = null, next = null } = this.#unlisted.get(slot, most) ?? {};
+    if (unlisted === null) return;
+    this.#list.run(unlisted, next ?? Number.MAX_SAFE_INTEGER, slot);
+    this.#setUnlisted.run(next, slot);
   }
 
   /** The sum of a holding; 0 without one. */

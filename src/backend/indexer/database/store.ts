@@ -157,7 +157,7 @@ export class Index {
       const indexed = this.#chain(block.chainId);
       const { chain, slot } = indexed;
       const head = this.range(chain.id)?.head;
-      if (head === undefined) this.#blocks.setStart(slot, start);
+      if (head === undefined) this.#blocks.setStart(slot, start, start === block.number);
       else if (block.number !== head.number + 1 || block.parentHash !== head.hash)
         throw new Error(
           `expected block ${head.number + 1} of chain ${chain.id} on ${head.hash}, got ${block.number} on ${block.parentHash}`,
@@ -191,6 +191,21 @@ export class Index {
       }
       this.#blocks.writeTransactions();
     });
+  }
+
+  /** Whether the holders of a chain's tokens are listed: at once, or after `list` where older blocks came later. */
+  isListed(chainId: number): boolean {
+    return this.#ledger.isListed(this.slot(chainId));
+  }
+
+  /** Lists about as many further holdings as are wanted. Returns whether that were all. They are kept as blocks that are prepended. */
+  list(chainId: number, most = 5_000): boolean {
+    if (!this.isListed(chainId)) {
+      this.#lasting(() => this.#ledger.list(this.slot(chainId), most));
+      if (this.isListed(chainId)) this.writes.keep();
+      else this.writes.keepSome();
+    }
+    return this.isListed(chainId);
   }
 
   /** An indexed block; null when no block of this number is indexed. */

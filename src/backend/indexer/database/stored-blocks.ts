@@ -55,8 +55,9 @@ export class StoredBlocks {
     return { from: Number(start), lowest: this.reference(lowest), head: this.reference(highest) };
   }
 
-  setStart(slot: number, number: number): void {
-    this.#statements.setStart.run(number, slot);
+  /** The first block that is to be indexed, and whether older blocks than those that are added first are still to come. */
+  setStart(slot: number, number: number, isFirst: boolean): void {
+    this.#statements.setStart.run(number, isFirst ? null : 0, slot);
   }
 
   silentUntil(slot: number): number | null {
@@ -206,7 +207,7 @@ const prepare = (database: DatabaseSync) => ({
        (SELECT max(id) FROM blocks WHERE id >= ?2 AND id < ?3) AS highest
      FROM chains WHERE slot = ?1`,
   ),
-  setStart: database.prepare('UPDATE chains SET start = ? WHERE slot = ?'),
+  setStart: database.prepare('UPDATE chains SET start = ?, unlisted = ? WHERE slot = ?'),
   silentUntil: database.prepare('SELECT silent_until FROM chains WHERE slot = ?'),
   setSilentUntil: database.prepare('UPDATE chains SET silent_until = ? WHERE slot = ?'),
   block: database.prepare('SELECT hash, parent, time FROM blocks WHERE id = ?'),

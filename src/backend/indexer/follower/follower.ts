@@ -285,7 +285,7 @@ export class Follower {
     const range = index.range(this.chainId);
     if (range === null || range.lowest.number <= range.from) {
       this.#progressAt.backfill = Date.now();
-      return 'wait';
+      return range === null || index.list(this.chainId) ? 'wait' : 'go on';
     }
     const taking = this.#older.take(range.lowest.number - 1, range.from, BATCH_TRANSACTIONS);
     const fetched = await taking.catch((problem) => {

@@ -137,10 +137,12 @@ export class IndexedData
     return { items, next: null, failed };
   }
 
-  /** Rejects with Refused when it is not known yet what the contract is, and when the node fails. */
+  /** Rejects with Refused when they are not listed, or it is not known yet what the contract is, and when the node fails. */
   async holders(chainId: number, token: Hex, wanted: Wanted): Promise<Holders | null> {
     const [chain] = this.#chosen(new Set([chainId]));
     if (chain === undefined || !this.#isErc20(chain, token)) return null;
+    if (!this.#index.isListed(chainId))
+      throw new Refused(503, `The holders of ${token} are not in order yet: try again later`);
     const head = this.#index.range(chainId)?.head;
     const found = this.#lists.holders(chain, token, { ...wanted, limit: wanted.limit + 1 });
     const summed = found.slice(0, wanted.limit);
@@ -187,7 +189,8 @@ export class IndexedData
   async #overstated(tokens: readonly Token[]): Promise<ReadonlySet<Token>> {
     const said = tokens.map(async (token): Promise<readonly Token[]> => {
       const { chain, address } = token;
-      const [most] = this.#lists.holders(chain, address, { after: null, limit: 1 });
+      const isListed = this.#index.isListed(chain.id);
+      const [most] = isListed ? this.#lists.holders(chain, address, { after: null, limit: 1 }) : [];
       const issued = this.#isComplete(chain) ? -this.#lists.coin(ZERO_ADDRESS, chain, address) : 0n;
       const sum = most !== undefined && most.amount > issued ? most.amount : issued;
       const head = this.#index.range(chain.id)?.head;

@@ -187,4 +187,4 @@ const prepare = (database: DatabaseSync) => ({
 /** The zero address does not count as a holder. */
 const HOLDERS = `
   SELECT address, amount, time, sends FROM holdings INDEXED BY holders JOIN accounts ON accounts.id = account
-  WHERE slot = ? AND token = ? AND +standard = 0 AND amount > x'80' AND account <> ?`;
+  WHERE slot = ? AND token = ? AND listed = 1 AND +standard = 0 AND amount > x'80' AND account <> ?`;

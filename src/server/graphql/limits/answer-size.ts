@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { Answer } from '../../../graph/answer/answer.ts';
 import { answerTooLarge, tooManyParts } from '../../../graph/answer/errors.ts';
 import { serializeAnswer } from '../../../graph/answer/serialize.ts';
-import type { Estimate } from '../../../graph/cost/estimate.ts';
+import type { Estimate, OperationEstimate } from '../../../graph/cost/estimate.ts';
 import { clientError } from '../../../graph/errors.ts';
 import { onAbort } from '../../../lib/deadlines.ts';
 import type { ExecuteFn, OperationPlugin } from '../operation-plugin.ts';
@@ -28,30 +28,44 @@ type Options = {
  * answer is serialised in slices, and its transport gets its data as JSON.
  */
 export const useAnswerLimit = ({ estimate, maxAnswerBytes }: Options): OperationPlugin => ({
-  onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
+  onExecute(start) {
+    const { args, executeFn } = start;
     const { answer, scopes, parts } = args.contextValue;
-    answer.estimate = estimate(args, scopes);
-    const { laterParts, dividedObjects } = answer.estimate;
-    if (answer.estimate.bytes > maxAnswerBytes)
-      return setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, answer.estimate)] });
-    if (laterParts > MAX_LATER_PARTS) {
-      const expected = `${MAX_LATER_PARTS} deferred fragments and streamed lists in all objects together`;
-      return setResultAndStopExecution({ errors: [tooManyParts(expected, laterParts)] });
-    }
-    if (parts?.format === 'v0.2' && dividedObjects > MAX_DIVIDED_OBJECTS) {
-      const expected = `${MAX_DIVIDED_OBJECTS} objects that deferred fragments share with other parts`;
-      return setResultAndStopExecution({ errors: [tooManyParts(expected, dividedObjects)] });
-    }
-    const execute = answer.estimate.lookups > MAX_LOOKUPS_AT_ONCE ? inOwnSlice(executeFn, answer) : executeFn;
-    setExecuteFn((given) => serializeAnswer(execute(given), answer));
+    const estimated = estimate(args, scopes);
+    answer.estimate = estimated;
+    const error = errorOfSize(estimated, maxAnswerBytes) ?? errorOfParts(estimated, parts?.format === 'v0.2');
+    if (error) start.result = { errors: [error] };
+    const execute = estimated.lookups > MAX_LOOKUPS_AT_ONCE ? inOwnSlice(executeFn, answer) : executeFn;
+    start.executeFn = (given) => serializeAnswer(execute(given), answer);
+    return undefined;
   },
-  onSubscribe({ args, setResultAndStopExecution }) {
-    const { answer, scopes } = args.contextValue;
-    answer.estimate = estimate(args, scopes);
-    if (answer.estimate.bytes > maxAnswerBytes)
-      setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, answer.estimate)] });
+  onSubscribe(start) {
+    const { answer, scopes } = start.args.contextValue;
+    answer.estimate = estimate(start.args, scopes);
+    const error = errorOfSize(answer.estimate, maxAnswerBytes);
+    if (error) start.result = { errors: [error] };
+    return undefined;
   },
 });
+
+const errorOfSize = (estimate: OperationEstimate, maxBytes: number): GraphQLError | null =>
+  estimate.bytes > maxBytes ? answerTooLarge(maxBytes, estimate) : null;
+
+const errorOfParts = (
+  { laterParts, dividedObjects }: OperationEstimate,
+  isDivided: boolean,
+): GraphQLError | null => {
+  if (laterParts > MAX_LATER_PARTS)
+    return tooManyParts(
+      `${MAX_LATER_PARTS} deferred fragments and streamed lists in all objects together`,
+      laterParts,
+    );
+  if (!isDivided || dividedObjects <= MAX_DIVIDED_OBJECTS) return null;
+  return tooManyParts(
+    `${MAX_DIVIDED_OBJECTS} objects that deferred fragments share with other parts`,
+    dividedObjects,
+  );
+};
 
 /** Executes once a slice begins. All lookups then begin in one turn of the event loop, which merges their reads. */
 const inOwnSlice =
@@ -71,11 +85,12 @@ const LIGHT_BYTES = 256 * 1024;
  * unsent. One of them always runs.
  */
 export const useSocketMemory = (): OperationPlugin => ({
-  onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
-    const { socketMemory, answer, clientSignal = null } = contextValue;
+  onExecute(start) {
+    const { args, executeFn } = start;
+    const { socketMemory, answer, clientSignal = null } = args.contextValue;
     const bytes = answer.estimate?.bytes ?? 0;
-    if (!socketMemory || bytes <= LIGHT_BYTES) return;
-    setExecuteFn(async (args): Promise<ExecutionResult> => {
+    if (!socketMemory || bytes <= LIGHT_BYTES) return undefined;
+    start.executeFn = async (given): Promise<ExecutionResult> => {
       const reservation = socketMemory.memory.reserve();
       reservation.grow(bytes);
       const stopListening = onAbort(clientSignal, reservation.release);
@@ -85,12 +100,13 @@ export const useSocketMemory = (): OperationPlugin => ({
       };
       try {
         while (!reservation.isAvailable() && !clientSignal?.aborted) await reservation.available();
-        return await executeFn(args);
+        return await executeFn(given);
       } finally {
         // The answer is sent within this turn of the event loop.
         setImmediate(() => void socketMemory.untilDrained().then(release));
       }
-    });
+    };
+    return undefined;
   },
 });
 
@@ -99,12 +115,14 @@ const MAX_BYTES = 32 * 1024;
 
 /** Rejects a subscription whose HTTP request or WebSocket message is larger, whatever is in it. */
 export const useSubscriptionSize = (): OperationPlugin => ({
-  onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
+  onSubscribe(start) {
+    const { contextValue } = start.args;
     const bytes = contextValue.messageBytes ?? bytesOf(contextValue.req);
-    if (bytes !== null && bytes <= MAX_BYTES) return;
+    if (bytes !== null && bytes <= MAX_BYTES) return undefined;
     const got = bytes === null ? 'one of unknown length' : `one of ${bytes}`;
     const message = `Expected a subscription whose request has at most ${MAX_BYTES} bytes, got ${got}.`;
-    setResultAndStopExecution({ errors: [clientError('OPERATION_TOO_COMPLEX', message)] });
+    start.result = { errors: [clientError('OPERATION_TOO_COMPLEX', message)] };
+    return undefined;
   },
 });
 

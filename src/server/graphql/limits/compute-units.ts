@@ -45,17 +45,18 @@ export const useComputeUnitLimits = (options: Options): OperationPlugin => {
     (result) =>
       budgets === null ? result : withLeft(result, budgets, client);
   return {
-    onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
+    onExecute(start) {
+      const { args, executeFn } = start;
       const { billingKey, upstream } = args.contextValue;
       const cost = costOf(args.contextValue);
       const complex = rejectComplex(cost);
-      if (complex) setResultAndStopExecution({ errors: [complex] });
+      if (complex) start.result = { errors: [complex] };
       if (budgets === null) return undefined;
       if (complex) return withBudget(billingKey);
       const settle = () => settleUsage(budgets, billingKey, cost.computeUnits, upstream);
       if (budgets.isShared && cost.computeUnits > 0) {
         // A shutdown may answer the operation before it is charged: what was taken is settled when the execution ends.
-        setExecuteFn(async (given) => {
+        start.executeFn = async (given) => {
           const rejection = await charge(billingKey, cost);
           if (rejection) return { errors: [rejection] };
           try {
@@ -63,12 +64,12 @@ export const useComputeUnitLimits = (options: Options): OperationPlugin => {
           } finally {
             settle();
           }
-        });
+        };
         return withBudget(billingKey);
       }
       const rejection = charge(billingKey, cost);
       if (rejection && !(rejection instanceof Promise)) {
-        setResultAndStopExecution({ errors: [rejection] });
+        start.result = { errors: [rejection] };
         return withBudget(billingKey);
       }
       return (result) => {
@@ -76,12 +77,13 @@ export const useComputeUnitLimits = (options: Options): OperationPlugin => {
         return withLeft(result, budgets, billingKey);
       };
     },
-    async onSubscribe({ args, setResultAndStopExecution }) {
-      const { billingKey } = args.contextValue;
-      const cost = costOf(args.contextValue);
+    async onSubscribe(start) {
+      const { contextValue } = start.args;
+      const { billingKey } = contextValue;
+      const cost = costOf(contextValue);
       const rejection = rejectComplex(cost) ?? (await charge(billingKey, cost));
       if (!rejection) return undefined;
-      setResultAndStopExecution({ errors: [rejection] });
+      start.result = { errors: [rejection] };
       return withBudget(billingKey);
     },
   };

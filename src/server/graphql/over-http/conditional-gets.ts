@@ -22,14 +22,16 @@ export const useConditionalGets = (
   { readsPagesAlone }: PlannedSchema,
   { sharedAnswers, knownAnswers }: Answers,
 ): OperationPlugin => ({
-  onExecute({ args, executeFn, setExecuteFn }) {
+  onExecute(start) {
+    const { args, executeFn } = start;
     const { req, parts, received } = args.contextValue;
     if (!req || parts || !received?.isPersisted || !isGetOfOneResult(req) || !readsPagesAlone(args.document))
       return undefined;
     const key = sharedAnswers.keyOf(args);
     if (key === null) return undefined;
     const get = new ConditionalGet(args, key, parseIfNoneMatch(req.headers['if-none-match'] ?? ''));
-    setExecuteFn(async (given) => get.recall(knownAnswers) ?? get.keep(await executeFn(given), knownAnswers));
+    start.executeFn = async (given) =>
+      get.recall(knownAnswers) ?? get.keep(await executeFn(given), knownAnswers);
     return (result) => {
       const validity = get.validityOf(result);
       if (validity) args.contextValue.validity = validity;
@@ -72,7 +74,7 @@ class ConditionalGet {
   /** Keeps what an answer was made of. Resolves with a result without data if the client has the answer. */
   async keep(result: ExecutionResult, answers: KnownAnswers): Promise<ExecutionResult> {
     const { data, errors } = result;
-    const reads = [...this.#args.contextValue.reads.stored];
+    const reads = [...this.#args.contextValue.reads];
     if (!data || errors || reads.length === 0 || reads.some(({ isPartial }) => isPartial)) return result;
     const answer = { digest: await digestOf(this.#args, data), reads };
     answers.keep(this.#key, answer);

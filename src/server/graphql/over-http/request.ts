@@ -65,7 +65,8 @@ export const createReceive = (options: Options): Receive => {
     const headers = headersOf(request);
     const rejection = checkHeaders(method, headers);
     if (rejection) throw rejection;
-    const caller = await authenticate(headers, () => clientAddress(request));
+    const authenticated = authenticate(headers, () => clientAddress(request));
+    const caller = authenticated instanceof Promise ? await authenticated : authenticated;
     const { billingKey } = caller;
     if (method !== 'GET' && method !== 'POST')
       throw invalid('Expected GET or POST, got another method.', 405);

@@ -12,7 +12,7 @@ import { totalLength } from '../../../lib/buffers.ts';
 import type { MaybePromise } from '../../../lib/tasks.ts';
 import type { CorsHeaders } from '../../browsers/origin-policy.ts';
 import type { Compress, ContentCoding } from '../../http/compressor.ts';
-import { headersOf, writeHeaderBlock } from '../../http/exchange.ts';
+import { headersOf, writeHeaderBlock, writeHeadOf } from '../../http/exchange.ts';
 import type { UnsentLimit } from '../../http/unsent-limit.ts';
 import { toFormattedError } from '../../subscriptions/frame.ts';
 import type { HttpContext, OperationPlugin, ServerContext, Validity } from '../operation-plugin.ts';
@@ -63,11 +63,14 @@ export const createSendResult = ({
     const { status, headers } = headOf(result, mediaType);
     const validity = status === 200 ? context.validity : undefined;
     const forBrowsers = corsHeaders(headersOf(req));
-    const othersIn = (coding: ContentCoding | null): Headers => ({
-      ...forBrowsers,
-      ...(validity && validityHeaders(validity, forBrowsers.vary, coding)),
-      ...(coding && { 'content-encoding': coding }),
-    });
+    const othersIn = (coding: ContentCoding | null): Headers =>
+      validity || coding
+        ? {
+            ...forBrowsers,
+            ...(validity && validityHeaders(validity, forBrowsers.vary, coding)),
+            ...(coding && { 'content-encoding': coding }),
+          }
+        : forBrowsers;
     if (validity && unchanged) {
       writeHeaderBlock(response, 304, othersIn(null));
       response.end();
@@ -78,7 +81,7 @@ export const createSendResult = ({
     const body = bodyOf(result);
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : totalLength(body);
     const send = (sent: Body, length: number, coding: ContentCoding | null): void => {
-      writeHeaderBlock(response, status, headers, { 'content-length': String(length) }, othersIn(coding));
+      writeHeadOf(response, status, headers, othersIn(coding), length);
       endWith(response, sent, length);
       unsent.wrote(req.socket);
     };

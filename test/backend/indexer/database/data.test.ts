@@ -17,6 +17,7 @@ import {
   CHAIN,
   CHAINS,
   content,
+  listAll,
   NOBODY,
   OTHER_CHAIN,
   openIndex,
@@ -54,6 +55,8 @@ const contractsOf = (pending: ReadonlySet<Hex>) => ({
 
 type Options = {
   readonly blocks?: readonly ParsedBlock[];
+  /** The first block that is to be indexed. Default: the first one. */
+  readonly start?: number;
   readonly patienceMs?: number;
   /** Contracts of which it is not known what they say. */
   readonly pending?: ReadonlySet<Hex>;
@@ -99,11 +102,11 @@ class CountingNode implements StateReader {
   }
 }
 
-const open = ({ blocks = [], patienceMs, pending = new Set(), said }: Options = {}) => {
+const open = ({ blocks = [], start, patienceMs, pending = new Set(), said }: Options = {}) => {
   const { database, index } = openIndex();
   const nodes = new Map(CHAINS.map(({ id }) => [id, new CountingNode(SAID)]));
   if (said) for (const [id, node] of nodes) node.said = (question) => said(id, question);
-  for (const block of blocks) index.append(block, ignore, NOBODY);
+  for (const block of blocks) index.append(block, ignore, NOBODY, start);
   const data = new IndexedData({
     database,
     index,
@@ -122,6 +125,22 @@ const open = ({ blocks = [], patienceMs, pending = new Set(), said }: Options = 
     ...(patienceMs && { patienceMs }),
   });
   return { index, data, node: nodes.get(CHAIN.id) ?? new CountingNode(SAID) };
+};
+
+/** An index that begins above the first blocks of its chains, and gets these by and by. */
+const openLate = (chains: readonly (readonly ParsedBlock[])[], older: number, scan: Scan): IndexedData => {
+  const first = Math.min(older, ...chains.map(({ length }) => length - 1));
+  const { index, data } = open({
+    ...{ blocks: chains.flatMap((blocks) => blocks[first] ?? []), start: 0 },
+    said: (chainId, question) => honest(scan, chainId, question),
+  });
+  for (const blocks of chains) index.prepend(blocks.slice(0, first).toReversed());
+  for (const block of chains.flatMap((blocks) => blocks.slice(first + 1))) {
+    index.list(block.chainId, older);
+    index.append(block, ignore, NOBODY);
+  }
+  for (const { id } of CHAINS) listAll(index, id);
+  return data;
 };
 
 /** All items of a list, read in parts of this size. */
@@ -212,11 +231,12 @@ describe('the lists of the index', () => {
       fc.asyncProperty(
         fc.tuple(contents, contents),
         fc.integer({ min: 1, max: 4 }),
-        async (histories, size) => {
+        fc.nat(3),
+        async (histories, size, older) => {
           const scan = new Scan();
-          const blocks = histories.flatMap((each, at) => buildAll(CHAINS[at]?.id ?? 0, each));
-          for (const block of blocks) scan.add(block);
-          const { data } = open({ blocks, said: (chainId, question) => honest(scan, chainId, question) });
+          const chains = histories.map((each, at) => buildAll(CHAINS[at]?.id ?? 0, each));
+          for (const block of chains.flat()) scan.add(block);
+          const data = openLate(chains, older, scan);
           for (const account of [...ACCOUNTS, address('called'), address('created')])
             await checkAccount(data, scan, account, size);
           for (const { id } of CHAINS)
@@ -262,9 +282,12 @@ describe('an index that begins late', () => {
   });
 
   test('knows balances and holders once the blocks before are there', async () => {
-    const { index, data, node } = open({ blocks: LATE.slice(1) });
+    const { index, data, node } = open({ blocks: LATE.slice(1), start: 0 });
     index.prepend(LATE.slice(0, 1));
     expect(data.beginning(CHAIN.id)).toBeNull();
+    const early = data.holders(CHAIN.id, COIN, { after: null, limit: 10 });
+    await expect(early).rejects.toThrow('not in order yet');
+    listAll(index, CHAIN.id);
     node.said = (question) => (accountIn(question) === ALICE ? 4n : 0n);
     const { items } = await data.balances(ALICE, new Set([CHAIN.id]), { after: null, limit: 10 });
     expect(items.map(({ token, amount }) => [token, amount])).toEqual([

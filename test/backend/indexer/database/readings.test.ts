@@ -13,6 +13,7 @@ import {
   type Content,
   content,
   contents,
+  listAll,
   NOBODY,
   openIndex,
   TOKENS,
@@ -85,7 +86,7 @@ const detoured = (
   for (const each of steps)
     if (each.do === 'decide') decide(each.token, each.isFinal);
     else if (each.do === 'reorg') reorg(each.others);
-    else if (each.do === 'go on') goOn();
+    else if (each.do === 'go on') index.list(CHAIN.id, goOn() ? 0 : 1);
     else if (each.below && head() >= first) prepend();
     else append();
   while (head() + 1 < blocks.length) append();
@@ -93,6 +94,7 @@ const detoured = (
   while (goOn());
   for (const at of TOKENS.keys()) decide(at, true);
   while (goOn());
+  listAll(index, CHAIN.id);
   index.writes.keep();
   return database;
 };

@@ -14,6 +14,7 @@ import {
   CHAINS,
   content,
   contents,
+  listAll,
   NOBODY,
   OTHER_CHAIN,
   openIndex,
@@ -55,6 +56,7 @@ const history = fc.record({
       /** Someone asks for an account. */
       fc.record({ do: fc.constant('look' as const), account: fc.constantFrom(...ACCOUNTS) }),
       fc.record({ do: fc.constant('trace' as const), blocks: fc.integer({ min: 1, max: 4 }) }),
+      fc.record({ do: fc.constant('list' as const), holdings: fc.nat(3) }),
       fc.constant({ do: 'reset' as const }),
     ),
     { maxLength: 14 },
@@ -103,6 +105,7 @@ function* detours(opened: Opened, chainId: number, { contents, start, steps }: H
       ENDS[step.end](opened);
     } else if (step.do === 'reset') index.unwind(chainId, -1, ignore);
     else if (step.do === 'trace') trace(step.blocks);
+    else if (step.do === 'list') index.list(chainId, step.holdings);
     else if (range !== null) {
       const to = Math.max(range.lowest.number, range.head.number - step.depth);
       index.unwind(chainId, to, ignore);
@@ -120,6 +123,7 @@ function* detours(opened: Opened, chainId: number, { contents, start, steps }: H
   index.prepend(below(blocks.length));
   index.writes.keep();
   trace(blocks.length);
+  listAll(index, chainId);
 }
 
 const traceAtOnce = (index: Index, block: ParsedBlock): void => {

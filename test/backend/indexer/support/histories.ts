@@ -27,6 +27,11 @@ export const openIndex = (readings?: (chainId: number, contract: Hex) => Reading
   return { database, index: new Index({ database, chains: CHAINS, ...options }) };
 };
 
+/** Lists all holders of a chain's tokens, in many turns. */
+export const listAll = (index: Index, chainId: number): void => {
+  while (!index.list(chainId, 2));
+};
+
 /** They take part in everything. */
 export const ACCOUNTS = ['alice', 'bob', 'carol'].map(address);
 const account = fc.constantFrom(...ACCOUNTS);
@@ -81,18 +86,20 @@ export const buildAll = (chainId: number, contents: readonly Content[]): readonl
   return blocks;
 };
 
-/** What the tables of chains have, with addresses in the place of the numbers that stand for them. */
+/** What the tables of chains have, with addresses in the place of the numbers that stand for them, and once holders are listed. */
 export const ROWS = {
   blocks: 'SELECT * FROM blocks',
   transactions: 'SELECT * FROM transactions',
   by_account:
     'SELECT address, by_account.id FROM by_account JOIN accounts ON accounts.id = by_account.account',
-  holdings: 'SELECT address, holdings.* FROM holdings JOIN accounts ON accounts.id = holdings.account',
+  holdings: `SELECT address, slot, standard, token, token_id, amount, time, receipts, sends
+    FROM holdings JOIN accounts ON accounts.id = holdings.account`,
   untraced: 'SELECT * FROM untraced',
 };
 
 const ALL_ROWS = {
   ...ROWS,
+  listed: 'SELECT listed, count(*) FROM holdings GROUP BY listed',
   chains: 'SELECT * FROM chains',
   unsettled: 'SELECT * FROM unsettled',
   revisions: 'SELECT * FROM revisions',
