@@ -17,8 +17,8 @@ import type { ChainSource, Chains } from './lookups/chains/chains.ts';
 import type { Scope } from './scopes.ts';
 import type { Credential } from './upstream/client/request.ts';
 import { Usage } from './upstream/client/request.ts';
+import type { PageRead } from './upstream/list-loader.ts';
 import type { LookupParts, OperationLookups } from './upstream/lookup.ts';
-import { ReadLog } from './upstream/read-log.ts';
 import type { DeliveredAddresses } from './webhooks/delivered-addresses.ts';
 import {
   createVerifiedKeys,
@@ -105,8 +105,8 @@ type SharedParts = ContextParts & {
 /** What the resolvers of one operation work with. It makes the loaders that they use: most operations use one or none. */
 export class Context {
   readonly upstream = new Usage();
-  /** The pages that the operation has read so far. */
-  readonly reads = new ReadLog<OperationLookups>();
+  /** The reads of the operation that have got their pages. They may outlive it. */
+  readonly reads: PageRead[] = [];
   readonly chainIndex: ChainSource['index'];
   readonly chainSupports: ChainSource['supports'];
   readonly chainWith: ChainSource['chainWith'];

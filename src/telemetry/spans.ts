@@ -86,7 +86,7 @@ export const createDocumentSpans = (spans: Spans): DocumentObserver => ({
 });
 
 export const createSharedAnswerSpans = (spans: Spans): SharedAnswerObserver => ({
-  shared: (from, trace) => spans.annotate(trace, { 'gateway.answer.shared': inSnakeCase(from) }),
+  shared: (trace) => spans.annotate(trace, { 'gateway.answer.shared': true }),
 });
 
 /** The spans of what clients and upstream send: of HTTP requests, and of the operations of WebSockets. */

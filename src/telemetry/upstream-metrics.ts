@@ -148,15 +148,16 @@ export const createCacheMetrics = ({ tallies, gauge }: Metrics, bytes: () => num
 
 /** Counts the operations whose answers equal operations have made. */
 export const createSharedAnswerMetrics = ({ tallies }: Metrics): Sink<SharedAnswerObserver> => {
-  const shared = tallies.counter({
-    name: 'gateway_shared_answers_total',
-    help: 'Operations whose answer an equal operation has made, by where it was: kept (its pages were still fresh), in_flight (it was being made).',
-    labelNames: ['from'],
-  });
-  const sharedFrom = createOnce((from: string) => shared.add({ from: inSnakeCase(from) }));
+  const shared = tallies
+    .counter({
+      name: 'gateway_shared_answers_total',
+      help: 'Operations whose answer an equal operation has made, whose pages were still fresh.',
+      labelNames: [],
+    })
+    .add({});
   return {
-    shared(from) {
-      sharedFrom(from).value += 1;
+    shared() {
+      shared.value += 1;
     },
   };
 };

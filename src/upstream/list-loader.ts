@@ -58,14 +58,10 @@ export type PageRead = {
 };
 
 /** The operation that a list loader reads for. */
-type Reader<List, Value> = {
+type Reader = {
   readonly scope: RequestScope;
-  /** Called when a read begins. `toStored` turns its page into what may outlive the operation. */
-  readonly onRead: (
-    read: ListRead<List>,
-    page: Promise<Page<Value>>,
-    toStored: (page: Page<Value>) => PageRead,
-  ) => void;
+  /** Gets the reads of the operation that have got their pages. They may outlive it. */
+  readonly reads: PageRead[];
   /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
 };
@@ -140,8 +136,6 @@ export type ListLoader<List, Value> = {
   read(list: List, details: Details): ReadPage<Value>;
   /** Whether a read of the newest page would cause no request: it is fresh in this gateway's memory, or on its way. */
   isAtHand(list: List, details: Details): boolean;
-  /** Makes a read of another operation. If this operation makes it as well, it gets the same promise, once. */
-  repeat(read: ListRead<List>): Promise<Page<Value>>;
 };
 
 /** What the reads of one tick that became one request ask for. */
@@ -153,7 +147,7 @@ type ListRead<List> = { readonly list: List; readonly request: PageRequest };
  */
 export const createListLoader = <List extends AnyList, Value>(
   resource: ListResource<List, Value>,
-  { scope, onRead, cachePartition }: Reader<List, Value>,
+  { scope, reads, cachePartition }: Reader,
 ): ListLoader<List, Value> => {
   const { client, kernel, store, sharedPages, freshness, watched, watchedBy, told, chainIdOf } = resource;
   const { name, subjectOf, pageSize, cost, parser, bodyOfAbsent, onBilled } = resource;
@@ -199,24 +193,14 @@ export const createListLoader = <List extends AnyList, Value>(
     return (request, signal, _maxAgeMs, trace) => source.fetch(request, signal, trace);
   };
 
-  /** The pages of repeated reads, until this operation makes the same reads. Null before the first one. */
-  let repeated: Map<string, Promise<Page<Value>>> | null = null;
-  const start = (read: ListRead<List>): Promise<Page<Value>> => {
-    const { list, request } = read;
+  const pageOf = ({ list, request }: ListRead<List>): Promise<Page<Value>> => {
     const page = store.get(request, scope, fetchPage(list));
-    onRead(read, page, (settled) => new StoredRead(store, request, settled));
+    page.then(
+      (settled) => reads.push(new StoredRead(store, request, settled)),
+      () => {},
+    );
     return page;
   };
-  /** Returns the promise of a repeated read, once. */
-  const takeRepeated = (read: ListRead<List>): Promise<Page<Value>> | undefined => {
-    if (repeated === null) return undefined;
-    const key = requestKey(read.request);
-    const page = repeated.get(key);
-    repeated.delete(key);
-    return page;
-  };
-
-  const pageOf = (read: ListRead<List>): Promise<Page<Value>> => takeRepeated(read) ?? start(read);
 
   // The batch resolves at once, with promises of pages: a slow page must not delay the others.
   const loader = new DataLoader<ListRead<List>, { page: Promise<Page<Value>> }, string>(
@@ -263,12 +247,6 @@ export const createListLoader = <List extends AnyList, Value>(
         (await loader.load({ list, request: requestOf(list, listName, details, at) })).page;
     },
     isAtHand: (list, details) => store.isAtHand(requestOf(list, nameOf(list), details, NEWEST)),
-    repeat(read) {
-      const page = start(read);
-      repeated ??= new Map();
-      repeated.set(requestKey(read.request), page);
-      return page;
-    },
   };
 };
 

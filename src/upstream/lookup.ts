@@ -14,6 +14,7 @@ import {
   type ListLoader,
   type ListResource,
   NEWEST,
+  type PageRead,
   type ReadPage,
   type ToldLists,
   type WatchedLists,
@@ -25,7 +26,6 @@ import { type ChainLookup, MalformedFieldError } from './parse/fields.ts';
 import { type ListOrder, UNORDERED } from './parse/list-order.ts';
 import { createItemParser, createPageParser, type PageParser } from './parse/page-parser.ts';
 import { type ListedRecord, type RecordTable, type RecordValue, readListed } from './parse/record.ts';
-import type { ReadLog } from './read-log.ts';
 
 /** What a request costs, whatever its page holds: for each request, or for each chain that it asks for. */
 type Price = { readonly perRequest: number } | { readonly perChain: number };
@@ -175,8 +175,8 @@ export type OperationLookups = {
   readonly scope: RequestScope;
   /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
-  /** The pages that the operation has read so far. */
-  readonly reads: ReadLog<OperationLookups>;
+  /** The reads of the operation that have got their pages. */
+  readonly reads: PageRead[];
   /** Its loaders: see `oncePerOperation`. */
   readonly loaders: Map<unknown, unknown>;
 };
@@ -297,12 +297,7 @@ const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinit
 
   const loaderOf = oncePerOperation((operation): ListLoader<List, Value> => {
     const { gateway, scope, cachePartition, reads } = operation;
-    return createListLoader(resourceOf(gateway), {
-      scope,
-      cachePartition,
-      onRead: (started, page, toStored) =>
-        reads.add(page, (other) => loaderOf(other).repeat(started), toStored),
-    });
+    return createListLoader(resourceOf(gateway), { scope, cachePartition, reads });
   });
 
   return {

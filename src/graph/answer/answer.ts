@@ -76,8 +76,6 @@ export class Answer implements SlicedWork {
   readonly itemErrors: GraphQLError[] = [];
   /** The memory of its written lists; null while it has none. */
   lease: BufferLease | null = null;
-  /** Called when the answer becomes heavy. */
-  onHeavy: (() => void) | null = null;
   #limitError: GraphQLError | null = null;
   /** Null until something waits for a part of the answer. */
   #stopping: AbortController | null = null;
@@ -126,10 +124,7 @@ export class Answer implements SlicedWork {
     const weight = this.#weight;
     if (weight <= MAX_LIGHT_BYTES || this.isStopped) return;
     if (this.isHeavy) this.#memory.grow(weight - before);
-    else {
-      this.#memory.hold(weight, this.#clientSignal);
-      this.onHeavy?.();
-    }
+    else this.#memory.hold(weight, this.#clientSignal);
     if (weight > this.maxBytes) this.exceedLimit();
   }
 

@@ -1,6 +1,6 @@
 import { RequestCache } from '@pothos/plugin-scope-auth';
 import { type ExecutionResult, getOperationAST } from 'graphql';
-import { resendAnswer, type SerializedData } from '../../graph/answer/serialize.ts';
+import { resendAnswer } from '../../graph/answer/serialize.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import { clientError } from '../../graph/errors.ts';
 import type { Executor } from '../../graph/executor.ts';
@@ -79,10 +79,7 @@ export const usePlannedExecution = (planned: PlannedSchema): OperationPlugin => 
   },
 });
 
-/**
- * Answers an operation that reads nothing but pages with the bytes of an equal one: while those pages are fresh, or where
- * the equal one is being executed and both get the same pages.
- */
+/** Answers an operation that reads nothing but pages with the bytes of an equal one, while those pages are fresh. */
 export const useSharedAnswers = (
   answers: SharedAnswers,
   { readsPagesAlone }: PlannedSchema,
@@ -92,12 +89,11 @@ export const useSharedAnswers = (
     const key = readsPagesAlone(args.document) ? answers.keyOf(args) : null;
     if (key === null) return undefined;
     start.executeFn = (given) => {
-      const context = given.contextValue;
-      const { clientSignal = null } = context;
-      const answerWith = (data: SerializedData | null) =>
-        data ? resendAnswer(data, context.answer) : answers.make(key, context, () => executeFn(given));
-      const found = answers.find(key, context, clientSignal);
-      return found instanceof Promise ? found.then(answerWith) : answerWith(found);
+      const { contextValue } = given;
+      const data = answers.find(key, contextValue);
+      return data
+        ? resendAnswer(data, contextValue.answer)
+        : answers.make(key, contextValue, () => executeFn(given));
     };
     return undefined;
   },
@@ -165,7 +161,7 @@ export const useOperationMemory = (): OperationPlugin => ({
       // Pothos has it in a weak map. V8 frees that with a collection of the whole heap only, and with it the operation.
       RequestCache.clearForContext(contextValue);
       // An operation with errors may have ended before all of its fields: the garbage collector frees its pages.
-      if (!result.errors) for (const read of contextValue.reads.stored) read.release();
+      if (!result.errors) for (const read of contextValue.reads) read.release();
       return result;
     },
 });

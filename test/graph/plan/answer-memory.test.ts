@@ -1,52 +1,42 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { SerializedData } from '../../../src/graph/answer/serialize.ts';
-import { AnswersInFlight } from '../../../src/graph/answer/shared-answers.ts';
+import { createSharedAnswers } from '../../../src/graph/answer/shared-answers.ts';
 import { BufferLease, BufferPool } from '../../../src/lib/buffers.ts';
-import type { OperationLookups } from '../../../src/upstream/lookup.ts';
-import { ReadLog } from '../../../src/upstream/read-log.ts';
+import { createCacheBudget } from '../../../src/upstream/cache/entries.ts';
 
 /** The memory of a shared answer is used again once all operations that share it have sent it, and not before. */
 
 const BYTES = 100_000;
-/** An operation of which nothing is read, since the one that it follows reads no page. */
-const follower = {} as Context;
+/** An operation that reads no page. */
+const operation = { reads: [] } as object as Context;
 
-const startFlight = () => {
+test('an answer is there for as long as an operation needs it, though it is no longer kept', async () => {
   const pool = new BufferPool();
-  const lease = new BufferLease(pool);
-  const chunk = lease.copy(Buffer.alloc(BYTES, 'a'));
-  return {
-    lease,
-    data: new SerializedData([chunk], lease),
-    flight: new AnswersInFlight().begin('a key', new ReadLog<OperationLookups>()),
-    /** Makes other answers use all free memory. */
-    answerOthers: () => pool.take(BYTES).fill('b'),
+  const budget = createCacheBudget(10 * BYTES);
+  const answers = createSharedAnswers(budget, {});
+  const make = async () => {
+    const lease = new BufferLease(pool);
+    const data = new SerializedData([lease.copy(Buffer.alloc(BYTES, 'a'))], lease);
+    await answers.make('a key', operation, () => ({ data: data as never }));
+    return lease;
   };
-};
+  /** Makes other answers use all free memory. */
+  const answerOthers = () => pool.take(BYTES).fill('b');
+  const first = await make();
+  const second = await make();
+  second.release();
+  const [one, other] = [answers.find('a key', operation), answers.find('a key', operation)];
+  const isIntact = () => other?.chunks[0]?.every((byte) => byte === 'a'.charCodeAt(0));
 
-test('a follower has the answer for as long as it needs it, though the first client has read it', async () => {
-  const { lease, data, flight, answerOthers } = startFlight();
-  const followed = [flight.follow(follower, null), flight.follow(follower, null)];
-  flight.end(data);
-  lease.release();
-  const [one, other] = await Promise.all(followed);
   one?.lease?.release();
+  budget.remove('a key');
   answerOthers();
-  expect(other?.chunks[0]?.every((byte) => byte === 'a'.charCodeAt(0))).toBe(true);
+  expect(isIntact()).toBe(true);
   other?.lease?.release();
   answerOthers();
-  expect(data.chunks[0]?.[0]).toBe('b'.charCodeAt(0));
-});
-
-test('a follower whose client has left needs it no more', async () => {
-  const { lease, data, flight, answerOthers } = startFlight();
-  const client = new AbortController();
-  const followed = flight.follow(follower, client.signal);
-  client.abort();
-  flight.end(data);
-  lease.release();
-  expect(await followed).toBeNull();
-  answerOthers();
-  expect(data.chunks[0]?.[0]).toBe('b'.charCodeAt(0));
+  expect(isIntact()).toBe(false);
+  // The first answer of a key is not kept.
+  first.release();
+  expect(pool.take(BYTES)[0]).toBe('a'.charCodeAt(0));
 });

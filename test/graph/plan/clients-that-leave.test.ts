@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, test } from 'vitest';
 import {
   type Asked,
   answersOf,
@@ -9,7 +9,7 @@ import {
 import { runs } from '../../support/runs.ts';
 import { freshAddress } from '../../support/upstream/builders.ts';
 
-/** Equal operations share an answer while it is made. Clients that leave meanwhile, and deliveries, change nothing for the others. */
+/** Operations share their pages and answers. Clients that leave meanwhile, and deliveries, change nothing for the others. */
 
 const made = new AsyncDisposableStack();
 afterAll(() => made.disposeAsync());
@@ -82,7 +82,7 @@ const play = async (
   return [...failed, ...(await answersOf(waiting))];
 };
 
-/** Whatever is drawn, these share. */
+/** Whatever is drawn, these share their pages. */
 const EQUAL: Step[] = Array.from({ length: 3 }, () => ({
   kind: 'ask',
   query: DOCUMENTS[1],
@@ -91,13 +91,11 @@ const EQUAL: Step[] = Array.from({ length: 3 }, () => ({
 }));
 
 test('any clients that ask and leave get what they get without sharing', async () => {
-  let sharedInAll = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 12 }), async (steps) => {
       const wallets = Array.from({ length: WALLETS }, freshAddress);
-      sharedInAll += (await gateways.run((held) => play(held, steps, wallets))).shared;
+      await gateways.run((held) => play(held, steps, wallets));
     }),
     { numRuns: runs(10), endOnFailure: true, examples: [[EQUAL]] },
   );
-  expect(sharedInAll).toBeGreaterThan(0);
 });

@@ -74,7 +74,7 @@ class ConditionalGet {
   /** Keeps what an answer was made of. Resolves with a result without data if the client has the answer. */
   async keep(result: ExecutionResult, answers: KnownAnswers): Promise<ExecutionResult> {
     const { data, errors } = result;
-    const reads = [...this.#args.contextValue.reads.stored];
+    const reads = [...this.#args.contextValue.reads];
     if (!data || errors || reads.length === 0 || reads.some(({ isPartial }) => isPartial)) return result;
     const answer = { digest: await digestOf(this.#args, data), reads };
     answers.keep(this.#key, answer);
