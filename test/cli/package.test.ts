@@ -287,14 +287,16 @@ test('the package has the program, what it runs, and its pages; nothing of tests
   // A module that only passes on what another one has needs none.
   const withCode = modules.filter(
     (_path, index) =>
-      !/^export \{[^}]*\} from "[^"]*";\s*$|^import .*\nexport default require_\w+\(\);\s/.test(
+      !/^(?:import ?\{[^}]*\} ?from ?"[^"]*";)*(?:export ?\{[^}]*\}(?: ?from ?"[^"]*")?|export default require_\w+\(\)(?:;export\{\})?);\s*$/.test(
         texts[index] ?? '',
       ),
   );
   expect(withCode.length).toBeGreaterThan(20);
   expect(files).toEqual(expect.arrayContaining(withCode.map((path) => `${path}.map`)));
   const neighbours = texts.flatMap((text) =>
-    [...text.matchAll(/new URL\(["']\.\/([^"']+)["'], import\.meta\.url\)/g)].map(([, name = '']) => name),
+    [...text.matchAll(/new URL\(["'`]\.\/([^"'`$]+)["'`], ?import\.meta\.url\)/g)].map(
+      ([, name = '']) => name,
+    ),
   );
   expect(neighbours).toEqual(expect.arrayContaining(['upstream/kernel/kernel.wasm', 'writer-thread.js']));
   expect(neighbours.filter((name) => !existsSync(join(installed.home, 'dist', name)))).toEqual([]);
