@@ -6,6 +6,7 @@ import { guard } from './guard.ts';
 import { measureIndexing } from './indexing.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
+import { measureOwnChain } from './own-chain.ts';
 import { measureWorkers } from './workers.ts';
 
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
@@ -17,6 +18,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void
   fanout: measureFanout,
   gateways: measureGateways,
   lookups: measureLookups,
+  own: measureOwnChain,
   workers: measureWorkers,
 };
 

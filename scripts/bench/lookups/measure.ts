@@ -32,8 +32,11 @@ export type Result = Round & {
 /** The load: its process, and those whose work shares its core. */
 export type LoadProcess = { readonly helper: Helper; readonly pids: readonly number[] };
 
-/** A server answers a workload for this long before it is measured: once before all workloads, and once before its own. */
-const WARM_UP_MS = 2000;
+/**
+ * A server answers a workload for this long before it is measured: once before all workloads, and once before its own. With half of it,
+ * a fifth of the CPU time that is measured is the compiler's.
+ */
+const WARM_UP_MS = 4000;
 
 const taskOf = (workload: Workload, subject: Subject, ms: number): LoadTask => {
   const { connections, pages, rate, beside } = workload;

@@ -88,18 +88,27 @@ export type Connections = {
   readonly all: ReadonlyMap<Socket, readonly ServerResponse[]>;
   /** Adds a response until it closes. Returns the one that its connection sends before it, if any. */
   add(response: ServerResponse, socket: Socket): ServerResponse | undefined;
+  /** Calls back whenever a connection has closed, WebSockets among them. */
+  onClosed(callback: (socket: Socket) => void): void;
 };
 
 export const watchConnections = (server: Server): Connections => {
   const all = new Map<Socket, KnownResponse[]>();
-  server.on('connection', (socket: Socket) => {
-    const responses: KnownResponse[] = [];
-    all.set(socket, responses);
-    socket.on('close', () => {
+  const closed: ((socket: Socket) => void)[] = [
+    (socket) => {
+      const responses = all.get(socket) ?? [];
       all.delete(socket);
       // In older releases of Node, a pipelined response that waits for another emits no `close` when its connection is cut.
       for (const response of [...responses]) exchangeOf(response).close();
-    });
+    },
+  ];
+  /** One listener for all sockets: most of them are WebSockets, which stay open for long. */
+  const onClose = function (this: Socket): void {
+    for (const callback of closed) callback(this);
+  };
+  server.on('connection', (socket: Socket) => {
+    all.set(socket, []);
+    socket.on('close', onClose);
   });
   server.prependListener('upgrade', ({ socket }: IncomingMessage) => void all.delete(socket));
   return {
@@ -113,6 +122,7 @@ export const watchConnections = (server: Server): Connections => {
       });
       return before;
     },
+    onClosed: (callback) => void closed.push(callback),
   };
 };
 

@@ -127,10 +127,10 @@ export const createHttpServer = (options: Options): HttpServer => {
   });
   // Prepended, so that it runs first: the other listeners read the path and the headers.
   server.prependListener('upgrade', normalise);
-  options.unsent.watch(server);
   const connections = watchConnections(server);
+  options.unsent.watch(server, connections);
   const listeners = createListeners(server);
-  const shutdown = createHttpShutdown(server, connections.all, listeners, rejectionBody);
+  const shutdown = createHttpShutdown(server, connections, listeners, rejectionBody);
   const answer = createAnswer(options, shutdown);
   const beginShutdown = () => {
     health.markNotReady();

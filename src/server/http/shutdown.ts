@@ -42,7 +42,7 @@ type RejectionBody = (request: IncomingMessage) => object;
 
 export const createHttpShutdown = (
   server: Server,
-  connections: Connections['all'],
+  { all: connections, onClosed }: Connections,
   listeners: Pick<Listeners, 'close'>,
   rejectionBody: RejectionBody,
 ): HttpShutdown => {
@@ -59,10 +59,8 @@ export const createHttpShutdown = (
     response.setHeader('connection', 'close');
     release(socket);
   };
-  server.on('connection', (socket: Socket) => {
-    kept.add(socket);
-    socket.on('close', () => release(socket));
-  });
+  server.on('connection', (socket: Socket) => void kept.add(socket));
+  onClosed(release);
   // A WebSocket is closed by its own protocol.
   server.prependListener('upgrade', ({ socket }: IncomingMessage) => release(socket));
 

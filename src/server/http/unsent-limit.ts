@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/deadlines.ts';
+import type { Connections } from './exchange.ts';
 
 /** Why a connection was cut: its peer read nothing, or all peers together left too much unread. */
 type CutReason = 'stalled' | 'overLimit';
@@ -16,7 +17,7 @@ export type ConnectionObserver = {
  * peer that is reading its answer is cut for the others only where they leave twice as much.
  */
 export type UnsentLimit = {
-  watch(server: Server): void;
+  watch(server: Server, connections: Pick<Connections, 'onClosed'>): void;
   /** Enforces the memory limit after an answer was written to `socket`, when much of it is unsent. */
   wrote(socket: Socket | null | undefined): void;
   /** Whether more than `maxBytes` are unsent. */
@@ -44,7 +45,9 @@ export const createUnsentLimit = (
   now: Clock,
   { stallMs, checkEveryMs, activeMs } = UNSENT_TIMES,
 ): UnsentLimit => {
-  const connections = new Map<Socket, Progress>();
+  const open = new Set<Socket>();
+  /** Of the connections that had something unsent when they were last looked at: most have not. */
+  const progress = new Map<Socket, Progress>();
   /** The connections with a large unsent answer. An event of a subscription doesn't count: many connections share it. */
   const pending = new Set<Socket>();
   /** As last counted, and what was written since. */
@@ -59,8 +62,16 @@ export const createUnsentLimit = (
     socket.resetAndDestroy();
   };
 
+  const quietMs = (socket: Socket): number => {
+    const known = progress.get(socket) ?? new Progress(socket, now);
+    progress.set(socket, known);
+    return known.quietMs();
+  };
+
   const cutStalled = (): void => {
-    for (const [socket, progress] of connections) if (progress.quietMs() >= stallMs) cut(socket, 'stalled');
+    for (const socket of open)
+      if (socket.writableLength === 0) progress.delete(socket);
+      else if (quietMs(socket) >= stallMs) cut(socket, 'stalled');
   };
 
   const cutLargest = (): void => {
@@ -74,12 +85,8 @@ export const createUnsentLimit = (
         continue;
       }
       total += bytes;
-      const quietMs = connections.get(socket)?.quietMs() ?? 0;
-      behind.push({
-        socket,
-        byteSeconds: bytes * (quietMs + checkEveryMs),
-        isReading: quietMs < activeMs,
-      });
+      const ms = quietMs(socket);
+      behind.push({ socket, byteSeconds: bytes * (ms + checkEveryMs), isReading: ms < activeMs });
     }
     behind.sort((one, other) => other.byteSeconds - one.byteSeconds);
     for (const { socket, isReading } of behind) {
@@ -91,14 +98,10 @@ export const createUnsentLimit = (
   };
 
   return {
-    watch(server) {
-      server.on('connection', (socket: Socket) => {
-        connections.set(socket, new Progress(socket, now));
-        // It closes once: a listener that removes itself would take three times as much memory.
-        socket.on('close', () => {
-          connections.delete(socket);
-          pending.delete(socket);
-        });
+    watch(server, { onClosed }) {
+      server.on('connection', (socket: Socket) => void open.add(socket));
+      onClosed((socket) => {
+        for (const sockets of [open, progress, pending]) sockets.delete(socket);
       });
       const timer = setInterval(() => {
         cutStalled();
@@ -136,12 +139,12 @@ class Progress {
     this.#changedAt = now();
   }
 
-  /** How long nothing was taken, in milliseconds; 0 when everything is sent. */
+  /** How long nothing was taken, in milliseconds. */
   quietMs(): number {
     const now = this.#now();
     const { bytesWritten, writableLength } = this.#socket;
     const taken = bytesWritten - writableLength - untakenBytesOf(this.#socket);
-    if (writableLength === 0 || taken !== this.#taken) this.#changedAt = now;
+    if (taken !== this.#taken) this.#changedAt = now;
     this.#taken = taken;
     return now - this.#changedAt;
   }

@@ -50,7 +50,7 @@ export type SubscribeResult = ExecutionResult & { readonly subscription?: Subscr
 export const useSharedExecution = (mask: MaskError, observer: EventObserver): OperationPlugin => {
   const feeds = new Map<string, EventFeed<Frame>>();
   const renders = new SharedRenders((operation) => createRender(operation, mask, observer));
-  const documents = createOpenDocuments();
+  const documents = new OpenDocuments();
 
   const subscribe = async (args: ExecutionArgs): Promise<SubscribeResult> => {
     const operation = validateSubscriptionArgs(args);
@@ -77,9 +77,9 @@ export const useSharedExecution = (mask: MaskError, observer: EventObserver): Op
     const renderKey = JSON.stringify([authorizationKey(), operationKey(operation)]);
     const key = renderKey + source.key;
     try {
-      const release = documents.open({ client: billingKey, document: loc?.source.body ?? key, tokens, key });
+      const opened = documents.open({ client: billingKey, document: loc?.source.body ?? key, tokens, key });
       const reader = feedOf(key, renderKey, operation, source).read(after ?? source.after, wake);
-      return new CountedReader(reader, release, { attributed, requestId: trace.requestId, observer });
+      return new CountedReader(reader, opened, { attributed, requestId: trace.requestId, observer });
     } catch (error) {
       return new FailedReader(error);
     }
@@ -121,13 +121,12 @@ class CountedReader implements EventReader<Frame>, Subscriber {
   readonly attributed: Attributed;
   readonly requestId: string;
   readonly #reader: EventReader<Frame>;
-  readonly #release: () => void;
+  readonly #document: OpenDocument;
   readonly #observer: SubscriberObserver | undefined;
 
-  /** `release` is called at each `close`. */
-  constructor(reader: EventReader<Frame>, release: () => void, origin: Origin) {
+  constructor(reader: EventReader<Frame>, document: OpenDocument, origin: Origin) {
     this.#reader = reader;
-    this.#release = release;
+    this.#document = document;
     this.attributed = origin.attributed;
     // The same text in one piece: V8 keeps one that was joined, such as a random UUID, as the tree of its parts.
     this.requestId = Buffer.from(origin.requestId).toString();
@@ -145,7 +144,7 @@ class CountedReader implements EventReader<Frame>, Subscriber {
   }
 
   close(): void {
-    this.#release();
+    this.#document.close();
     this.#reader.close();
     this.#observer?.closed();
   }
@@ -216,43 +215,65 @@ type OpenSubscription = {
   readonly key: string;
 };
 
-/** Limits the tokens in the documents of open subscriptions, per client and in total. */
-export type OpenDocuments = {
-  /**
-   * Counts a subscription until the returned function is called; further calls have no effect. Throws
-   * OPERATION_TOO_COMPLEX if the subscription exceeds a limit.
-   */
-  open(subscription: OpenSubscription): () => void;
-};
-
 const MAX_TOKENS_EACH = 50_000;
 const MAX_TOKENS = 250_000;
 
 /** A subscription's memory beyond its document grows with the length of its key. A character takes less than a token. */
 const CHARACTERS_A_TOKEN = 64;
 
-export const createOpenDocuments = (): OpenDocuments => {
-  const all = new Tally();
-  const clients = new Map<string, Tally>();
-  return {
-    open({ client, document, tokens, key }) {
-      const own = clients.get(client) ?? new Tally();
-      const parts: readonly Part[] = [
-        [`document ${document}`, tokens],
-        [key, Math.ceil(key.length / CHARACTERS_A_TOKEN)],
-      ];
-      if (own.tokensWith(parts) > MAX_TOKENS_EACH) throw tooMany(`${MAX_TOKENS_EACH} tokens of a client`);
-      if (all.tokensWith(parts) > MAX_TOKENS) throw tooMany(`${MAX_TOKENS} tokens in all`);
-      clients.set(client, own);
-      const [ofOwn, ofAll] = [own.add(parts), all.add(parts)];
-      return () => {
-        own.remove(ofOwn);
-        all.remove(ofAll);
-        if (own.tokens === 0 && clients.get(client) === own) clients.delete(client);
-      };
-    },
-  };
-};
+/** Limits the tokens in the documents of open subscriptions, per client and in total. */
+export class OpenDocuments {
+  readonly #all = new Tally();
+  readonly #clients = new Map<string, Tally>();
+  /** By client and key. There are many equal subscriptions: they count once, together. */
+  readonly #groups = new Map<string, Group>();
+
+  /** Counts a subscription until what is returned is closed. Throws OPERATION_TOO_COMPLEX if it exceeds a limit. */
+  open(subscription: OpenSubscription): OpenDocument {
+    const name = `${subscription.client}\n${subscription.key}`;
+    const group = this.#groups.get(name) ?? this.#count(subscription, name);
+    this.#groups.set(name, group);
+    return new OpenDocument(group);
+  }
+
+  #count({ client, document, tokens, key }: OpenSubscription, name: string): Group {
+    const own = this.#clients.get(client) ?? new Tally();
+    const parts: readonly Part[] = [
+      [`document ${document}`, tokens],
+      [key, Math.ceil(key.length / CHARACTERS_A_TOKEN)],
+    ];
+    if (own.tokensWith(parts) > MAX_TOKENS_EACH) throw tooMany(`${MAX_TOKENS_EACH} tokens of a client`);
+    if (this.#all.tokensWith(parts) > MAX_TOKENS) throw tooMany(`${MAX_TOKENS} tokens in all`);
+    this.#clients.set(client, own);
+    for (const tally of [own, this.#all]) tally.add(parts);
+    const end = () => {
+      this.#groups.delete(name);
+      for (const tally of [own, this.#all]) tally.remove(parts);
+      if (own.tokens === 0) this.#clients.delete(client);
+    };
+    return { subscriptions: 0, end };
+  }
+}
+
+/** Equal subscriptions of one client. `end` is called when the last one is closed. */
+type Group = { subscriptions: number; readonly end: () => void };
+
+class OpenDocument {
+  #group: Group | null;
+
+  constructor(group: Group) {
+    this.#group = group;
+    group.subscriptions += 1;
+  }
+
+  /** Further calls have no effect. */
+  close(): void {
+    if (this.#group === null) return;
+    this.#group.subscriptions -= 1;
+    if (this.#group.subscriptions === 0) this.#group.end();
+    this.#group = null;
+  }
+}
 
 const tooMany = (limit: string) =>
   clientError(
@@ -262,43 +283,27 @@ const tooMany = (limit: string) =>
 
 type Part = readonly [name: string, tokens: number];
 
-/** One part, which all subscriptions that add it share: its name may be long. */
-type Entry = { readonly name: string; readonly tokens: number; uses: number };
-
-/** The sum of the tokens of its parts. A part that several subscriptions add counts once. */
+/** The sum of the tokens of its parts. A part that was added several times counts once. */
 class Tally {
   tokens = 0;
-  readonly #entries = new Map<string, Entry>();
+  /** How often each part was added. */
+  readonly #uses = new Map<string, number>();
 
   tokensWith(parts: readonly Part[]): number {
-    return parts.reduce((sum, [name, tokens]) => sum + (this.#entries.has(name) ? 0 : tokens), this.tokens);
+    return parts.reduce((sum, [name, tokens]) => sum + (this.#uses.has(name) ? 0 : tokens), this.tokens);
   }
 
-  /** Adds the parts, until what is returned is removed. */
-  add(parts: readonly Part[]): Entry[] {
-    return parts.map(([name, tokens]) => this.#use(name, tokens));
+  add(parts: readonly Part[]): void {
+    this.tokens = this.tokensWith(parts);
+    for (const [name] of parts) this.#uses.set(name, (this.#uses.get(name) ?? 0) + 1);
   }
 
-  /** Removes what was added, once. */
-  remove(entries: Entry[]): void {
-    for (const entry of entries.splice(0)) this.#remove(entry);
-  }
-
-  #use(name: string, tokens: number): Entry {
-    const known = this.#entries.get(name);
-    const entry = known ?? { name, tokens, uses: 0 };
-    if (!known) {
-      this.#entries.set(name, entry);
-      this.tokens += tokens;
+  remove(parts: readonly Part[]): void {
+    for (const [name] of parts) {
+      const uses = (this.#uses.get(name) ?? 0) - 1;
+      if (uses > 0) this.#uses.set(name, uses);
+      else this.#uses.delete(name);
     }
-    entry.uses += 1;
-    return entry;
-  }
-
-  #remove(entry: Entry): void {
-    entry.uses -= 1;
-    if (entry.uses > 0) return;
-    this.#entries.delete(entry.name);
-    this.tokens -= entry.tokens;
+    this.tokens -= this.tokensWith(parts) - this.tokens;
   }
 }

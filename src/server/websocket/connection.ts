@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { Context } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
@@ -40,8 +40,6 @@ export class Connection implements Upgrade {
   client: ClientName;
   readonly webSocket: WebSocket;
   readonly frameWriter: FrameWriter;
-  /** Called after an answer is written to the socket. */
-  readonly onAnswer: () => void;
   /** How long its peer may take to close it, in milliseconds; undefined for the default. */
   readonly closeMs: number | undefined;
   /** Null until the connection is authenticated. */
@@ -59,9 +57,9 @@ export class Connection implements Upgrade {
 
   constructor(
     webSocket: WebSocket,
-    stream: Duplex,
+    stream: Socket,
     { address, traceparent, client }: Upgrade,
-    onAnswer: () => void,
+    onAnswer: (stream: Socket) => void,
     closeMs?: number,
   ) {
     this.address = address;
@@ -69,7 +67,6 @@ export class Connection implements Upgrade {
     this.client = client;
     this.webSocket = webSocket;
     this.frameWriter = new FrameWriter(webSocket, stream, onAnswer);
-    this.onAnswer = onAnswer;
     this.closeMs = closeMs;
   }
 
@@ -88,8 +85,8 @@ export class Connection implements Upgrade {
 
   /** Calls back once, when the connection is disconnected; never when it is already. */
   onDisconnected(callback: () => void): void {
-    // An array that grows by `push` has room for many more.
-    if (!this.isDisconnected) this.#onDisconnected = [...this.#onDisconnected, callback];
+    // An array that grows by `push`, or is spread, has room for many more.
+    if (!this.isDisconnected) this.#onDisconnected = this.#onDisconnected.concat(callback);
   }
 
   /** Ends all that is done for the connection. */

@@ -1,5 +1,5 @@
+import type { Socket } from 'node:net';
 import { nextTick } from 'node:process';
-import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { RepeatedFrame, writeTextFrame } from './text-frame.ts';
 
@@ -13,15 +13,15 @@ const MAX_BATCH_BYTES = 16_384;
  */
 export class FrameWriter {
   readonly #webSocket: WebSocket;
-  readonly #stream: Duplex;
-  readonly #onAnswer: () => void;
+  readonly #stream: Socket;
+  readonly #onAnswer: (stream: Socket) => void;
   readonly #queue: (() => void)[] = [];
   #isWaiting = false;
   #isBatching = false;
   #isJoining = false;
 
   /** `onAnswer` is called after an answer is written; the peer may not have read it by then. */
-  constructor(webSocket: WebSocket, stream: Duplex, onAnswer: () => void) {
+  constructor(webSocket: WebSocket, stream: Socket, onAnswer: (stream: Socket) => void) {
     this.#webSocket = webSocket;
     this.#stream = stream;
     this.#onAnswer = onAnswer;
@@ -90,7 +90,14 @@ export class FrameWriter {
   sendAnswer(prefix: string, payload: readonly Buffer[], suffix: string, onWritten: () => void): void {
     this.join();
     this.send(prefix, payload, suffix, onWritten);
-    this.#onAnswer();
+    this.#onAnswer(this.#stream);
+  }
+
+  /** Sends an answer by `ws`, as `sendAnswer`. */
+  sendWhole(data: string): void {
+    this.join();
+    this.#webSocket.send(data);
+    this.#onAnswer(this.#stream);
   }
 
   /**
@@ -129,10 +136,10 @@ const repeated = new RepeatedFrame();
 /** More than most answers have. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
-const drains = new WeakMap<Duplex, Promise<void>>();
+const drains = new WeakMap<Socket, Promise<void>>();
 
 /** Resolves when the stream has drained or closed. All callers share two listeners: Node warns of a leak at more than ten. */
-const drainedOrClosed = (stream: Duplex): Promise<void> => {
+const drainedOrClosed = (stream: Socket): Promise<void> => {
   const known = drains.get(stream);
   if (known) return known;
   const drained = new Promise<void>((resolve) => {
@@ -148,6 +155,6 @@ const drainedOrClosed = (stream: Duplex): Promise<void> => {
 };
 
 /** Resolves when little enough is unsent for another operation to begin, or when the stream has closed. */
-const untilDrained = async (stream: Duplex): Promise<void> => {
+const untilDrained = async (stream: Socket): Promise<void> => {
   while (stream.writableLength >= MAX_UNSENT_BYTES && !stream.destroyed) await drainedOrClosed(stream);
 };

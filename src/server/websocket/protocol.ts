@@ -102,40 +102,9 @@ export const createProtocol = (
   });
 
   return (connection) => {
-    const { webSocket } = connection;
     const closeUninitialised = () => close(connection, INIT_TIMEOUT, 'Connection initialisation timeout');
     initTimers.set(connection, setTimeout(closeUninitialised, initMs));
-    const closed = server.opened(
-      {
-        protocol: webSocket.protocol,
-        send: (data) => {
-          connection.frameWriter.join();
-          webSocket.send(data);
-          connection.onAnswer();
-        },
-        close: (code = NO_STATUS, reason = '') => close(connection, code, reason),
-        onMessage: (handle) =>
-          webSocket.on('message', (data) => {
-            // Messages that the peer sent before it read the close frame are ignored.
-            if (webSocket.readyState !== webSocket.OPEN) return;
-            const text = String(data);
-            const bytes = Buffer.byteLength(text);
-            if (connection.caller === null && bytes > MAX_UNAUTHENTICATED_MESSAGE_BYTES)
-              return close(connection, BAD_REQUEST, 'Expected at most 16 KB before a valid credential');
-            const message: Message = { bytes, weight: estimatedBytesOfText(text), handled: null };
-            connection.message = message;
-            handle(text).then(
-              () => {
-                message.handled?.();
-                message.handled = null;
-              },
-              () => close(connection, INTERNAL_ERROR, 'Internal server error'),
-            );
-            connection.frameWriter.pauseReadsWhileBlocked();
-          }),
-      },
-      connection,
-    );
+    const closed = server.opened(new ProtocolSocket(connection), connection);
     connection.onDisconnected(() => {
       clearTimeout(initTimers.get(connection));
       initTimers.delete(connection);
@@ -143,6 +112,50 @@ export const createProtocol = (
     });
   };
 };
+
+/** A connection as graphql-ws sees it: a class, since an object literal has functions of its own for each connection. */
+class ProtocolSocket {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  get protocol(): string {
+    return this.#connection.webSocket.protocol;
+  }
+
+  send(data: string): void {
+    this.#connection.frameWriter.sendWhole(data);
+  }
+
+  close(code = NO_STATUS, reason = ''): void {
+    close(this.#connection, code, reason);
+  }
+
+  onMessage(handle: (text: string) => Promise<void>): void {
+    const connection = this.#connection;
+    const { webSocket } = connection;
+    webSocket.on('message', (data) => {
+      // Messages that the peer sent before it read the close frame are ignored.
+      if (webSocket.readyState !== webSocket.OPEN) return;
+      const text = String(data);
+      const bytes = Buffer.byteLength(text);
+      if (connection.caller === null && bytes > MAX_UNAUTHENTICATED_MESSAGE_BYTES)
+        return close(connection, BAD_REQUEST, 'Expected at most 16 KB before a valid credential');
+      const message: Message = { bytes, weight: estimatedBytesOfText(text), handled: null };
+      connection.message = message;
+      handle(text).then(
+        () => {
+          message.handled?.();
+          message.handled = null;
+        },
+        () => close(connection, INTERNAL_ERROR, 'Internal server error'),
+      );
+      connection.frameWriter.pauseReadsWhileBlocked();
+    });
+  }
+}
 
 /** An operation of a WebSocket that is ready to run through the pipeline that HTTP uses too. */
 type SocketOperation = ExecutionArgs & {

@@ -83,11 +83,9 @@ export const serveWebSockets = (options: Options): WebSockets => {
   };
   const speakProtocol = createProtocol(pipeline, options.times);
 
-  const open = (webSocket: WebSocket, request: IncomingMessage, stream: Duplex): void => {
-    const { socket } = request;
-    const onAnswer = () => options.unsent.wrote(socket);
+  const open = (webSocket: WebSocket, request: IncomingMessage): void => {
     const upgrade = upgradeOf(request, options.clientAddress, options.attribute);
-    const connection = new Connection(webSocket, stream, upgrade, onAnswer, closeMs);
+    const connection = new Connection(webSocket, request.socket, upgrade, options.unsent.wrote, closeMs);
     connections.add(connection);
     keepAlive.add(webSocket);
     const onClosed = observer.opened?.();
@@ -103,10 +101,10 @@ export const serveWebSockets = (options: Options): WebSockets => {
 
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head) => {
     // Node removes its own error listener before `upgrade`: without one, a reset by the peer would end the process.
-    destroyOnError(stream);
+    stream.on('error', destroy);
     const rejection = upgradeRejectionOf(request, options, isStopping || connections.size >= maxSockets);
     if (rejection === null)
-      return sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, request, stream));
+      return sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, request));
     observer.refused?.(rejection.status);
     rejectUpgrade(stream, rejection, closeMs);
   });
@@ -138,8 +136,10 @@ const allClosed = async (connections: readonly Connection[], ms: number): Promis
 
 const ignore = () => {};
 
-/** Its listener refers to the stream alone: it would keep the whole upgrade request in memory otherwise. */
-const destroyOnError = (stream: Duplex): void => void stream.on('error', () => stream.destroy());
+/** All streams share it: a listener of each one's own would be a closure, which keeps what is around it in memory. */
+const destroy = function (this: Duplex): void {
+  this.destroy();
+};
 
 const PING_EVERY_MS = 12_000;
 /** The operating system of a slow reader may still hold the data in front of its ping. */

@@ -11,12 +11,12 @@ const QUERY =
 
 const addressOf = (index: number): string => `0x${String(index).padStart(40, '0')}`;
 
-/** The bounds leave room for another release of Node: about 9 and 13 KiB were measured in November 2026, of 4,000 sockets 7 and 10.5. */
+/** The bounds leave room for another release of Node: about 7.5 and 12 KiB were measured in November 2026. */
 test.each([
-  ['equal subscriptions', 10 * 1024, () => ({})],
+  ['equal subscriptions', 9 * 1024, () => ({})],
   [
     'subscriptions with a filter each',
-    18 * 1024,
+    16 * 1024,
     (index: number) => ({ filter: { address: addressOf(index) } }),
   ],
 ])('%s take little of the heap while they are idle', async (_what, mostBytes, variablesOf) => {
