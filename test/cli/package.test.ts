@@ -236,7 +236,7 @@ const runAlone = async (node: string, dependency?: string) => {
 test('without that dependency it takes the Node of PATH, which gets all of its arguments', async () => {
   const { ended, home } = await runAlone('[ "$1" = -e ] || echo "$MALLOC_ARENA_MAX" "$@"');
   expect(ended).toMatchObject({
-    stdout: `2 --no-allocation-site-pretenuring --max-semi-space-size=16 --enable-source-maps ${home}/dist/main.js --check\n`,
+    stdout: `2 --no-allocation-site-pretenuring --max-semi-space-size=16 --heap-growing-percent=100 --enable-source-maps ${home}/dist/main.js --check\n`,
   });
 });
 
