@@ -12,6 +12,8 @@ const LOOKED_AT = [0.01, 0.1, 1];
 /** A round only fetches and parses a part of the blocks that it then indexes. */
 const PARSED_PART = 0.2;
 const LOOKUPS = 500;
+/** The environment in which the gateway is shipped. */
+const SHIPPED = ['env', 'MALLOC_ARENA_MAX=2', 'MALLOC_MMAP_THRESHOLD_=65536'];
 
 const rate = (handled: Handled) => (handled.transactions / handled.ms) * 1000;
 const rateOfCore = (handled: Handled) => (handled.transactions / handled.cpuMs) * 1000;
@@ -31,7 +33,8 @@ export const measureIndexing = async (args: readonly string[]): Promise<void> =>
   const cores = chooseCores();
   await using made = new AsyncDisposableStack();
   const node = made.use(await spawnGateway({}, 'scripts/bench/indexing/node.ts', cores.load));
-  const startWorker = () => startHelper(new URL('indexing/worker.ts', import.meta.url), cores.server);
+  const startWorker = () =>
+    startHelper(new URL('indexing/worker.ts', import.meta.url), [...SHIPPED, ...cores.server]);
   const worker = made.use(startWorker());
   const ask = <Answer>(task: Task) => worker.ask<Answer>(task);
   await ask({ do: 'open', url: node.url, blocks });

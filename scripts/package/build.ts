@@ -122,6 +122,8 @@ const { output } = await bundle.write({
   sourcemap: true,
   sourcemapExcludeSources: true,
   comments: false,
+  charset: 'ascii',
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   // The program and its threads load most of src/lib/, and gateways and the service over an index the same metrics: as one file
   // each they are read sooner than as a file for each set of users.
   codeSplitting: {

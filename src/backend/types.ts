@@ -168,7 +168,7 @@ export type ListedTransaction = Call & {
 };
 
 /** A transaction of a block: all of it is known. */
-export type Transaction = ListedTransaction & {
+export type MinedTransaction = ListedTransaction & {
   readonly blockHash: Hex;
   readonly gasPrice: bigint;
   readonly gasUsed: bigint;
@@ -176,8 +176,10 @@ export type Transaction = ListedTransaction & {
   readonly fee: bigint;
   readonly type: number;
   readonly logs: readonly LogEntry[];
-  readonly effects: readonly Effect[];
 };
+
+/** With what it did. */
+export type Transaction = MinedTransaction & { readonly effects: readonly Effect[] };
 
 /** What is known of a transaction by its effects. Where a source knows no more than these, the members of the call are null. */
 export type EffectiveTransaction = Pick<

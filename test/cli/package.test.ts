@@ -236,7 +236,7 @@ const runAlone = async (node: string, dependency?: string) => {
 test('without that dependency it takes the Node of PATH, which gets all of its arguments', async () => {
   const { ended, home } = await runAlone('[ "$1" = -e ] || echo "$MALLOC_ARENA_MAX" "$@"');
   expect(ended).toMatchObject({
-    stdout: `2 --no-allocation-site-pretenuring --max-semi-space-size=16 --enable-source-maps ${home}/dist/main.js --check\n`,
+    stdout: `2 --no-allocation-site-pretenuring --max-semi-space-size=16 --heap-growing-percent=100 --enable-source-maps ${home}/dist/main.js --check\n`,
   });
 });
 
@@ -287,14 +287,16 @@ test('the package has the program, what it runs, and its pages; nothing of tests
   // A module that only passes on what another one has needs none.
   const withCode = modules.filter(
     (_path, index) =>
-      !/^export \{[^}]*\} from "[^"]*";\s*$|^import .*\nexport default require_\w+\(\);\s/.test(
+      !/^(?:import ?\{[^}]*\} ?from ?"[^"]*";)*(?:export ?\{[^}]*\}(?: ?from ?"[^"]*")?|export default require_\w+\(\)(?:;export\{\})?);\s*$/.test(
         texts[index] ?? '',
       ),
   );
   expect(withCode.length).toBeGreaterThan(20);
   expect(files).toEqual(expect.arrayContaining(withCode.map((path) => `${path}.map`)));
   const neighbours = texts.flatMap((text) =>
-    [...text.matchAll(/new URL\(["']\.\/([^"']+)["'], import\.meta\.url\)/g)].map(([, name = '']) => name),
+    [...text.matchAll(/new URL\(["'`]\.\/([^"'`$]+)["'`], ?import\.meta\.url\)/g)].map(
+      ([, name = '']) => name,
+    ),
   );
   expect(neighbours).toEqual(expect.arrayContaining(['upstream/kernel/kernel.wasm', 'writer-thread.js']));
   expect(neighbours.filter((name) => !existsSync(join(installed.home, 'dist', name)))).toEqual([]);

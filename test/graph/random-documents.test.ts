@@ -88,6 +88,12 @@ const seen = {
   partsWithErrors: 0,
 };
 
+/**
+ * A page that two fields want, one after the other, counts as cached; one that both want at the same moment does not. Which
+ * of these it is depends on the turns of the event loop that either way takes.
+ */
+const withoutCached = (body: string): string => body.replace(/"cached":\d+/g, '"cached":0');
+
 const codesIn = (errors: GraphQLReply['errors'] = []) => errors.map(({ extensions }) => extensions.code);
 
 /** Asks both gateways. Returns a cursor of the answer, if it has one. */
@@ -98,7 +104,8 @@ const compareAnswers = async (
   client: string,
 ): Promise<string | undefined> => {
   const request = JSON.stringify({ query: text, variables });
-  const answerOf = async (gateway: Gateway) => (await gateway.post(request, withKey(client))).body;
+  const answerOf = async (gateway: Gateway) =>
+    withoutCached((await gateway.post(request, withKey(client))).body);
   const expected = await answerOf(plain);
   const answer = await answerOf(fast);
   if (answer !== expected) expect({ request, answer }).toEqual({ request, answer: expected });
@@ -133,7 +140,7 @@ const outcomeOf = (parts: readonly Part[]) => {
     first: { data: first?.data, errors: first?.errors?.map(({ message, path }) => ({ message, path })) },
     data: mergeParts(comes),
     errors: errors.sort(),
-    last: { extensions: last?.extensions, errors: last?.errors?.length },
+    last: { extensions: withoutCached(JSON.stringify(last?.extensions)), errors: last?.errors?.length },
   };
 };
 
@@ -142,7 +149,7 @@ const partsOf = async ({ url }: Gateway, query: string, variables: object, accep
   const headers = withKey(freshAddress());
   const answer = await askInParts(url, { query, variables: { ...variables }, accept, headers });
   const isWhole = answer.response.headers.get('content-type')?.startsWith('application/');
-  if (isWhole) return { whole: await answer.response.text() };
+  if (isWhole) return { whole: withoutCached(await answer.response.text()) };
   const parts = await answer.rest();
   if (accept !== EVENT_STREAM || parts.length > 1)
     expect(parts.at(-1)).toMatchObject({ hasNext: false, extensions: {} });

@@ -129,7 +129,7 @@ type Lookups = Readonly<Record<string, (account: Hex, coin: Hex) => unknown>>;
 const lookupsOf = ({ data }: ReturnType<typeof openIndex>): Lookups => ({
   '100 transactions': (account) => data.transactions(account, chains, 100, null),
   '200 transactions with effects': (account) =>
-    data.transactions(account, chains, 200, null).items.map(({ transaction }) => transaction.effects),
+    data.effects(account, chains, 200, null).items.map(({ transaction }) => transaction.effects),
   '1,000 balances': (account) => data.balances(account, chains, { after: null, limit: 1_000 }),
   '250 collectibles': (account) => data.holdings(account, chains, { after: null, limit: 250 }),
   '500 holders': (_, coin) => data.holders(CHAIN_ID, coin, { after: null, limit: 500 }),

@@ -130,12 +130,13 @@ export const watchConnections = (server: Server): Connections => {
 const LINGER_MS = 1000;
 
 /**
- * Closes the connection of a request that was answered before all of its body arrived. It closes after a second, in which
+ * Closes the connection of a request that is answered before all of its body has arrived. It closes after a second, in which
  * Node discards what arrives: a client that is still sending would get a reset instead of the response.
  */
-export const closeAfterEarlyResponse = (response: ServerResponse): void => {
+const closeIfEarly = (response: ServerResponse): void => {
   // A response finishes once: a listener that removes itself would cost each request more.
-  response.prependListener('finish', listeners.finish);
+  if (!response.req.complete && !response.listeners('finish').includes(listeners.finish))
+    response.prependListener('finish', listeners.finish);
 };
 
 /** All responses share their listeners: those of each one's own would be closures of it. */
@@ -170,6 +171,7 @@ const SECURITY_BLOCK = [...SECURITY_HEADERS].flat();
 /** Sets the headers that every response has, unless they are set already: the request id, and those for security. */
 export const setCommonHeaders = (response: ServerResponse): void => {
   if (response.hasHeader(REQUEST_ID)) return;
+  closeIfEarly(response);
   response.setHeader(REQUEST_ID, requestIdOf(response));
   response.setHeaders(SECURITY_HEADERS);
 };
@@ -189,6 +191,7 @@ const headerBlockOf = (...others: readonly HeaderFields[]): readonly string[] =>
 };
 
 const writeBlock = (response: ServerResponse, status: number, block: string[]): void => {
+  closeIfEarly(response);
   block[1] = requestIdOf(response);
   response.writeHead(status, block);
 };

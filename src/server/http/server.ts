@@ -17,7 +17,6 @@ import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { EventStreams } from '../subscriptions/event-stream.ts';
 import {
   beginExchange,
-  closeAfterEarlyResponse,
   type HttpObserver,
   headersOf,
   onResponseClosed,
@@ -163,7 +162,6 @@ const createAnswer = (options: Options, shutdown: HttpShutdown) => {
     else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
   };
   return (request: WholeRequest, response: ServerResponse, before: ServerResponse | undefined) => {
-    closeAfterEarlyResponse(response);
     const violation = ruleViolationOf(request);
     if (violation) {
       response.setHeader('connection', 'close');

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { createDeliveryUrls, type DeliveryUrls } from '../../../src/deliveries/ingress/delivery-url.ts';
 import { createIngress, type IngressParts } from '../../../src/deliveries/ingress/ingress.ts';
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
-import { closeAfterEarlyResponse } from '../../../src/server/http/exchange.ts';
+import { writeHeaderBlock } from '../../../src/server/http/exchange.ts';
 import { openLog, TENANT } from './builders.ts';
 
 export type IngressServer = {
@@ -25,12 +25,12 @@ export const startIngress = async (
     now: () => 1_000_000,
     // No body times out on a busy machine.
     limits: { timeoutMs: 120_000 },
+    writeHead: writeHeaderBlock,
     ...parts,
     log,
     deliveryUrls,
   });
   const server = createServer((request, response) => {
-    closeAfterEarlyResponse(response);
     const path = request.url?.split('?')[0] ?? '';
     void ingress(request, response, path.split('/').slice(2));
   });

@@ -2,7 +2,7 @@ import { ZERO_ADDRESS } from '../../evm/address.ts';
 import { swapOf } from '../../evm/swap.ts';
 import type { BlockRef, FetchedBlock, RpcReceipt, RpcTransaction } from '../../node/answers.ts';
 import type { InternalTransfer } from '../../node/traces.ts';
-import type { Chain, Effect, Hex, Transaction } from '../../types.ts';
+import type { Chain, Effect, Hex, MinedTransaction, Transaction } from '../../types.ts';
 import { readLogs, transferOf } from './logs.ts';
 import { byStandard, type ReadingsOf } from './readings.ts';
 
@@ -69,21 +69,29 @@ export const parseTransaction = (
   internal: [],
 });
 
-/** A transaction of a block, as listeners and lookups get it. */
-export const transactionOf = (
+type BlockOfTransaction = { readonly number: number; readonly hash: Hex; readonly time: number };
+
+/** A transaction of a block, as it is listed. */
+export const minedOf = (
   chain: Chain,
-  block: { readonly number: number; readonly hash: Hex; readonly time: number },
+  block: BlockOfTransaction,
   transaction: ParsedTransaction,
-  effects: readonly Effect[],
-): Transaction => ({
+): MinedTransaction => ({
   ...transaction,
   chain,
   blockHash: block.hash,
   blockNumber: block.number,
   blockTime: block.time,
   fee: feeOf(transaction),
-  effects,
 });
+
+/** A transaction of a block, as listeners get it, and lookups of what it did. */
+export const transactionOf = (
+  chain: Chain,
+  block: BlockOfTransaction,
+  transaction: ParsedTransaction,
+  effects: readonly Effect[],
+): Transaction => ({ ...minedOf(chain, block, transaction), effects });
 
 /** The gas of a transaction that runs no code. */
 const PAYMENT_GAS = 21_000n;

@@ -1,6 +1,13 @@
-import type { Block, Chain, Effect, Hex, Transaction, Transfer } from '../../types.ts';
+import type { Block, Chain, Effect, Hex, MinedTransaction, Transaction, Transfer } from '../../types.ts';
 import { type Balances, withBalances } from '../blocks/balances.ts';
-import { effectsOf, mayMoveInside, type ParsedBlock, partiesOf, transactionOf } from '../blocks/parse.ts';
+import {
+  effectsOf,
+  mayMoveInside,
+  minedOf,
+  type ParsedBlock,
+  partiesOf,
+  transactionOf,
+} from '../blocks/parse.ts';
 import { byStandard, type Readings } from '../blocks/readings.ts';
 import { Accounts } from './accounts.ts';
 import { Approvals } from './approvals.ts';
@@ -32,6 +39,9 @@ type Options = {
   /** Is told that the tables were in another format, and are made anew. */
   readonly onRebuild?: (format: number) => void;
 };
+
+/** A transaction that was read, and the bytes that are stored of it. */
+export type Read<Found> = { readonly transaction: Found; readonly bytes: number };
 
 /**
  * The index of chains: their blocks without a gap, the transactions of each address, and what the transfers of tokens sum
@@ -229,8 +239,14 @@ export class Index {
     });
   }
 
-  /** An indexed transaction with its effects; undefined for an unknown id. */
-  read(chain: Chain, id: bigint): { readonly transaction: Transaction; readonly bytes: number } | undefined {
+  /** An indexed transaction; undefined for an unknown id. */
+  mined(chain: Chain, id: bigint): Read<MinedTransaction> | undefined {
+    const stored = this.#blocks.transaction(id);
+    return stored && { transaction: minedOf(chain, stored.block, stored.transaction), bytes: stored.bytes };
+  }
+
+  /** As `mined`, with its effects. */
+  read(chain: Chain, id: bigint): Read<Transaction> | undefined {
     const stored = this.#blocks.transaction(id);
     if (stored === undefined) return undefined;
     const { transaction, block, bytes } = stored;

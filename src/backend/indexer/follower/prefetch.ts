@@ -5,7 +5,7 @@ type Fetching = { readonly block: Promise<FetchedBlock>; isReady: boolean };
 const MAX_BLOCKS = 32;
 const MIN_BLOCKS = 4;
 /** The number of transactions that may wait in fetched blocks, about. */
-const MAX_TRANSACTIONS = 2_000;
+const MAX_TRANSACTIONS = 1_000;
 
 /** Fetches the blocks of a walk ahead of it, several at a time and fewer where they are large. */
 export class Prefetch {

@@ -109,6 +109,15 @@ export class IndexedData
     return this.#lists.transactions(wallet, this.#chosen(chainIds), limit, start);
   }
 
+  effects(
+    wallet: Hex,
+    chainIds: ReadonlySet<number>,
+    limit: number,
+    start: PageStart | null,
+  ): ReturnType<Lists['effects']> {
+    return this.#lists.effects(wallet, this.#chosen(chainIds), limit, start);
+  }
+
   holdings(wallet: Hex, chainIds: ReadonlySet<number>, wanted: Wanted): Promise<Part<Holding>> {
     return this.#holdings.of(wallet, this.#chosen(chainIds), wanted);
   }

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ZERO_ADDRESS } from '../../evm/address.ts';
 import type { Listed, Holder as ListedHolder, PageStart, Part, Place, Wanted } from '../../source.ts';
-import type { Chain, Hex, Transaction } from '../../types.ts';
+import type { Chain, Hex, MinedTransaction, Transaction } from '../../types.ts';
 import { amountBytes, amountOf, bytesOf, hexOf } from '../blocks/encoding.ts';
 import { blockId, blockOf, indexOf, numberOf, transactionId } from '../database/database.ts';
 import { STANDARDS } from '../database/ledger.ts';
-import type { Index } from '../database/store.ts';
+import type { Index, Read } from '../database/store.ts';
 
 /** A sum of an ERC-20 that may be 0, or below. */
 export type Coin = { readonly token: Hex; readonly amount: bigint };
@@ -24,6 +24,13 @@ type Collectible = {
   readonly place: Place;
 };
 
+type AskedTransactions = readonly [
+  wallet: Hex,
+  chains: readonly Chain[],
+  limit: number,
+  start: PageStart | null,
+];
+
 /** The most bytes of transactions in a page, except for a single larger one: one log may have megabytes. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
@@ -38,23 +45,30 @@ export class Lists {
   }
 
   /** The transactions of an address, by time, chain, block and index, the greatest first: that is a place as well. */
-  transactions(
-    wallet: Hex,
-    chains: readonly Chain[],
-    limit: number,
-    start: PageStart | null,
-  ): Part<Listed<Transaction>> {
+  transactions(...asked: AskedTransactions): Part<Listed<MinedTransaction>> {
+    return this.#transactions(asked, (chain, id) => this.#index.mined(chain, id));
+  }
+
+  /** As `transactions`, with their effects. */
+  effects(...asked: AskedTransactions): Part<Listed<Transaction>> {
+    return this.#transactions(asked, (chain, id) => this.#index.read(chain, id));
+  }
+
+  #transactions<Found extends MinedTransaction>(
+    [wallet, chains, limit, start]: AskedTransactions,
+    read: (chain: Chain, id: bigint) => Read<Found> | undefined,
+  ): Part<Listed<Found>> {
     const found = chains.flatMap((chain) => this.#transactionIds(wallet, chain, limit + 1, start));
     if (chains.length > 1) found.sort((one, other) => other.time - one.time || other.chain.id - one.chain.id);
-    const page: Listed<Transaction>[] = [];
+    const page: Listed<Found>[] = [];
     let bytes = 0;
     for (const { chain, id, time } of found.slice(0, limit)) {
-      const read = this.#index.read(chain, id);
-      if (read === undefined) continue;
-      bytes += read.bytes;
+      const stored = read(chain, id);
+      if (stored === undefined) continue;
+      bytes += stored.bytes;
       if (bytes > MAX_BYTES && page.length > 0) break;
       const place = [time, chain.id, numberOf(blockOf(id)), indexOf(id)];
-      page.push({ transaction: read.transaction, place });
+      page.push({ transaction: stored.transaction, place });
     }
     return { items: page, next: page.length < found.length ? (page.at(-1)?.place ?? null) : null };
   }

@@ -2,8 +2,8 @@ import { Refused } from '../../http/query.ts';
 import type { EvmNode } from '../../node/node.ts';
 import type { OlderTransaction } from '../../node/older.ts';
 import type { FailedChain, Listed, PageStart, Part, Place } from '../../source.ts';
-import type { Chain, Hex, Transaction } from '../../types.ts';
-import { parseTransaction, transactionOf } from '../blocks/parse.ts';
+import type { Chain, Hex, MinedTransaction } from '../../types.ts';
+import { minedOf, parseTransaction } from '../blocks/parse.ts';
 import type { Index } from '../database/store.ts';
 import type { IndexedData } from './data.ts';
 import { inTime } from './in-time.ts';
@@ -23,7 +23,7 @@ type Options = {
 /** What is listed of a page below the first block of a chain. */
 type Tail = {
   readonly chain: Chain;
-  readonly items: readonly Listed<Transaction>[];
+  readonly items: readonly Listed<MinedTransaction>[];
   /** Whether there are more behind these. */
   readonly goesOn: boolean;
 };
@@ -62,7 +62,7 @@ export class OlderTransactions {
     chainIds: ReadonlySet<number>,
     limit: number,
     start: PageStart | null,
-  ): Promise<Part<Listed<Transaction>>> {
+  ): Promise<Part<Listed<MinedTransaction>>> {
     const { chains, data, firstOf } = this.#options;
     const indexed = data.transactions(wallet, chainIds, limit, start);
     const marks = marksIn(start);
@@ -112,7 +112,7 @@ export class OlderTransactions {
     limit: number,
     behind: Behind | null,
   ): Promise<Tail | null> {
-    const items: Listed<Transaction>[] = [];
+    const items: Listed<MinedTransaction>[] = [];
     const first = this.#options.firstOf(chain.id) ?? 0;
     let below = behind === null ? first : Math.min(first, behind.block + 1);
     for (let pages = 0; pages < MAX_PAGES && items.length <= limit; pages += 1) {
@@ -129,7 +129,7 @@ export class OlderTransactions {
 const NOWHERE = Promise.resolve(false);
 
 const listed = (chain: Chain, { block, index, transaction, receipt }: OlderTransaction) => ({
-  transaction: transactionOf(chain, block, parseTransaction(index, transaction, receipt), []),
+  transaction: minedOf(chain, block, parseTransaction(index, transaction, receipt)),
   place: [block.time, chain.id, block.number, index],
 });
 
@@ -138,9 +138,9 @@ const isBehind = ({ block, index }: OlderTransaction, behind: Behind | null): bo
 
 /** Of one chain: what its index has first, and then an error. */
 const alone = (
-  { items }: Part<Listed<Transaction>>,
+  { items }: Part<Listed<MinedTransaction>>,
   [failure]: readonly FailedChain[],
-): Part<Listed<Transaction>> => {
+): Part<Listed<MinedTransaction>> => {
   const last = items.at(-1);
   if (last === undefined)
     throw new Refused(
@@ -165,11 +165,11 @@ const compare = (one: Place, other: Place): number => {
 
 /** The first items of all, as far as nothing that is not read yet may come before them. */
 const merged = (
-  indexed: Part<Listed<Transaction>>,
+  indexed: Part<Listed<MinedTransaction>>,
   tails: readonly Tail[],
   limit: number,
   marks: Map<number, Mark>,
-): Part<Listed<Transaction>> => {
+): Part<Listed<MinedTransaction>> => {
   const below = new Set(tails.flatMap(({ items }) => items));
   const all = [...indexed.items, ...below].sort((one, other) => compare(one.place, other.place));
   const open = [
@@ -177,7 +177,7 @@ const merged = (
     ...tails.flatMap((tail) => (tail.goesOn ? [tail.items] : [])),
   ];
   const ends = open.flatMap((list) => list.at(-1) ?? []);
-  const items: Listed<Transaction>[] = [];
+  const items: Listed<MinedTransaction>[] = [];
   for (const each of all.slice(0, limit)) {
     if (ends.some((end) => compare(each.place, end.place) > 0)) break;
     const { chain, blockNumber: block, index } = each.transaction;

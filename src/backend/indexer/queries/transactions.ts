@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { type Failure, type Revert, revertOf } from '../../evm/revert.ts';
 import { Refused } from '../../http/query.ts';
 import type { EvmNode } from '../../node/node.ts';
-import type { Chain, Hex, ListedTransaction, Transaction } from '../../types.ts';
-import { parseBlock, transactionOf } from '../blocks/parse.ts';
+import type { Chain, Hex, ListedTransaction, MinedTransaction } from '../../types.ts';
+import { minedOf, parseBlock } from '../blocks/parse.ts';
 import type { ContractAbis } from '../contracts/contract-abis.ts';
 import { blockId, transactionId } from '../database/database.ts';
 import type { Index } from '../database/store.ts';
@@ -36,7 +36,7 @@ export class Transactions {
    * The node says where a transaction is. What the index lacks there, as below its first block, is read from the node. Rejects
    * with Refused when the node fails.
    */
-  async find(chainId: number, hash: Hex): Promise<Transaction | null> {
+  async find(chainId: number, hash: Hex): Promise<MinedTransaction | null> {
     const { chains, nodes } = this.#options;
     const [chain, node] = [chains.find(({ id }) => id === chainId), nodes.get(chainId)];
     if (chain === undefined || node === undefined) return null;
@@ -49,7 +49,7 @@ export class Transactions {
       if (fetched === null) return null;
       const block = parseBlock(chainId, fetched);
       const found = block.transactions.find((transaction) => transaction.hash === hash);
-      return found === undefined ? null : transactionOf(chain, block, found, []);
+      return found === undefined ? null : minedOf(chain, block, found);
     } catch {
       throw new Refused(503, `The transaction ${hash} could not be read: try again later`);
     }
@@ -78,8 +78,8 @@ export class Transactions {
     return asked;
   }
 
-  #indexed(chain: Chain, block: number, at: number): Transaction | null {
+  #indexed(chain: Chain, block: number, at: number): MinedTransaction | null {
     const { index } = this.#options;
-    return index.read(chain, transactionId(blockId(index.slot(chain.id), block), at))?.transaction ?? null;
+    return index.mined(chain, transactionId(blockId(index.slot(chain.id), block), at))?.transaction ?? null;
   }
 }
