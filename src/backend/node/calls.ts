@@ -3,6 +3,7 @@ import { createAbility } from '../ability.ts';
 import { createValueReader } from '../evm/abi-values.ts';
 import type { Hex } from '../types.ts';
 import { readData } from './answers.ts';
+import type { StateAt, TagOf } from './block-tags.ts';
 import { RpcError } from './errors.ts';
 import { isSilence, isStateMissing } from './refusals.ts';
 import type { Rpc } from './rpc.ts';
@@ -39,7 +40,7 @@ export type Calls = {
    * nothing: it reverts, or its answer is too long. One rejects where the node fails to ask the contract, also with
    * RpcError: it may have given the contract too little gas, or not have the state of the block.
    */
-  calls(list: readonly Call[], block?: number): readonly Promise<Hex | null>[];
+  calls(list: readonly Call[], block?: StateAt): readonly Promise<Hex | null>[];
 };
 
 /** A node that takes longer for several calls at once is asked one by one: one of the contracts may be what takes so long. */
@@ -53,7 +54,7 @@ const readAnswer = (answer: unknown): Hex | null =>
     : readData(answer, 'the answer of a contract');
 
 /** The node has `timeoutMs` for a contract. */
-export const createCalls = (rpc: Rpc, timeoutMs: number): Calls => {
+export const createCalls = (rpc: Rpc, timeoutMs: number, tagOf: TagOf): Calls => {
   const alone = rpc.with({ ...ONE_BY_ONE, timeoutMs });
   const together = rpc.with({ timeoutMs: Math.min(timeoutMs, TOGETHER_MS), attempts: 1, maxBatch: 1 });
   const multicall = createAbility();
@@ -85,7 +86,7 @@ export const createCalls = (rpc: Rpc, timeoutMs: number): Calls => {
     multicall.failed();
   };
 
-  const ask = (queue: Rpc, call: Call, tag: string): Promise<Hex | null> =>
+  const ask = (queue: Rpc, call: Call, tag: unknown): Promise<Hex | null> =>
     queue.read(readAnswer, 'eth_call', call, tag).catch((problem: unknown) => {
       if (problem instanceof RpcError && isSilence(problem)) return null;
       throw problem;
@@ -95,7 +96,7 @@ export const createCalls = (rpc: Rpc, timeoutMs: number): Calls => {
    * One call for all; null where that says nothing of a call. Where one seems to have failed, the others may have taken its
    * gas.
    */
-  const askTogether = async (list: readonly Call[], tag: string): Promise<readonly (Hex | null)[]> => {
+  const askTogether = async (list: readonly Call[], tag: unknown): Promise<readonly (Hex | null)[]> => {
     if (list.length < 2 || !(await hasMulticall())) return [];
     const data = encodeData(aggregate, [
       list.map(({ to, data: callData }) => ({ target: to, allowFailure: true, callData })),
@@ -118,16 +119,18 @@ export const createCalls = (rpc: Rpc, timeoutMs: number): Calls => {
   return {
     hasMulticall,
     calls(list, block) {
-      const tag = block === undefined ? 'latest' : `0x${block.toString(16)}`;
+      const tag = tagOf(block);
       return Array.from({ length: Math.ceil(list.length / CALLS_AT_ONCE) }, (_, index) => {
         const chunk = list.slice(index * CALLS_AT_ONCE, (index + 1) * CALLS_AT_ONCE);
-        const answers = askTogether(chunk, tag).catch((problem: unknown) => {
-          if (isGone(problem)) throw problem;
-          // Whatever else is wrong with one call for all, the calls themselves say more of it.
-          return [];
-        });
+        const answers = tag
+          .then((at) => askTogether(chunk, at))
+          .catch((problem: unknown) => {
+            if (isGone(problem)) throw problem;
+            // Whatever else is wrong with one call for all, the calls themselves say more of it.
+            return [];
+          });
         return chunk.map(
-          async (call, at) => (await answers)[at] ?? ask(alone, { to: call.to, data: call.data }, tag),
+          async (call, at) => (await answers)[at] ?? ask(alone, { to: call.to, data: call.data }, await tag),
         );
       }).flat();
     },
@@ -141,7 +144,7 @@ export const isGone = (problem: unknown): boolean => problem instanceof RpcError
 export const askNear = (
   node: Pick<Calls, 'calls'>,
   list: readonly Call[],
-  block: number | undefined,
+  block: StateAt | undefined,
 ): readonly Promise<Hex | null>[] => {
   let atNewest: readonly Promise<Hex | null>[] | null = null;
   return node.calls(list, block).map((answer, at) =>

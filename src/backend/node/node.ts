@@ -18,6 +18,7 @@ import {
   readReceipts,
   type TransactionPlace,
 } from './answers.ts';
+import { createTags, type StateAt, tagOf } from './block-tags.ts';
 import { type Calls, createCalls } from './calls.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { createRedactor, RpcError } from './errors.ts';
@@ -69,7 +70,7 @@ export type EvmNode = Pick<Calls, 'calls'> & {
   /** The transactions of wallets, of a node that has them. Each call is sent twice at most, and the node has less time for it. */
   readonly older: Older;
   /** Native balances, by default at the newest block. Rejects with RpcError when the node has lost the state of the block. */
-  balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]>;
+  balances(accounts: readonly Hex[], block?: StateAt): Promise<readonly bigint[]>;
   /** The code of a contract; 0x where an address has none. Rejects as `balances` does. */
   code(address: Hex, block?: number): Promise<Hex>;
   /** A word of a contract's storage. Rejects as `balances` does. */
@@ -93,9 +94,6 @@ const readCode = (answer: unknown): Hex => readData(answer, 'the code of a contr
 
 const readWord = (answer: unknown): Hex => readData(answer, 'a word of storage');
 
-const tagOf = (block: number | undefined): string =>
-  block === undefined ? 'latest' : `0x${block.toString(16)}`;
-
 /** Opens no connection before it is asked. */
 export const createNode = ({
   url,
@@ -111,9 +109,10 @@ export const createNode = ({
   );
   const fetch = createBlocks(rpc);
   const stateMs = Math.min(timeoutMs, STATE_MS);
-  const { calls } = createCalls(rpc, stateMs);
   const heads = rpc.with({ timeoutMs: Math.min(timeoutMs, HEAD_MS) });
   const state = rpc.with({ timeoutMs: stateMs, attempts: 3 });
+  const stateTag = createTags(state);
+  const { calls } = createCalls(rpc, stateMs, stateTag);
   const guard = createGuard(url);
   const older = createOlder(rpc.with({ timeoutMs: stateMs, attempts: 2 }), (number) => find(state, number));
   const watching: { close(): Promise<void> }[] = [];
@@ -155,11 +154,12 @@ export const createNode = ({
     locate: (hash) => guard(() => state.read(readPlace(hash), 'eth_getTransactionByHash', hash)),
     older: { ...older, before: (...page) => guard(() => older.before(...page)) },
     balances: (accounts, block) =>
-      guard(() =>
-        Promise.all(
-          accounts.map((account) => state.read(readBalance, 'eth_getBalance', account, tagOf(block))),
-        ),
-      ),
+      guard(async () => {
+        const tag = await stateTag(block);
+        return Promise.all(
+          accounts.map((account) => state.read(readBalance, 'eth_getBalance', account, tag)),
+        );
+      }),
     code: (address, block) => guard(() => state.read(readCode, 'eth_getCode', address, tagOf(block))),
     storage: (address, slot, block) =>
       guard(() => state.read(readWord, 'eth_getStorageAt', address, slot, tagOf(block))),
@@ -315,7 +315,7 @@ const probe = async (url: string, timeoutMs: number): Promise<NodeAbilities> => 
       rpc.call('web3_clientVersion').catch(() => 'unknown'),
       works('eth_getBlockReceipts', tag),
       probeTraces(rpc, head.number),
-      createCalls(rpc, timeoutMs).hasMulticall(),
+      createCalls(rpc, timeoutMs, createTags(rpc)).hasMulticall(),
       hasOlder(rpc),
       works('eth_getBlockByNumber', tagOf(Math.min(1, head.number)), false),
       announced,

@@ -153,6 +153,34 @@ test('balances are those of a block, and a state that the node lacks is an error
   await expect(node.balances([to], before + 1000)).rejects.toThrow(/out ?of ?range/i);
 });
 
+test('a state is that of a certain block, or of its number where the node does not take hashes', async () => {
+  await using faulty = await startFaultyNode(anvil.url);
+  const [from = '0x', , to = '0x'] = await accountsOf(anvil.url);
+  const pay = async (value: bigint) => {
+    await receiptOf(anvil.url, await sendTransaction(anvil.url, to, '0x', { from, value }));
+    return node.head();
+  };
+  await using node = nodeOf(faulty.url);
+  const before = await node.head();
+  const snapshot = await anvil.rpc('evm_snapshot');
+  const [had = 0n] = await node.balances([to], before);
+  const gone = await pay(3n);
+  expect(await node.balances([to], gone)).toEqual([had + 3n]);
+  expect(await node.balances([to], before)).toEqual([had]);
+  await anvil.rpc('evm_revert', snapshot);
+  await pay(4n);
+  await expect(node.balances([to], gone)).rejects.toThrow('not found');
+  await expect(node.calls([{ to, data: '0x' }], gone)[0]).rejects.toThrow('not found');
+
+  const refusal = { error: { code: -32_602, message: 'invalid argument 1: json: cannot unmarshal object' } };
+  faulty.faults.call = ({ params }, ask) => (typeof params[1] === 'object' ? refusal : ask());
+  await using another = nodeOf(faulty.url);
+  expect(await another.balances([to], gone)).toEqual([had + 4n]);
+  expect(await another.calls([{ to, data: '0x' }], gone)[0]).toBe('0x');
+  const byHash = faulty.requests.flat().filter(({ params }) => typeof params[1] === 'object');
+  expect(byHash.at(-1)?.params[1]).toEqual({ blockHash: gone.hash, requireCanonical: true });
+});
+
 describe('a node with limits', () => {
   test('receipts are fetched one by one where the node has no method for those of a block', async () => {
     await using faulty = await startFaultyNode(anvil.url);

@@ -74,8 +74,8 @@ export class IndexedApprovals {
       const node = this.#options.nodes.get(chain.id);
       if (node === undefined) throw new Error(`expected a node of chain ${chain.id}, got none`);
       const questions = group.map(({ candidate }) => questionsTo(owner, candidate));
-      const said = askNear(node, questions.flat(), this.#options.index.range(chain.id)?.head.number).map(
-        (answer) => inTime(this.#patienceMs, answer),
+      const said = askNear(node, questions.flat(), this.#options.index.range(chain.id)?.head).map((answer) =>
+        inTime(this.#patienceMs, answer),
       );
       let first = 0;
       for (const [at, { candidate }] of group.entries()) {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { StateAt } from '../../node/block-tags.ts';
 import { askNear, type Call, CONTROL, isGone } from '../../node/calls.ts';
 import { RpcError } from '../../node/errors.ts';
 import type { EvmNode } from '../../node/node.ts';
@@ -68,14 +69,14 @@ export class NodeState {
   #once(
     chainId: number,
     keys: readonly string[],
-    ask: (missing: readonly number[], node: StateReader, block: number | undefined) => Numbers,
+    ask: (missing: readonly number[], node: StateReader, block: StateAt | undefined) => Numbers,
   ): Numbers {
     const node = this.#nodes.get(chainId);
     if (node === undefined) throw new Error(`expected a node of chain ${chainId}, got none`);
     const head = this.#index.range(chainId)?.head;
     const found = keys.map((key) => this.#kept.get(`${chainId}/${head?.hash}/${key}`));
     const missing = keys.flatMap((_, at) => (found[at] === undefined ? [at] : []));
-    const asked = missing.length === 0 ? [] : ask(missing, node, head?.number);
+    const asked = missing.length === 0 ? [] : ask(missing, node, head);
     for (const [order, at] of missing.entries()) {
       const name = `${chainId}/${head?.hash}/${keys[at]}`;
       const number = inTime(this.#patienceMs, asked[order] ?? Promise.resolve(null));
@@ -90,7 +91,7 @@ export class NodeState {
 }
 
 /** Asks at the newest block where the node has lost the state of the wanted one, as while the index catches up. */
-const nativeNear = async (node: StateReader, account: Hex, block: number | undefined): Promise<bigint> => {
+const nativeNear = async (node: StateReader, account: Hex, block: StateAt | undefined): Promise<bigint> => {
   const balances = node.balances([account], block).catch((problem: unknown) => {
     if (block === undefined || !isGone(problem)) throw problem;
     return node.balances([account]);

@@ -6,6 +6,7 @@ import type { ParsedBlock } from '../../../../src/backend/indexer/blocks/parse.t
 import { byStandard } from '../../../../src/backend/indexer/blocks/readings.ts';
 import { IndexedData } from '../../../../src/backend/indexer/queries/data.ts';
 import type { StateReader } from '../../../../src/backend/indexer/queries/state.ts';
+import type { StateAt } from '../../../../src/backend/node/block-tags.ts';
 import { RpcError } from '../../../../src/backend/node/errors.ts';
 import type { AssetBalance, Holding, Part, Place, Wanted } from '../../../../src/backend/source.ts';
 import type { Hex } from '../../../../src/backend/types.ts';
@@ -69,6 +70,8 @@ type Question = { readonly to: Hex; readonly data: Hex };
 
 const accountIn = ({ data }: Question): Hex | null => (data.length < 74 ? null : `0x${data.slice(-40)}`);
 
+const shown = (block: StateAt | undefined) => (typeof block === 'object' ? block.hash : block);
+
 /** A node that says of every account that it has this much of all, and counts what it is asked for. */
 class CountingNode implements StateReader {
   readonly asked: string[] = [];
@@ -85,14 +88,14 @@ class CountingNode implements StateReader {
     this.said = () => amount;
   }
 
-  async balances(accounts: readonly Hex[], block?: number): Promise<readonly bigint[]> {
-    this.asked.push(`balances of ${accounts.length} at ${block}`);
+  async balances(accounts: readonly Hex[], block?: StateAt): Promise<readonly bigint[]> {
+    this.asked.push(`balances of ${accounts.length} at ${shown(block)}`);
     if (this.problem && block !== undefined) throw this.problem;
     return accounts.map(() => this.#amount);
   }
 
-  calls(list: readonly Question[], block?: number): readonly Promise<Hex | null>[] {
-    this.asked.push(`${list.length} calls at ${block}`);
+  calls(list: readonly Question[], block?: StateAt): readonly Promise<Hex | null>[] {
+    this.asked.push(`${list.length} calls at ${shown(block)}`);
     return list.map(async ({ to, data }): Promise<Hex | null> => {
       const problem = this.contracts.get(to) ?? (block === undefined ? null : this.problem);
       if (problem) throw problem;
@@ -274,7 +277,7 @@ describe('an index that begins late', () => {
       [COIN, SAID],
     ]);
     expect(failed).toEqual([]);
-    expect(node.asked).toEqual(['balances of 1 at 2', '1 calls at 2']);
+    expect(node.asked).toEqual([`balances of 1 at ${LATE[2]?.hash}`, `1 calls at ${LATE[2]?.hash}`]);
     const { items: one } = await data.balances(ALICE, new Set([CHAIN.id]), { asset: address('never seen') });
     expect(one.map(({ amount }) => amount)).toEqual([SAID]);
     expect(data.beginning(CHAIN.id)).toEqual({ block: 1, isLate: true });
@@ -310,7 +313,7 @@ describe('an index that begins late', () => {
       [2n, 1n],
       [1n, 1n],
     ]);
-    expect(node.asked.filter((asked) => asked.includes('calls'))).toEqual([`2 calls at ${LATE[2]?.number}`]);
+    expect(node.asked.filter((asked) => asked.includes('calls'))).toEqual([`2 calls at ${LATE[2]?.hash}`]);
     expect((await heldBy(BOB)).items).toEqual([]);
   });
 
@@ -336,17 +339,17 @@ describe('native balances', () => {
     const { index, data, node } = open({ blocks: LATE.slice(0, 2) });
     await Promise.all([ask(data, ALICE), ask(data, ALICE)]);
     await ask(data, ALICE);
-    expect(node.asked).toEqual(['balances of 1 at 1']);
+    expect(node.asked).toEqual([`balances of 1 at ${LATE[1]?.hash}`]);
     for (const block of LATE.slice(2)) index.append(block, ignore, NOBODY);
     await ask(data, ALICE);
-    expect(node.asked).toEqual(['balances of 1 at 1', 'balances of 1 at 2']);
+    expect(node.asked).toEqual([1, 2].map((at) => `balances of 1 at ${LATE[at]?.hash}`));
   });
 
   test('are those of the newest block where the node has lost the state of the index', async () => {
     const { data, node } = open({ blocks: LATE });
     node.problem = new RpcError(-32000, 'missing trie node');
     expect((await ask(data, ALICE)).items).toHaveLength(1);
-    expect(node.asked).toEqual(['balances of 1 at 2', 'balances of 1 at undefined']);
+    expect(node.asked).toEqual([`balances of 1 at ${LATE[2]?.hash}`, 'balances of 1 at undefined']);
   });
 
   test('that a node does not give are said to be missing, and asked for again', async () => {
@@ -415,7 +418,9 @@ describe('what is not known is not 0, and not missing without a word', () => {
     await expect(data.supply(CHAIN.id, COIN)).rejects.toMatchObject({ status: 503 });
     const { data: late } = open({ blocks: MANY.slice(1), pending });
     expect((await ask(late)).failed).toEqual(FAILED);
-    expect(node.asked.slice(0, 2)).toEqual(['balances of 1 at 1', '3 calls at 1']);
+    expect(node.asked.slice(0, 2)).toEqual(
+      ['balances of 1', '3 calls'].map((asked) => `${asked} at ${MANY[1]?.hash}`),
+    );
     pending.clear();
     expect((await ask(data)).failed).toEqual([]);
   });
