@@ -43,15 +43,25 @@ type Options = {
 const MAX_DELIVERIES = 64;
 const MAX_BYTES = 1024 * 1024;
 
+/** When this many wait, they are sent while others are being stored: it takes long where Redis is far away, or syncs slowly. */
+const ENOUGH = 16;
+
+/** The deliveries of one tenant. */
+type Queue = {
+  waiting: Pending[];
+  /** Resolves once all that was taken from `waiting` is sent. */
+  sent: Promise<unknown>;
+  readonly storing: Set<Promise<unknown>>;
+};
+
 /**
  * Sends deliveries to Redis, those of one tenant as one script. What arrives while Redis stores and syncs them is the next
- * script: that is the group commit.
+ * script, which is sent once they are stored, or once it has enough: that is the group commit.
  */
 export class RedisAppendQueue {
   readonly #options: Options;
-  readonly #waiting = new Map<string, Pending[]>();
-  /** By tenant. */
-  readonly #storing = new Map<string, Promise<void>>();
+  /** By tenant: those that store something. */
+  readonly #queues = new Map<string, Queue>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -64,8 +74,8 @@ export class RedisAppendQueue {
 
   /** Sends what waits, and resolves when all of it is stored or was refused. */
   async drain(): Promise<void> {
-    for (const tenant of this.#waiting.keys()) this.#start(tenant);
-    await Promise.all(this.#storing.values());
+    for (const [tenant, queue] of this.#queues) this.#take(tenant, queue);
+    await Promise.all([...this.#queues.values()].flatMap(({ storing }) => [...storing]));
   }
 
   #add(delivery: NewDelivery): Promise<StoredPosition> {
@@ -74,42 +84,43 @@ export class RedisAppendQueue {
     const entry = entryOf(delivery);
     // It rejects when the group is stored.
     entry.catch(() => {});
-    const pending = { bytes: body.byteLength, entry, resolve, reject };
-    const waiting = this.#waiting.get(tenant);
-    if (waiting) waiting.push(pending);
-    else {
-      this.#waiting.set(tenant, [pending]);
-      // What else arrives in this turn of the event loop goes with it.
-      if (!this.#storing.has(tenant)) setImmediate(() => this.#start(tenant));
-    }
+    const queue = this.#queues.get(tenant) ?? { waiting: [], sent: Promise.resolve(), storing: new Set() };
+    this.#queues.set(tenant, queue);
+    const count = queue.waiting.push({ bytes: body.byteLength, entry, resolve, reject });
+    if (queue.storing.size > 0 && count === ENOUGH) this.#take(tenant, queue);
+    // What else arrives in this turn of the event loop goes with it.
+    else if (queue.storing.size === 0 && count === 1) setImmediate(() => this.#take(tenant, queue));
     return promise;
   }
 
-  #start(tenant: string): void {
-    if (this.#waiting.has(tenant) && !this.#storing.has(tenant))
-      this.#storing.set(tenant, this.#storeWaiting(tenant));
-  }
-
-  /** Stores what waits, and then what has arrived meanwhile, until nothing waits. */
-  async #storeWaiting(tenant: string): Promise<void> {
-    for (let waiting = this.#take(tenant); waiting.length > 0; waiting = this.#take(tenant)) {
-      const storing: Promise<void>[] = [];
-      for (const some of portionsOf(waiting)) {
-        // A portion is not sent before the one in front of it, though its bodies may be compressed earlier.
-        await Promise.allSettled(some.map(({ entry }) => entry));
-        storing.push(this.#storeOrReject(tenant, some));
-        // The first one may have to begin the log.
-        if (!this.#options.tenants.has(tenant)) await storing[0];
-      }
+  /** Stores what waits, and what has arrived by the time when nothing is being stored any longer. */
+  #take(tenant: string, queue: Queue): void {
+    const { waiting } = queue;
+    if (waiting.length === 0) return;
+    queue.waiting = [];
+    const sending = queue.sent.then(() => this.#send(tenant, waiting));
+    queue.sent = sending;
+    const stored = sending.then(async (storing) => {
       await Promise.all(storing);
-    }
-    this.#storing.delete(tenant);
+      queue.storing.delete(stored);
+      if (queue.storing.size > 0) return;
+      if (queue.waiting.length === 0) this.#queues.delete(tenant);
+      else this.#take(tenant, queue);
+    });
+    queue.storing.add(stored);
   }
 
-  #take(tenant: string): readonly Pending[] {
-    const waiting = this.#waiting.get(tenant) ?? [];
-    this.#waiting.delete(tenant);
-    return waiting;
+  /** Resolves once all are sent, with promises that resolve once they are stored or refused. */
+  async #send(tenant: string, waiting: readonly Pending[]): Promise<readonly Promise<void>[]> {
+    const storing: Promise<void>[] = [];
+    for (const some of portionsOf(waiting)) {
+      // A portion is not sent before the one in front of it, though its bodies may be compressed earlier.
+      await Promise.allSettled(some.map(({ entry }) => entry));
+      storing.push(this.#storeOrReject(tenant, some));
+      // The first one may have to begin the log.
+      if (!this.#options.tenants.has(tenant)) await storing[0];
+    }
+    return storing;
   }
 
   /** Waits until replicas have all that is stored for the tenant. Rejects with LogUnavailableError when they have not in time. */

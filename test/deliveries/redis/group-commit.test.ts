@@ -31,6 +31,17 @@ test('what arrives while Redis stores a delivery is stored by the next script, i
   expect((await readAll(log)).map(numberOf)).toEqual([0, ...numbers]);
 });
 
+test('deliveries that are sent while others are being stored keep their order, though some take long to compress', async () => {
+  const log = await redis.openLog();
+  await appendNumbers(log, [0]);
+  const numbers = range(1, 100);
+  const bodyOf = (number: number) =>
+    Buffer.from(JSON.stringify({ number, more: 'x'.repeat(number % 7 === 0 ? 2_000_000 : 1000) }));
+  await Promise.all(numbers.map((number) => log.append([delivery(number, { body: bodyOf(number) })])));
+  const stored = (await readAll(log)).slice(1).map(({ body }) => JSON.parse(String(body)).number);
+  expect(stored).toEqual(numbers);
+});
+
 test('deliveries of one batch are stored in its order, though some take long to compress', async () => {
   const log = await redis.openLog();
   const large = (number: number) =>
