@@ -23,5 +23,5 @@ export const setup = async (): Promise<void> => {
 };
 
 export const teardown = async (): Promise<void> => {
-  if (folder !== undefined) await rm(folder, { recursive: true });
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 };
