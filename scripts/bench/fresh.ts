@@ -1,14 +1,17 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startAnvil } from '../../test/backend/indexer/support/anvil.ts';
+import { type Anvil, startAnvil } from '../../test/backend/indexer/support/anvil.ts';
+import { address } from '../../test/backend/indexer/support/blocks.ts';
 import { accountsOf, deploy, receiptOf } from '../../test/backend/indexer/support/contracts.ts';
 import { type LookupName, type Subjects, untilTold } from '../../test/backend/indexer/support/freshness.ts';
 import { API_KEY, spawnIndexed } from '../../test/backend/indexer/support/service.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
+import type { Gateway } from '../../test/support/gateway/start.ts';
 import { decimals, print, Times, tableOf } from '../harness/figures.ts';
 import { cpuMsOf } from '../harness/processes.ts';
 
@@ -16,10 +19,12 @@ const LOOKUPS: readonly LookupName[] = [
   ...(['transactions', 'activity', 'balances', 'balance', 'holders', 'market', 'index'] as const),
 ];
 const IDLE_MS = 5_000;
+const WATCHED = 100;
 
 /**
  * How long after a block is mined, or is taken back by a revert, each lookup says so: of a gateway that embeds its index, and of
- * one over a service, each as it is shipped. All lookups are asked again and again meanwhile. And what it costs to wait for a block.
+ * one over a service, each as it is shipped. All lookups are asked again and again meanwhile. The same from the node's announcement of
+ * blocks in which each of 100 watched wallets gets something. And what it costs to wait for a block.
  */
 export const measureFreshness = async (args: readonly string[]): Promise<void> => {
   const { values } = parseArgs({ args: [...args], options: { blocks: { type: 'string', default: '100' } } });
@@ -73,6 +78,11 @@ export const measureFreshness = async (args: readonly string[]): Promise<void> =
       rows.push([`${kind}: ${what}`, String(count), ...[p50Ms, p99Ms, maxMs].map((ms) => decimals(ms, 0))]);
     }
   }
+  const { count, p50Ms, p99Ms, maxMs } = (
+    await busyTimes(gateways.embedded, anvil, subjects, blocks)
+  ).summary();
+  const busy = [p50Ms, p99Ms, maxMs].map((ms) => decimals(ms, 0));
+  rows.push([`embedded: a block of ${WATCHED} watched wallets`, String(count), ...busy]);
   print(tableOf(rows));
 
   const pids = Object.entries({ ...gateways, 'the service': service }).map(
@@ -84,4 +94,37 @@ export const measureFreshness = async (args: readonly string[]): Promise<void> =
     print(
       `${kind}: ${decimals((100 * (cpuMsOf(pid) - (before[at] ?? 0))) / IDLE_MS, 1)}% of a core while nothing happens`,
     );
+};
+
+/** Watches wallets, and mines blocks that concern all of them. */
+const busyTimes = async (
+  gateway: Pick<Gateway, 'query'>,
+  anvil: Anvil,
+  subjects: Subjects,
+  blocks: number,
+) => {
+  const others = Array.from({ length: WATCHED - 1 }, (_, at) => address(`watched ${at}`));
+  const wallets = [...others, subjects.wallet];
+  const watch = 'mutation ($address: Address!) { watchWallet(input: { address: $address }) { __typename } }';
+  for (const wallet of wallets) {
+    const { errors } = await gateway.query(watch, { address: wallet });
+    if (errors) throw new Error(`expected to watch ${wallet}, got ${JSON.stringify(errors)}`);
+  }
+  const socket = new WebSocket(anvil.url.replace('http', 'ws'));
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }));
+  await once(socket, 'message');
+  await anvil.rpc('evm_setAutomine', false);
+  const times = new Times();
+  for (let block = 0; block < blocks; block += 1) {
+    let hash = '';
+    for (const wallet of wallets) hash = await subjects.coin.send('mint', [wallet, 1n]);
+    const announced = once(socket, 'message');
+    const mined = anvil.rpc('evm_mine');
+    await announced;
+    for (const ms of (await untilTold(gateway, subjects, hash, LOOKUPS)).values()) times.add(ms);
+    await mined;
+  }
+  socket.close();
+  return times;
 };

@@ -14,9 +14,6 @@ export const ABLATIONS = [...READ_LAYERS.map((layer) => `no-${layer}`), 'plain']
 /** A workload of pages that are cold or hot, with what it has cost in each round: the whole gateway first, then each way. */
 type Case = { readonly name: string; readonly workload: Workload; readonly costs: (readonly Cost[])[] };
 
-/** Each case takes a pair of servers of its own: what an earlier one has left in their caches would count. */
-type Pages = 'cold' | 'hot';
-
 const PAGES = ['cold', 'hot'] as const;
 
 /**
@@ -28,11 +25,13 @@ export const measureAblation = async (workloads: readonly Workload[], rounds: nu
   const cores = chooseCores();
   const upstream = made.use(await spawnGateway({}, 'scripts/bench/lookups/upstream.ts', cores.upstream));
   const load = made.use(startHelper(new URL('../load/load.ts', import.meta.url), cores.load));
-  const casesOf = (pages: Pages): readonly Case[] =>
+  const casesOf = (pages: (typeof PAGES)[number]): readonly Case[] =>
     workloads
       .filter(({ hot }) => hot || pages === 'cold')
       .map((workload) => ({ name: `${workload.name} ${pages}`, workload, costs: [] }));
-  const all = PAGES.map((pages) => ({ pages, cases: casesOf(pages) }));
+  const all = PAGES.map((pages) => ({ pages, cases: casesOf(pages) })).filter(
+    ({ cases }) => cases.length > 0,
+  );
   for (let round = 0; round < rounds; round += 1)
     for (const { pages, cases } of all) {
       await using roundMade = new AsyncDisposableStack();

@@ -103,7 +103,7 @@ export const createNode = ({
   onCall,
 }: NodeOptions): EvmNode => {
   const rpc = createRpc({ url, chainId, timeoutMs, onCall });
-  const traces = createTraces(rpc.with({ attempts: 1 }));
+  const traces = createTraces(rpc.with({ attempts: 1 }), () => isForDevelopment());
   const failure = createReverts(
     rpc.with({ timeoutMs: Math.min(timeoutMs, STATE_MS), attempts: 1, maxBatch: 1 }),
   );

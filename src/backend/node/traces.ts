@@ -1,3 +1,4 @@
+import { createAbility } from '../ability.ts';
 import type { Hex } from '../types.ts';
 import {
   expected,
@@ -8,6 +9,7 @@ import {
   readAddress,
   readQuantity,
 } from './answers.ts';
+import { tagOf } from './block-tags.ts';
 import { RpcError } from './errors.ts';
 import type { Rpc } from './rpc.ts';
 
@@ -16,6 +18,7 @@ export type InternalTransfer = { readonly from: Hex; readonly to: Hex; readonly 
 
 /** A block of which some transactions are to be traced. */
 export type Traceable = {
+  readonly number: number;
   readonly hash: Hex;
   /** The hashes of all its transactions, in their order. */
   readonly transactions: readonly Hex[];
@@ -43,14 +46,30 @@ const TRACER = { tracer: 'callTracer' };
 /**
  * Traces blocks. The node is asked for a block as a whole, and for each transaction that it says nothing of, such as one that
  * took its tracer too long. Nothing is remembered of what it can't do: that may change with its configuration or its load.
- * Rejects unless the node says what each wanted transaction moved.
+ * Rejects unless the node says what each wanted transaction moved. One for development is first asked for the calls that it has
+ * kept: Anvil takes a second to trace a block of a hundred transactions anew, and answers no other call meanwhile.
  */
-export const createTraces =
-  (rpc: Rpc) =>
-  async ({ hash, transactions, wanted }: Traceable): Promise<Traces> => {
-    const found = new Map<number, Trace>();
+export const createTraces = (rpc: Rpc, isForDevelopment: () => Promise<boolean>) => {
+  const kept = createAbility();
+
+  const keptOf = async ({ number, hash, transactions }: Traceable): Promise<Traces> => {
+    if (!kept.isTried()) return NONE;
+    try {
+      if (await isForDevelopment())
+        return readKept(await rpc.call('trace_block', tagOf(number)), hash, transactions);
+    } catch {
+      // It traces the block anew.
+    }
+    kept.failed();
+    return NONE;
+  };
+
+  return async (block: Traceable): Promise<Traces> => {
+    const { hash, transactions, wanted } = block;
+    const found = new Map(await keptOf(block));
     let problem: unknown = null;
     try {
+      if (wanted.every((at) => found.has(at))) return found;
       const answer = await rpc.call('debug_traceBlockByHash', hash, TRACER);
       for (const [at, trace] of readTraces(answer, transactions)) found.set(at, trace);
     } catch (error) {
@@ -71,6 +90,9 @@ export const createTraces =
     await Promise.all(others.map(one));
     return found;
   };
+};
+
+const NONE: Traces = new Map();
 
 /** How a node traces transactions: those of a block at once, one by one, or not, for the reason that it gives. */
 export type Tracing = 'block' | 'one by one' | { readonly problem: string };
@@ -116,6 +138,33 @@ const readTraces = (answer: unknown, transactions: readonly Hex[]): Traces => {
       found.set(at, readTrace(members(result, 'the calls of a transaction')));
   }
   return found;
+};
+
+/** The calls that `trace_block` lists, each behind its caller. */
+const readKept = (answer: unknown, hash: Hex, transactions: readonly Hex[]): Traces => {
+  const calls = new Map<string, Members & { readonly calls: Members[] }>();
+  for (const trace of listOf(answer, 'traces').map((each) => members(each, 'a trace'))) {
+    const { error, blockHash, transactionHash, transactionPosition: at, traceAddress } = trace;
+    if (typeof at !== 'number' || blockHash !== hash || transactionHash !== transactions[at])
+      throw expected(`the calls of block ${hash}`, trace);
+    const path = listOf(traceAddress, 'positions of calls');
+    const call = { ...callOf(trace), error, calls: [] };
+    calls.set([at, ...path].join(), call);
+    if (path.length === 0) continue;
+    const caller = calls.get([at, ...path.slice(0, -1)].join());
+    if (caller === undefined) throw expected('a call behind its caller', trace);
+    caller.calls.push(call);
+  }
+  const roots = transactions.map((_, at) => [at, calls.get(String(at))] as const);
+  return new Map(roots.flatMap(([at, root]) => (root === undefined ? [] : [[at, readTrace(root)]])));
+};
+
+/** A call in the form of the callTracer. */
+const callOf = ({ type, action, result }: Members): Members => {
+  const { callType, address, refundAddress, balance, ...call } = members(action, 'a call');
+  if (type === 'suicide') return { type: 'SELFDESTRUCT', from: address, to: refundAddress, value: balance };
+  if (type === 'call') return { ...call, type: String(callType).toUpperCase() };
+  return { ...call, type: 'CREATE', to: result && members(result, 'a result').address };
 };
 
 /** The kinds of calls that move their value to the callee. Delegated calls only repeat the value of their caller. */

@@ -47,12 +47,8 @@ type Estimated<Value> = { readonly value: Value; isCurrent(): boolean };
 
 type Scopes = ReadonlySet<Scope>;
 
-/** What is known of an operation: a number of its own, the keys of its variables, and the estimate that was used last. */
-type Known<Value> = {
-  readonly number: number;
-  readonly keyOf: ReturnType<typeof createVariablesKey>;
-  last: { readonly scopes: Scopes; readonly variables: string; readonly estimated: Estimated<Value> } | null;
-};
+/** What is known of an operation: a number of its own, and the keys of its variables. */
+type Known = { readonly number: number; readonly keyOf: VariablesKey };
 
 const MAX_BYTES = 4 * 1024 * 1024;
 /** The memory of an estimate beside its key and the texts in it. */
@@ -67,18 +63,18 @@ export const rememberEstimates = <Value extends object>(
     const prices = new ReadPrices(pricing);
     return { value: make(operation, scopes, prices), isCurrent: prices.areCurrent };
   };
-  const operations = new WeakMap<OperationDefinitionNode, Known<Value>>();
+  const operations = new WeakMap<OperationDefinitionNode, Known>();
   const remembered = new LRUCache<string, Estimated<Value>>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ value }, key) => ENTRY_BYTES + 2 * (key.length + JSON.stringify(value).length),
   });
   let lastNumber = 0;
 
-  const knownOf = ({ document }: Operation, node: OperationDefinitionNode): Known<Value> => {
+  const knownOf = ({ document }: Operation, node: OperationDefinitionNode): Known => {
     const known = operations.get(node);
     if (known) return known;
     lastNumber += 1;
-    const added = { number: lastNumber, keyOf: createVariablesKey(document, node), last: null };
+    const added = { number: lastNumber, keyOf: createVariablesKey(document, node) };
     operations.set(node, added);
     return added;
   };
@@ -89,14 +85,10 @@ export const rememberEstimates = <Value extends object>(
     const known = knownOf(operation, node);
     const variables = known.keyOf(operation.variableValues ?? {});
     if (variables === null) return estimate(operation, scopes).value;
-    const { last } = known;
-    const isSame = last?.scopes === scopes && last.variables === variables;
-    if (isSame && last.estimated.isCurrent()) return last.estimated.value;
     const key = `${known.number} ${textOfSet(scopes)} ${variables}`;
     const found = remembered.get(key);
     const estimated = found?.isCurrent() ? found : estimate(operation, scopes);
     if (estimated !== found) remembered.set(key, estimated);
-    known.last = { scopes, variables, estimated };
     return estimated.value;
   };
 };

@@ -49,7 +49,7 @@ export const useIncrementalDelivery = ({
     onExecute(start) {
       const { args } = start;
       const asks = asksFor(args);
-      if (asks === null) return undefined;
+      if (asks === null) return;
       const writer = asks === true ? openWriter(args.contextValue) : null;
       if (typeof asks !== 'boolean') start.result = { errors: [asks] };
       else if (writer === null) Object.assign(args, { document: withoutParts(args.document) });
@@ -58,15 +58,13 @@ export const useIncrementalDelivery = ({
         args.contextValue.parts = parts;
         start.executeFn = (given) => executeInParts(given, parts);
       }
-      return undefined;
     },
     onSubscribe(start) {
       const { args } = start;
       const asks = asksFor(args);
-      if (asks === null) return undefined;
+      if (asks === null) return;
       if (asks === false) Object.assign(args, { document: withoutParts(args.document) });
       else start.result = { errors: [asks === true ? inSubscription() : asks] };
-      return undefined;
     },
   };
 };

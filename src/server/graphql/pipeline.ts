@@ -72,10 +72,9 @@ export const usePlannedExecution = (planned: PlannedSchema): OperationPlugin => 
   onExecute(start) {
     const { args, executeFn } = start;
     const { parts } = args.contextValue;
-    if (!planned.canExecute(args.document, parts?.format === 'v0.2')) return undefined;
+    if (!planned.canExecute(args.document, parts?.format === 'v0.2')) return;
     const schema = parts ? planned.schemaOfParts : planned.schema;
     start.executeFn = (given) => executeFn({ ...given, schema });
-    return undefined;
   },
 });
 
@@ -87,7 +86,7 @@ export const useSharedAnswers = (
   onExecute(start) {
     const { args, executeFn } = start;
     const key = readsPagesAlone(args.document) ? answers.keyOf(args) : null;
-    if (key === null) return undefined;
+    if (key === null) return;
     start.executeFn = (given) => {
       const { contextValue } = given;
       const data = answers.find(key, contextValue);
@@ -95,7 +94,6 @@ export const useSharedAnswers = (
         ? resendAnswer(data, contextValue.answer)
         : answers.make(key, contextValue, () => executeFn(given));
     };
-    return undefined;
   },
 });
 
@@ -108,14 +106,12 @@ export const useShutdownTimeout = (): OperationPlugin => ({
   onExecute(start) {
     const { args, executeFn } = start;
     const { shutdownSignal, transport } = args.contextValue;
-    if (!shutdownSignal) return undefined;
+    if (!shutdownSignal) return;
     const resends = transport === 'websocket';
-    if (resends && getOperationAST(args.document, args.operationName)?.operation !== 'mutation')
-      return undefined;
+    if (resends && getOperationAST(args.document, args.operationName)?.operation !== 'mutation') return;
     // An operation that is abandoned before it starts may have been answered with 503, which says that nothing of it was done.
     start.executeFn = (given) =>
       shutdownSignal.aborted ? timeoutResult() : unlessShutdown(executeFn(given), shutdownSignal);
-    return undefined;
   },
 });
 
@@ -173,9 +169,8 @@ export const useOperationMemory = (): OperationPlugin => ({
 export const useEventsAccept = (): OperationPlugin => ({
   onSubscribe(start) {
     const { req } = start.args.contextValue;
-    if (!req || acceptedBy(req).events !== null) return undefined;
+    if (!req || acceptedBy(req).events !== null) return;
     const message = `Expected a client that accepts text/event-stream or multipart/mixed;subscriptionSpec=1.0 for a subscription, got one of ${req.headers.accept}.`;
     start.result = { errors: [clientError('BAD_USER_INPUT', message, { http: { status: 406 } })] };
-    return undefined;
   },
 });

@@ -109,7 +109,6 @@ export const useSharedExecution = (mask: MaskError, observer: EventObserver): Op
   return {
     onSubscribe(start) {
       start.executeFn = subscribe;
-      return undefined;
     },
   };
 };

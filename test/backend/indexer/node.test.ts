@@ -84,28 +84,40 @@ test('blocks that are not announced are found by polling, and the node is asked 
   await expect.poll(() => heads).toContain(number);
 });
 
-test('native currency that contracts move is found in traces, but not what was moved back', async () => {
-  await using node = nodeOf(anvil.url);
-  const [, friend = '0x', other = '0x'] = await accountsOf(anvil.url);
-  const payer = await deploy(anvil.url, 'Payer');
-  const internal = async () => {
-    const { hash, transactions } = (await node.block(await anvil.head()))?.block ?? {};
-    if (hash === undefined || transactions === undefined) throw new Error('expected a block, got none');
-    return node.traces({ hash, transactions: transactions.map((each) => each.hash), wanted: [0] });
-  };
-  await payer.mine('split', [[friend, other]], { value: 7n });
-  const split = [
-    { from: payer.address, to: friend, value: 3n },
-    { from: payer.address, to: other, value: 4n },
-  ];
-  const ended = (moved: readonly InternalTransfer[]) =>
-    new Map([[0, { success: true, created: null, internal: moved }]]);
-  expect(await internal()).toEqual(ended(split));
-  await payer.mine('payInVain', [friend], { value: 9n });
-  expect(await internal()).toEqual(ended([]));
-  await payer.mine('leave', [friend]);
-  expect(await internal()).toEqual(ended([{ from: payer.address, to: friend, value: 9n }]));
-});
+test.each(['trace_block', 'debug_traceBlockByHash', 'debug_traceTransaction'])(
+  'native currency that contracts move is found by %s, but not what was moved back',
+  async (method) => {
+    await using faulty = await startFaultyNode(anvil.url);
+    faulty.faults.call = (call, ask) =>
+      /trace/.test(call.method) && call.method !== method
+        ? { error: { code: -32_601, message: 'Method not found' } }
+        : ask();
+    await using node = nodeOf(faulty.url);
+    const [, friend = '0x', other = '0x'] = await accountsOf(anvil.url);
+    const payer = await deploy(anvil.url, 'Payer');
+    const internal = async () => {
+      const { block } = (await node.block(await anvil.head())) ?? {};
+      if (block === undefined) throw new Error('expected a block, got none');
+      return node.traces({
+        ...block,
+        transactions: block.transactions.map((each) => each.hash),
+        wanted: [0],
+      });
+    };
+    await payer.mine('split', [[friend, other]], { value: 7n });
+    const split = [
+      { from: payer.address, to: friend, value: 3n },
+      { from: payer.address, to: other, value: 4n },
+    ];
+    const ended = (moved: readonly InternalTransfer[]) =>
+      new Map([[0, { success: true, created: null, internal: moved }]]);
+    expect(await internal()).toEqual(ended(split));
+    await payer.mine('payInVain', [friend], { value: 9n });
+    expect(await internal()).toEqual(ended([]));
+    await payer.mine('leave', [friend]);
+    expect(await internal()).toEqual(ended([{ from: payer.address, to: friend, value: 9n }]));
+  },
+);
 
 /** What each contract says; "failed" where the node could not ask it. */
 const said = async (answers: readonly Promise<Hex | null>[]) =>

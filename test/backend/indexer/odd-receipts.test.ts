@@ -85,7 +85,8 @@ test('a payment counts where the code of its recipient or the trace says that it
 
 test('where the node does not trace, it is not known whether such a payment succeeded', async () => {
   await using faulty = await startFaultyNode(anvil.url);
-  faulty.faults.call = (call, ask) => (call.method.startsWith('debug_') ? refused : withoutStatus(call, ask));
+  faulty.faults.call = (call, ask) =>
+    /^debug_|^trace_block$/.test(call.method) ? refused : withoutStatus(call, ask);
   const hash = await pay(coin.address, 3n * ETHER);
   await using gateway = await open(faulty.url);
   await untilIndexed(gateway, await anvil.head());

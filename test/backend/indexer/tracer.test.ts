@@ -12,7 +12,7 @@ import { contentsOf, follow } from './support/followed.ts';
 import { openIndexed } from './support/service.ts';
 
 const CHAIN = 31_337;
-const TRACING = /^debug_/;
+const TRACING = /^debug_|^trace_block$/;
 
 /** A service over a node in front of an Anvil, with a webhook for the activities of an account that calls pay. */
 const openTraced = async (anvil: Anvil) => {
@@ -69,11 +69,12 @@ const isTraced = (service: Awaited<ReturnType<typeof openIndexed>>) =>
 
 /** Whether a call traces a block or one of its transactions. */
 const isAbout = async (anvil: Anvil, { params }: Call, number: number): Promise<boolean> => {
-  const block = (await anvil.rpc('eth_getBlockByNumber', `0x${number.toString(16)}`, false)) as {
+  const tag = `0x${number.toString(16)}`;
+  const block = (await anvil.rpc('eth_getBlockByNumber', tag, false)) as {
     hash: string;
     transactions: readonly string[];
   };
-  return [block.hash, ...block.transactions].includes(String(params[0]));
+  return [tag, block.hash, ...block.transactions].includes(String(params[0]));
 };
 
 describe('a block is indexed without its traces', () => {
@@ -142,7 +143,9 @@ describe('a block is indexed without its traces', () => {
     await using anvil = await startAnvil();
     await using traced = await openTraced(anvil);
     traced.faulty.faults.call = (call, ask) =>
-      call.method === 'debug_traceBlockByHash' ? { error: { code: -32008, message: 'too large' } } : ask();
+      /^trace_block$|^debug_traceBlockByHash$/.test(call.method)
+        ? { error: { code: -32008, message: 'too large' } }
+        : ask();
     await using service = await traced.open();
     await service.indexed(await anvil.head());
     await traced.subscribe(service, 'activities');

@@ -250,13 +250,14 @@ export class Tracer {
   }
 
   async #traced(block: ParsedBlock): Promise<ParsedBlock> {
-    const { hash, transactions } = block;
+    const { number, hash, transactions } = block;
     const wanted = transactions.filter(mayMoveInside).map(({ index }) => index);
     // The release before stored blocks with their traces.
     const isKnown = transactions.some(({ internal }) => internal.length > 0);
     const traces = isKnown
       ? new Map()
       : await this.#options.node.traces({
+          number,
           hash,
           transactions: transactions.map((each) => each.hash),
           wanted,

@@ -37,14 +37,12 @@ export const useAnswerLimit = ({ estimate, maxAnswerBytes }: Options): Operation
     if (error) start.result = { errors: [error] };
     const execute = estimated.lookups > MAX_LOOKUPS_AT_ONCE ? inOwnSlice(executeFn, answer) : executeFn;
     start.executeFn = (given) => serializeAnswer(execute(given), answer);
-    return undefined;
   },
   onSubscribe(start) {
     const { answer, scopes } = start.args.contextValue;
     answer.estimate = estimate(start.args, scopes);
     const error = errorOfSize(answer.estimate, maxAnswerBytes);
     if (error) start.result = { errors: [error] };
-    return undefined;
   },
 });
 
@@ -89,7 +87,7 @@ export const useSocketMemory = (): OperationPlugin => ({
     const { args, executeFn } = start;
     const { socketMemory, answer, clientSignal = null } = args.contextValue;
     const bytes = answer.estimate?.bytes ?? 0;
-    if (!socketMemory || bytes <= LIGHT_BYTES) return undefined;
+    if (!socketMemory || bytes <= LIGHT_BYTES) return;
     start.executeFn = async (given): Promise<ExecutionResult> => {
       const reservation = socketMemory.memory.reserve();
       reservation.grow(bytes);
@@ -106,7 +104,6 @@ export const useSocketMemory = (): OperationPlugin => ({
         setImmediate(() => void socketMemory.untilDrained().then(release));
       }
     };
-    return undefined;
   },
 });
 
@@ -118,11 +115,10 @@ export const useSubscriptionSize = (): OperationPlugin => ({
   onSubscribe(start) {
     const { contextValue } = start.args;
     const bytes = contextValue.messageBytes ?? bytesOf(contextValue.req);
-    if (bytes !== null && bytes <= MAX_BYTES) return undefined;
+    if (bytes !== null && bytes <= MAX_BYTES) return;
     const got = bytes === null ? 'one of unknown length' : `one of ${bytes}`;
     const message = `Expected a subscription whose request has at most ${MAX_BYTES} bytes, got ${got}.`;
     start.result = { errors: [clientError('OPERATION_TOO_COMPLEX', message)] };
-    return undefined;
   },
 });
 

@@ -1,17 +1,21 @@
+import { statSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Balances } from '../../../../src/backend/indexer/blocks/balances.ts';
 import type { ParsedBlock } from '../../../../src/backend/indexer/blocks/parse.ts';
-import type { Index } from '../../../../src/backend/indexer/database/store.ts';
+import { openDatabase } from '../../../../src/backend/indexer/database/database.ts';
+import { Index } from '../../../../src/backend/indexer/database/store.ts';
 import type { Block, Hex, Transfer } from '../../../../src/backend/types.ts';
+import { folderOf } from '../../../support/folder.ts';
 import { runs } from '../../../support/runs.ts';
-import { ZERO } from '../support/blocks.ts';
+import { address, ZERO } from '../support/blocks.ts';
 import {
   ACCOUNTS,
   build,
   buildAll,
   CHAIN,
   CHAINS,
+  type Content,
   content,
   contents,
   listAll,
@@ -165,6 +169,20 @@ describe('the tables of the index', () => {
       { numRuns: runs(100) },
     );
   });
+});
+
+test('an empty block writes a few pages of the file', async () => {
+  await using folder = await folderOf({});
+  using database = openDatabase(folder.path('index.sqlite'));
+  const index = new Index({ database, chains: CHAINS });
+  const busy: Content = [1, Array.from({ length: 50 }, (_, at) => ({ from: address(`account ${at}`) }))];
+  const empty: Content = [1, []];
+  const [first, ...others] = buildAll(CHAIN.id, [busy, ...Array.from({ length: 10 }, () => empty)]);
+  if (first !== undefined) index.append(first, ignore, NOBODY);
+  const pages = () => Math.floor(statSync(folder.path('index.sqlite-wal')).size / 4096);
+  const before = pages();
+  for (const block of others) index.append(block, ignore, NOBODY);
+  expect(pages() - before).toBeLessThanOrEqual(3 * others.length);
 });
 
 /** Walks transfers forwards, with what everyone has. */
