@@ -2,7 +2,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { openBeside } from '../../src/deliveries/sqlite/database.ts';
 import { deliveriesOf } from '../../test/support/clients/deliver.ts';
+import { openRawSocket, subscribeMessage } from '../../test/support/clients/raw-socket.ts';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { launchRedis, removeFolder } from '../../test/support/redis/server.ts';
 import { decimals, median, print, tableOf, whole } from '../harness/figures.ts';
@@ -43,6 +45,8 @@ const NOWHERE = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused'
  * - `the log alone`: the code of the log, without HTTP.
  * - `XADD`: the same bodies, each by a command of its own, over the same client. Nothing is found by it, not even a repeat.
  *
+ * At the end, one subscriber of the gateway over a folder gets all that was stored, beside reading the rows in their order.
+ *
  * All post the same bodies of 512 bytes, each unlike the others. The load shares the machine with what it measures.
  */
 export const measureIngest = async (args: readonly string[]): Promise<void> => {
@@ -60,7 +64,7 @@ export const measureIngest = async (args: readonly string[]): Promise<void> => {
     const gateway = made.use(await spawnGateway({ ...NOWHERE, ...env }));
     return (await deliveriesOf(gateway.url)).deliveryUrl;
   };
-  const subjects = await (isRedis ? inRedis : inFolder)(made, gatewayWith, post);
+  const { subjects, replay } = await (isRedis ? inRedis : inFolder)(made, gatewayWith, post);
   for (const { measure } of subjects) await measure(WARM_UP_MS);
   const results = subjects.map((subject) => ({ subject, measured: [] as Figures[] }));
   for (let round = 0; round < ROUNDS; round += 1)
@@ -87,8 +91,47 @@ export const measureIngest = async (args: readonly string[]): Promise<void> => {
       ]),
     ]),
   );
+  if (replay) print(await replay());
 };
 
+/** The first and the last cursor of a log. */
+const ENDS =
+  '{ a: deliveries(first: 1) { pageInfo { startCursor } } b: deliveries(last: 1) { pageInfo { endCursor } } }';
+const REPLAY = 'subscription ($after: String) { deliveries(after: $after) { cursor node { type chainId } } }';
+
+/** How many of the stored deliveries one subscriber gets a second, and how many rows are read a second; medians. */
+const compareReplay = async (url: string, path: string): Promise<string> => {
+  const headers = { 'content-type': 'application/json' };
+  const asked = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ query: ENDS }),
+  });
+  const { data } = (await asked.json()) as { data: Record<'a' | 'b', { pageInfo: Record<string, string> }> };
+  const [after = '', last = ''] = [data.a.pageInfo.startCursor, data.b.pageInfo.endCursor];
+  const rates = { replay: [] as number[], rows: [] as number[] };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    let count = 0;
+    const ended = Promise.withResolvers<void>();
+    using socket = await openRawSocket(url, (payload) => {
+      count += 1;
+      if (payload.includes(last)) ended.resolve();
+    });
+    let began = performance.now();
+    socket.write(subscribeMessage(REPLAY, { after }));
+    await ended.promise;
+    rates.replay.push((1000 * count) / (performance.now() - began));
+    using database = openBeside(path);
+    began = performance.now();
+    let read = 0;
+    for (const _row of database.prepare('SELECT * FROM delivery ORDER BY id').iterate()) read += 1;
+    rates.rows.push((1000 * read) / (performance.now() - began));
+  }
+  const [replay, rows] = [median(rates.replay), median(rates.rows)];
+  return `Replay to one subscriber: ${whole(replay)} a second, ${decimals(replay / rows)} of reading the rows (${whole(rows)} a second).`;
+};
+
+type Subjects = { readonly subjects: readonly Subject[]; readonly replay?: () => Promise<string> };
 type GatewayWith = (env: Record<string, string>) => Promise<string>;
 type Post = (url: string, connections: number, ms: number) => Promise<Figures>;
 
@@ -103,34 +146,37 @@ const inFolder = async (
   made: AsyncDisposableStack,
   gatewayWith: GatewayWith,
   post: Post,
-): Promise<readonly Subject[]> => {
+): Promise<Subjects> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-ingest-'));
   made.defer(() => removeFolder(dataDir));
   const deliveryUrl = await gatewayWith({ DATA_DIR: dataDir });
   const bare = made.use(await spawnGateway(NOWHERE, 'scripts/bench/lookups/raw-proxy.ts'));
   const store = startStores(made, null);
-  return [
+  const subjects: readonly Subject[] = [
     { name: 'gateway', measure: (ms) => post(deliveryUrl, IN_FLIGHT, ms), ms: 3000 },
     { name: 'sqlite, same rows', measure: (ms) => store('log', ms), ms: 2500 },
     { name: 'sqlite, bare rows', measure: (ms) => store('bare', ms), ms: 2000 },
     { name: 'node:http alone', measure: (ms) => post(bare.url, IN_FLIGHT, ms), ms: 2000 },
     { name: 'gateway, 1 in flight', measure: (ms) => post(deliveryUrl, 1, ms), ms: 1000 },
   ];
+  const replay = () => compareReplay(new URL(deliveryUrl).origin, join(dataDir, 'deliveries.db'));
+  return { subjects, replay };
 };
 
 const inRedis = async (
   made: AsyncDisposableStack,
   gatewayWith: GatewayWith,
   post: Post,
-): Promise<readonly Subject[]> => {
+): Promise<Subjects> => {
   const redis = await launchRedis();
   made.defer(() => redis.stop());
   const deliveryUrl = await gatewayWith({ REDIS_URL: redis.url });
   const store = startStores(made, redis.url);
-  return [
+  const subjects: readonly Subject[] = [
     { name: 'gateway', measure: (ms) => post(deliveryUrl, IN_FLIGHT, ms), ms: 3000 },
     { name: 'the log alone', measure: (ms) => store('log', ms), ms: 2500 },
     { name: 'XADD', measure: (ms) => store('bare', ms), ms: 2000 },
     { name: 'gateway, 1 in flight', measure: (ms) => post(deliveryUrl, 1, ms), ms: 1000 },
   ];
+  return { subjects };
 };

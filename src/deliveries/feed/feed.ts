@@ -19,8 +19,9 @@ type FeedOptions<Item> = Rendering<StoredDelivery, Item> & {
   readonly mapError?: ((error: unknown) => unknown) | undefined;
 };
 
-/** Limits of one page that a feed reads. */
-const PAGE = 16;
+/** Limits of one page that a feed reads. Where the log ends, thousands of readers may wait for it, so it has fewer deliveries. */
+const PAGE = 64;
+const PAGE_AT_END = 16;
 const PAGE_BYTES = 32_768;
 /** With a rare filter the feed advances by empty pages, so that no part of the log is searched twice. */
 const PAGE_SCAN_LIMIT = 10_000;
@@ -165,9 +166,10 @@ export class Feed<Item> implements EventFeed<Item> {
 
   #readPage(after: string): Promise<DeliveryPage> {
     const { log, reads, tenant, filter } = this.#options;
-    const range = { after, filter, limit: PAGE, maxBytes: PAGE_BYTES, maxScanned: PAGE_SCAN_LIMIT };
-    const { signal } = this.#reads;
     const isNear = this.#newest - (positionOf(after).sequence ?? 0) <= NEAR;
+    const limit = isNear ? PAGE_AT_END : PAGE;
+    const range = { after, filter, limit, maxBytes: PAGE_BYTES, maxScanned: PAGE_SCAN_LIMIT };
+    const { signal } = this.#reads;
     return isNear ? reads.read(tenant, range, signal) : log.read(tenant, range, { signal });
   }
 

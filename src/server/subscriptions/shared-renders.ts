@@ -39,7 +39,7 @@ export class SharedRenders {
 }
 
 /** As many events as a feed reads at once. */
-const MAX_REMEMBERED = 16;
+const MAX_REMEMBERED = 64;
 
 /** Remembers the frames of the newest events, for as long as a feed has them in its cache: the references are weak. */
 const rememberFrames = (render: Render): Render => {

@@ -2,8 +2,8 @@ import type { Hex } from '../../types.ts';
 import { bytesOf } from '../blocks/encoding.ts';
 import type { IndexDatabase } from './database.ts';
 
-/** About 10 MB. A full cache is emptied: accounts that are seen often are soon in it again. */
-const MAX_CACHED = 100_000;
+/** About 5 MB. A full cache is emptied: accounts that are seen often are soon in it again. */
+const MAX_CACHED = 50_000;
 
 /**
  * The table `accounts`: the numbers that stand for addresses in other tables, which are half as large with them. They are given

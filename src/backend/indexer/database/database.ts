@@ -84,7 +84,7 @@ export const openDatabase = (path: string): IndexDatabase => {
   try {
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
-       PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY`,
+       PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -24576; PRAGMA temp_store = MEMORY`,
     );
     return database;
   } catch (error) {
