@@ -32,10 +32,9 @@ export type Result = Round & {
 /** The load: its process, and those whose work shares its core. */
 export type LoadProcess = { readonly helper: Helper; readonly pids: readonly number[] };
 
-/**
- * A server answers a workload for this long before it is measured: once before all workloads, and once before its own. With half of it,
- * a fifth of the CPU time that is measured is the compiler's.
- */
+/** How long a server answers each workload before all of them are measured. */
+const FIRST_WARM_UP_MS = 1000;
+/** And again before the workload is measured. With half of it, a fifth of the CPU time that is measured is the compiler's. */
 const WARM_UP_MS = 4000;
 
 const taskOf = (workload: Workload, subject: Subject, ms: number): LoadTask => {
@@ -77,10 +76,11 @@ export const warmUp = async (
   workload: Workload,
   subjects: readonly Subject[],
   { helper }: LoadProcess,
+  ms = FIRST_WARM_UP_MS,
 ): Promise<void> => {
   for (const subject of subjects)
     if (subject.templates(workload) !== null)
-      await helper.ask<Load>({ ...taskOf(workload, subject, WARM_UP_MS), rate: null });
+      await helper.ask<Load>({ ...taskOf(workload, subject, ms), rate: null });
 };
 
 /** Measures the subjects in turns, so that what else the machine does weighs on all alike. */
@@ -117,7 +117,7 @@ export const measureWorkload = async (
   const measured = subjects
     .filter((subject) => subject.templates(workload) !== null)
     .map((subject) => ({ subject, rounds: [] as Round[] }));
-  await warmUp(workload, subjects, load);
+  await warmUp(workload, subjects, load, WARM_UP_MS);
   for (let number = 0; number < rounds; number += 1)
     for (const { subject, rounds: made } of measured) made.push(await round(subject));
   return measured.map(({ subject, rounds: made }) => resultOf(subject, made));
