@@ -123,7 +123,7 @@ test('blocks that the node does not trace are shown, and their chain goes on', a
   const [to = '0x'] = await accountsOf(anvil.url);
   await using node = await startFaultyNode(anvil.url);
   node.faults.call = ({ method }, ask) =>
-    method.startsWith('debug_') ? { error: { code: -32603, message: 'out of memory' } } : ask();
+    /^(debug|trace)_/.test(method) ? { error: { code: -32603, message: 'out of memory' } } : ask();
   await using gateway = await startGateway({ CHAINS: `${CHAIN}=${node.url}` });
   await payer.mine('split', [[to]], { value: 2n });
   const now = () => scrape(gateway.url);

@@ -146,6 +146,10 @@ const subjectsOf = (server: Server): readonly Subject[] => {
           workload.raw.gateway === undefined ? null : rawTemplatesOf(workload, 'gateway'),
       },
     ];
+  // Elsewhere it is asked for the same pages.
+  const readsLess = ({ raw, pages }: Workload) => raw.gateway !== undefined || pages > 1;
+  if (name === 'free')
+    return [{ ...plain, templates: (workload) => (readsLess(workload) ? templatesOf(workload) : null) }];
   if (name !== 'hot') return [plain];
   return [HOT_WALLETS, 1].map((wallets) => ({
     ...plain,

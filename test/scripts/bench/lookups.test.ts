@@ -22,9 +22,9 @@ test('it measures the gateway and the raw proxy without installing anything', as
 
   const report: Report = JSON.parse(await readFile(json, 'utf8'));
   expect(report.workloads.map(({ name, results }) => [name, results.map(({ subject }) => subject)])).toEqual([
-    ['W2', ['raw', 'raw-pages', 'cold', 'hot-128', 'hot-1']],
+    ['W2', ['raw', 'raw-pages', 'cold', 'free', 'hot-128', 'hot-1']],
     ['W5ws', ['raw', 'cold']],
-    ['session', ['raw', 'cold']],
+    ['session', ['raw', 'cold', 'free']],
     ['half', ['raw', 'cold']],
   ]);
   for (const result of report.workloads.flatMap(({ results }) => results)) {
@@ -35,8 +35,8 @@ test('it measures the gateway and the raw proxy without installing anything', as
     expect(result.maxMs).toBeGreaterThanOrEqual(result.p99Ms);
     expect(stdout).toContain(`| ${result.title}`);
   }
-  expect(Object.keys(report.starts)).toEqual(['raw', 'cold', 'hot']);
-  expect(Object.keys(report.memory)).toEqual(['raw', 'cold', 'hot']);
+  expect(Object.keys(report.starts)).toEqual(['raw', 'cold', 'free', 'hot']);
+  expect(Object.keys(report.memory)).toEqual(['raw', 'cold', 'free', 'hot']);
 });
 
 test('it names the workloads and the peers that there are', async () => {
