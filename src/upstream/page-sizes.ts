@@ -14,4 +14,4 @@ export const sizeOfPage = (items: number | undefined, largest: number): number =
 
 /** The items that are worth reading of a page with this number of pages before it, whatever a client asks for. */
 export const worthReading = (pagesBefore: number): number =>
-  pagesBefore === 0 ? 0 : (SIZES[pagesBefore + 1] ?? Number.POSITIVE_INFINITY);
+  pagesBefore === 0 ? 0 : (SIZES[pagesBefore + 2] ?? Number.POSITIVE_INFINITY);

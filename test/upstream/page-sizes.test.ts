@@ -34,7 +34,7 @@ test('of a free service, pages are as large as what is read of them, and grow wi
   await using over = await open(true);
   const { gateway, address, hashes } = over;
   expect(keysOf(await walk(gateway, 'transactions', address, 20))).toEqual(hashes);
-  expect(over.sizes()).toEqual([20, 50, 100, 100, 100, 100]);
+  expect(over.sizes()).toEqual([20, 100, 100, 100, 100]);
 });
 
 test('of a free service, a larger page takes the place of a smaller one, and serves it from then on', async () => {
