@@ -1,7 +1,7 @@
 /**
  * How many items a page is asked for. Where each request is billed, whatever its page holds, that is as many as a page can have:
  * the next pages of a client then cost nothing. Where requests are free, a page is as large as what is read of it, and grows with
- * the number of pages before it: who scrolls wants more.
+ * the number of pages before it: a client that scrolls wants more.
  */
 const SIZES = [10, 20, 50, 100, 250, 500, 1000, 2500] as const;
 

@@ -33,7 +33,7 @@ test('tokens that are left out of the total are named, each with its reason', as
   await left
     .getByRole('row', { name: /OMEGA .*Its price comes from a pool of \$1,233\.35, below \$10,000\.00/ })
     .waitFor();
-  // A price has enough digits for amount times price to be the value beside it, whatever it is at this hour.
+  // Prices change with the hour. Each has enough digits for amount times price to be the value beside it.
   const fresh = page.getByRole('row', { name: /FRESH / });
   await fresh.waitFor();
   const [price = Number.NaN, value = Number.NaN] = (await fresh.innerText())

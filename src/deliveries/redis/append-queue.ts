@@ -56,7 +56,7 @@ type Queue = {
 
 /**
  * Sends deliveries to Redis, those of one tenant as one script. What arrives while Redis stores and syncs them is the next
- * script, which is sent once they are stored, or once it has enough: that is the group commit.
+ * script, which is sent once they are stored, or once ENOUGH have arrived: that is the group commit.
  */
 export class RedisAppendQueue {
   readonly #options: Options;

@@ -17,8 +17,8 @@ export type SharedAnswers = {
    */
   keyOf(args: Args): string | null;
   /**
-   * Returns the data that is kept under a key, and counts its pages on the operation; null if there is none. A caller that
-   * gets data is one of its users.
+   * Returns the data that is kept under a key, and counts its pages on the operation. Returns null if no data is kept, or if it
+   * is outdated. A caller that gets data is one of its users.
    */
   find(key: string, context: Context): SerializedData | null;
   /**

@@ -9,7 +9,7 @@ import {
   type PageStart,
   PageWalk,
   pageBehind,
-  pageOf,
+  pageRefOf,
   type VisitedPage,
 } from './page-walk.ts';
 import { indexInPlace, isInOrder, placeOfTime, type Ranked, type ReturnedOfTime } from './same-time.ts';
@@ -40,7 +40,7 @@ export const locateAfter = async <Value>(
   read: ReadPage<Value>,
   after: CursorPosition,
 ): Promise<WalkStart | null> => {
-  const at = pageOf(after);
+  const at = pageRefOf(after);
   const since = Date.now();
   const { lead } = after;
   const page = pageBehind(await read(at), lead);

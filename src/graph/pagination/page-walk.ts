@@ -99,7 +99,7 @@ const itemsAt = (wanted: number, recentOffsets: readonly string[]): number =>
   Math.max(wanted, worthReading(recentOffsets.length + 1));
 
 /** Where the page of a cursor is, as far as it is read: up to what the cursor remembers. */
-export const pageOf = ({ offset, index, neighbours, recentOffsets }: CursorPosition): PageRef => {
+export const pageRefOf = ({ offset, index, neighbours, recentOffsets }: CursorPosition): PageRef => {
   const items = index + 1 + neighbours.after.length;
   const isNewest = offset === null;
   return {
