@@ -45,8 +45,7 @@ export type Calls = {
 
 /** A node that takes longer for several calls at once is asked one by one: one of the contracts may be what takes so long. */
 const TOGETHER_MS = 2_000;
-/** Calls are not sent in batches: a contract that takes long would hold up the others in it. */
-const ONE_BY_ONE = { attempts: 3, maxBatch: 1, maxInFlight: 8 };
+const EACH = { attempts: 3, batchMs: TOGETHER_MS, maxInFlight: 8 };
 
 const readAnswer = (answer: unknown): Hex | null =>
   typeof answer === 'string' && answer.length > MAX_DIGITS
@@ -55,7 +54,7 @@ const readAnswer = (answer: unknown): Hex | null =>
 
 /** The node has `timeoutMs` for a contract. */
 export const createCalls = (rpc: Rpc, timeoutMs: number, tagOf: TagOf): Calls => {
-  const alone = rpc.with({ ...ONE_BY_ONE, timeoutMs });
+  const each = rpc.with({ ...EACH, timeoutMs });
   const together = rpc.with({ timeoutMs: Math.min(timeoutMs, TOGETHER_MS), attempts: 1, maxBatch: 1 });
   const multicall = createAbility();
   /** Null when it is not known whether there is Multicall3. */
@@ -130,7 +129,7 @@ export const createCalls = (rpc: Rpc, timeoutMs: number, tagOf: TagOf): Calls =>
             return [];
           });
         return chunk.map(
-          async (call, at) => (await answers)[at] ?? ask(alone, { to: call.to, data: call.data }, await tag),
+          async (call, at) => (await answers)[at] ?? ask(each, { to: call.to, data: call.data }, await tag),
         );
       }).flat();
     },

@@ -2,7 +2,7 @@ import { createRedactor, NodeUnavailableError, nodeName, WrongChainError } from 
 import { createHttpTransport } from './http.ts';
 import { type CallReport, observeCalls } from './observe-calls.ts';
 import { createSocketTransport } from './socket.ts';
-import type { Outcome, RpcCall } from './transport.ts';
+import type { Transport } from './transport.ts';
 
 export type ConnectionOptions = {
   /** `http:`, `https:`, `ws:` or `wss:`. */
@@ -17,8 +17,10 @@ export type ConnectionOptions = {
 export type Connection = {
   /** The node without credentials, as logs and errors name it. */
   readonly name: string;
+  /** As in Transport. */
+  readonly hasBatches: boolean;
   /** As in Transport. Rejects also with WrongChainError when the node belongs to another chain. */
-  send(calls: readonly RpcCall[], timeoutMs: number): Promise<readonly Outcome[]>;
+  send: Transport['send'];
   close(): Promise<void>;
 };
 
@@ -65,6 +67,7 @@ export const createConnection = ({
 
   return {
     name: nodeName(url),
+    hasBatches: transport.hasBatches,
     async send(calls, timeoutMs) {
       checked ??= checkChain(timeoutMs);
       const current = checked;

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
-import { BatchRefusedError, NodeUnavailableError, TimedOutError } from './errors.ts';
+import { BatchRefusedError, NodeUnavailableError, type RpcError, TimedOutError } from './errors.ts';
+import { isAboutSize, isOfCall } from './refusals.ts';
 import {
   authorizationOf,
   MAX_ANSWER_BYTES,
@@ -38,6 +39,7 @@ export const createHttpTransport = ({ url, redact, onLost }: TransportOptions): 
   };
 
   return {
+    hasBatches: true,
     async send(calls, timeoutMs) {
       // No two calls have the same id, so an answer to another one is recognised.
       const ids = calls.map(() => ++lastId);
@@ -47,11 +49,12 @@ export const createHttpTransport = ({ url, redact, onLost }: TransportOptions): 
         timeoutMs,
       );
       // Some nodes answer a call that they refuse with a status of its own.
-      const outcomes = readOutcomes(parseJson(text), ids, redact);
+      const { outcomes, whole } = readAnswers(parseJson(text), ids, redact);
       if (outcomes !== null) return outcomes;
       if (status < 200 || status > 299) {
         const message = `expected answers of JSON-RPC, got HTTP ${status}`;
-        if (status === 400 || status === 413) throw new BatchRefusedError(message);
+        if (status === 400 || status === 413 || (whole !== null && isAboutSize(whole)))
+          throw new BatchRefusedError(message);
         throw new NodeUnavailableError(message, 1000 * Math.min(MAX_RETRY_AFTER_S, retryAfter));
       }
       const got = JSON.stringify(redact(text));
@@ -75,20 +78,23 @@ const unavailable = (
   return new NodeUnavailableError(redact(problem.message || code || problem.name));
 };
 
-/** The outcomes in a body, which may have any order; null when one is missing. */
-const readOutcomes = (
+/** The outcomes in a body, which may have any order, and lack some. Null where they are none of calls: `whole` may say why. */
+const readAnswers = (
   body: unknown,
   ids: readonly number[],
   redact: (text: string) => string,
-): readonly Outcome[] | null => {
-  const outcomes = new Map<unknown, Outcome>();
+): { readonly outcomes: readonly (Outcome | undefined)[] | null; readonly whole: RpcError | null } => {
+  const found = new Map<unknown, Outcome>();
   for (const message of Array.isArray(body) ? body : [body]) {
     const read = readOutcome(message, redact);
-    if (read !== null) outcomes.set(read.id ?? null, read.outcome);
+    if (read !== null) found.set(read.id ?? null, read.outcome);
   }
-  // An error without an id is one of the whole request.
-  const whole = outcomes.get(null);
-  if (ids.length === 1 && whole !== undefined && 'refusal' in whole) return [whole];
-  const ordered = ids.map((id) => outcomes.get(id));
-  return ordered.every((outcome) => outcome !== undefined) ? ordered : null;
+  const outcomes = ids.map((id) => found.get(id));
+  const isBatch = ids.length > 1;
+  if (isBatch ? Array.isArray(body) && outcomes.some(isOfCall) : outcomes[0] !== undefined)
+    return { outcomes, whole: null };
+  // An error of the whole request has no id, or that of a call.
+  const error = (isBatch ? [...found.values()] : [found.get(null)]).find((each) => each && 'refusal' in each);
+  const whole = error !== undefined && 'refusal' in error ? error.refusal : null;
+  return { outcomes: isBatch || whole === null ? null : [{ refusal: whole }], whole };
 };

@@ -1,4 +1,5 @@
 import type { RpcError } from './errors.ts';
+import type { Outcome } from './transport.ts';
 
 /**
  * What the errors of nodes mean. Only errors of the EVM are the contract's doing, recognised by the exact words of
@@ -84,3 +85,7 @@ export const isPassing = (refusal: RpcError): boolean =>
 export const isAboutSize = (refusal: RpcError): boolean =>
   isPassing(refusal) &&
   (refusal.code === -32_003 || refusal.code === -32_600 || /too large|batch/i.test(refusal.message));
+
+/** Whether there is an outcome that is the call's own, and not one of the batch that it was in. */
+export const isOfCall = (outcome: Outcome | undefined): boolean =>
+  outcome !== undefined && !('refusal' in outcome && isAboutSize(outcome.refusal));

@@ -1,7 +1,8 @@
+import { createAbility } from '../ability.ts';
 import { InvalidAnswerError } from './answers.ts';
 import { type Connection, type ConnectionOptions, createConnection } from './connection.ts';
 import { BatchRefusedError, NodeUnavailableError, TimedOutError } from './errors.ts';
-import { isAboutSize, isPassing } from './refusals.ts';
+import { isAboutSize, isOfCall, isPassing } from './refusals.ts';
 import type { Outcome, RpcCall } from './transport.ts';
 
 export type Limits = {
@@ -12,9 +13,11 @@ export type Limits = {
   readonly timeoutMs: number;
   /** How often a call is sent when the node fails. */
   readonly attempts: number;
-  /** The most calls in a batch. */
+  /** The most calls in a batch. Providers take from 3 to 1000, and some are slow with many. */
   readonly maxBatch: number;
-  /** The number of batches that the node works on at a time. */
+  /** Milliseconds that the node has for a batch. After them its calls are sent alone: one may be what takes so long. */
+  readonly batchMs: number;
+  /** The number of batches that the node works on at a time. Over a WebSocket, as many calls are sent without batches. */
   readonly maxInFlight: number;
 };
 
@@ -40,8 +43,11 @@ export type Rpc = {
   close(): Promise<void>;
 };
 
-const DEFAULTS: Limits = { timeoutMs: 30_000, attempts: 5, maxBatch: 32, maxInFlight: 4 };
 const FIRST_TIMEOUT_MS = 10_000;
+const DEFAULTS: Limits = {
+  ...{ timeoutMs: 30_000, attempts: 5 },
+  ...{ maxBatch: 32, batchMs: FIRST_TIMEOUT_MS, maxInFlight: 4 },
+};
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 10_000;
 
@@ -74,17 +80,37 @@ type Pending = RpcCall & {
   /** When it was first asked for. */
   readonly since: number;
   attempts: number;
-  /** Whether it was in a batch that was not answered in time: one of its calls may be what takes so long. */
-  isAlone: boolean;
+  /** The calls in the batch that failed as a whole or left it out, after which it is sent alone: 0 for none. */
+  failedAmong: number;
   /** Reads the result, and resolves the call with it. */
   readonly resolve: (result: unknown) => void;
   readonly reject: (problem: unknown) => void;
 };
 
-const createQueue = (connection: Connection, { timeoutMs, attempts, ...limits }: Limits) => {
+/** How many calls are sent together, as far as the node is not known to refuse so many. */
+const createBatchSize = (wanted: number) => {
+  /** To a node that has refused a batch, another one of that size is sent after a minute, after two, and so on. */
+  const larger = createAbility();
+  let most = wanted;
+  return {
+    now: (): number => (larger.isTried() ? Math.min(wanted, 2 * most) : most),
+    worked(size: number): void {
+      if (size <= most) return;
+      most = size;
+      larger.worked();
+    },
+    refused(size: number): void {
+      most = Math.min(most, Math.max(1, Math.floor(size / 2)));
+      larger.failed();
+    },
+  };
+};
+
+const createQueue = (connection: Connection, { timeoutMs, attempts, batchMs, ...limits }: Limits) => {
   const queue: Pending[] = [];
   const sleeping = new Map<NodeJS.Timeout, Pending>();
-  let maxBatch = limits.maxBatch;
+  const batchSize = createBatchSize(connection.hasBatches ? limits.maxBatch : 1);
+  const maxInFlight = limits.maxInFlight * (connection.hasBatches ? 1 : limits.maxBatch);
   let inFlight = 0;
   let isScheduled = false;
   let isClosed = false;
@@ -107,11 +133,16 @@ const createQueue = (connection: Connection, { timeoutMs, attempts, ...limits }:
     sleeping.set(timer, pending);
   };
 
-  const settle = (pending: Pending, outcome: Outcome | undefined, isBatch: boolean): void => {
-    if (outcome === undefined) retryLater(pending, new NodeUnavailableError('expected an answer, got none'));
-    else if ('result' in outcome) take(pending, outcome.result);
-    else if (isBatch && isAboutSize(outcome.refusal)) {
-      shrink();
+  const settle = (pending: Pending, outcome: Outcome | undefined, size: number): void => {
+    if (outcome === undefined) {
+      pending.failedAmong = size;
+      queue.push(pending);
+    } else if ('result' in outcome) {
+      // Alone it is answered, and in a batch it was not.
+      if (pending.failedAmong > 1) batchSize.refused(pending.failedAmong);
+      take(pending, outcome.result);
+    } else if (size > 1 && isAboutSize(outcome.refusal)) {
+      batchSize.refused(size);
       queue.push(pending);
     } else if (isPassing(outcome.refusal)) retryLater(pending, outcome.refusal);
     else pending.reject(outcome.refusal);
@@ -126,40 +157,39 @@ const createQueue = (connection: Connection, { timeoutMs, attempts, ...limits }:
     }
   };
 
-  const shrink = (): void => {
-    maxBatch = Math.max(1, Math.floor(maxBatch / 2));
-  };
-
-  const retryAlone = (pending: Pending, problem: Error, wasBatch: boolean): void => {
-    const mayBeSooner = wasBatch || (pending.attempts === 0 && timeoutMs > FIRST_TIMEOUT_MS);
+  const retrySooner = (pending: Pending, problem: Error, size: number): void => {
+    const mayBeSooner = size > 1 || (pending.attempts === 0 && timeoutMs > FIRST_TIMEOUT_MS);
     pending.attempts += 1;
-    pending.isAlone = true;
+    pending.failedAmong = size;
     if (mayBeSooner && pending.attempts < attempts && !isClosed) queue.push(pending);
     else pending.reject(problem);
   };
 
   const fail = (calls: readonly Pending[], problem: unknown): void => {
-    if (problem instanceof BatchRefusedError && calls.length > 1) {
-      shrink();
+    const size = calls.length;
+    if (problem instanceof BatchRefusedError && size > 1) {
+      batchSize.refused(size);
       queue.unshift(...calls);
-    } else if (problem instanceof TimedOutError)
-      for (const pending of calls) retryAlone(pending, problem, calls.length > 1);
-    else if (problem instanceof NodeUnavailableError)
-      for (const pending of calls) retryLater(pending, problem, problem.retryAfterMs);
-    else for (const { reject } of calls) reject(problem);
+      return;
+    }
+    for (const pending of calls) {
+      if (size > 1) pending.failedAmong = size;
+      if (problem instanceof TimedOutError) retrySooner(pending, problem, size);
+      else if (problem instanceof NodeUnavailableError) retryLater(pending, problem, problem.retryAfterMs);
+      else pending.reject(problem);
+    }
   };
 
   const send = async (calls: readonly Pending[]): Promise<void> => {
     inFlight += 1;
+    const size = calls.length;
     try {
       const isFirst = calls.every((pending) => pending.attempts === 0);
-      const outcomes = await connection.send(
-        calls,
-        isFirst ? Math.min(timeoutMs, FIRST_TIMEOUT_MS) : timeoutMs,
-      );
-      if (calls.length === maxBatch && maxBatch < limits.maxBatch) maxBatch += 1;
+      const mostMs = size > 1 ? batchMs : isFirst ? FIRST_TIMEOUT_MS : timeoutMs;
+      const outcomes = await connection.send(calls, Math.min(timeoutMs, mostMs));
+      if (outcomes.every(isOfCall)) batchSize.worked(size);
       calls.forEach((pending, index) => {
-        settle(pending, outcomes[index], calls.length > 1);
+        settle(pending, outcomes[index], size);
       });
     } catch (problem) {
       fail(calls, problem);
@@ -170,11 +200,12 @@ const createQueue = (connection: Connection, { timeoutMs, attempts, ...limits }:
   };
 
   const flush = (): void => {
-    while (queue.length > 0 && inFlight < limits.maxInFlight) {
-      const alone = queue.findIndex(({ isAlone }) => isAlone);
-      const calls = queue.splice(0, alone === -1 ? maxBatch : Math.min(maxBatch, Math.max(1, alone)));
+    while (queue.length > 0 && inFlight < maxInFlight) {
+      const most = batchSize.now();
+      const alone = queue.findIndex(({ failedAmong }) => failedAmong > 0);
+      const calls = queue.splice(0, alone === -1 ? most : Math.min(most, Math.max(1, alone)));
       // While a node hangs, those at the end of the queue would wait many times as long as the first ones.
-      if (calls.some((pending) => pending.isAlone && isLate(pending)))
+      if (calls.some((pending) => pending.failedAmong > 0 && isLate(pending)))
         fail(calls, new TimedOutError(`expected an answer in ${timeoutMs} ms`));
       else void send(calls);
     }
@@ -193,7 +224,7 @@ const createQueue = (connection: Connection, { timeoutMs, attempts, ...limits }:
     add<Result>(call: RpcCall, read: (result: unknown) => Result): Promise<Result> {
       return new Promise((resolve, reject) => {
         if (isClosed) return reject(new NodeUnavailableError('the connection was closed'));
-        const progress = { since: Date.now(), attempts: 0, isAlone: false };
+        const progress = { since: Date.now(), attempts: 0, failedAmong: 0 };
         queue.push({ ...call, ...progress, resolve: (result) => resolve(read(result)), reject });
         schedule();
       });

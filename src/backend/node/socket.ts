@@ -125,6 +125,8 @@ export const createSocketTransport = ({
   };
 
   return {
+    // Their answers come one by one anyway, and nodes take fewer calls in a batch here, or are slower with it.
+    hasBatches: false,
     send: (calls, timeoutMs) => Promise.all(calls.map((call) => send(call, timeoutMs))),
     async close() {
       isClosed = true;

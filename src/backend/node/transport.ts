@@ -8,12 +8,15 @@ export type Outcome = { readonly result: unknown } | { readonly refusal: RpcErro
 
 /** A connection to a node. It connects by itself, also anew. */
 export type Transport = {
+  /** Whether calls that are sent together are one request, with one answer. */
+  readonly hasBatches: boolean;
   /**
-   * Sends calls, and resolves with an outcome for each, in their order. The node has `timeoutMs` for them.
+   * Sends calls, and resolves with an outcome for each, in their order: undefined for one that the answer leaves out. The node has
+   * `timeoutMs` for them.
    * Rejects with NodeUnavailableError when the node gives none: with TimedOutError when it does not answer in time, and with
    * BatchRefusedError when fewer calls at a time may help.
    */
-  send(calls: readonly RpcCall[], timeoutMs: number): Promise<readonly Outcome[]>;
+  send(calls: readonly RpcCall[], timeoutMs: number): Promise<readonly (Outcome | undefined)[]>;
   close(): Promise<void>;
 };
 

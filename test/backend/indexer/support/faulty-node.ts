@@ -104,7 +104,7 @@ export const startFaultyNode = async (target: string, { webSocket = false } = {}
         const given = answers.filter((each) => each !== null);
         return JSON.stringify(Array.isArray(body) ? given : (given[0] ?? ''));
       };
-      if (whole?.respond !== undefined) return await whole.respond(response, right);
+      if (whole?.respond !== undefined) return await whole.respond(response, right, calls.length);
       response.setHeader('content-type', 'application/json');
       response.end(await right());
     } catch {

@@ -6,8 +6,12 @@ export type NodeFault = {
   readonly name: string;
   /** Answers a call in place of the node; null leaves the answer out. */
   readonly answer?: (call: Call, right: () => Promise<Answer>) => Answer | null | Promise<Answer | null>;
-  /** Answers a whole request over HTTP. `right` resolves with the body that the node would have sent. */
-  readonly respond?: (response: ServerResponse, right: () => Promise<string>) => void | Promise<void>;
+  /** Answers a whole request over HTTP, of so many calls. `right` resolves with the body that the node would have sent. */
+  readonly respond?: (
+    response: ServerResponse,
+    right: () => Promise<string>,
+    calls: number,
+  ) => void | Promise<void>;
   /** What comes over a WebSocket in the place of an answer. Default: what `answer` says. */
   readonly message?: (call: Call) => string | 'silence' | 'closes';
 };
@@ -90,7 +94,66 @@ const errorFault = (name: string, error: unknown): NodeFault => ({ name, answer:
 /** A node that takes connections and calls, and does not answer. */
 export const SILENCE: NodeFault = { name: 'silence', respond: () => {}, message: () => 'silence' };
 
+/** What happens to a batch of more than a few calls. Fewer, and those over a WebSocket, are answered. */
+const batchFault = (
+  name: string,
+  respond: (response: ServerResponse, answers: readonly Answer[]) => void,
+): NodeFault => ({
+  name: `a batch ${name}`,
+  async respond(response, right, calls) {
+    const body = await right();
+    if (calls > TAKEN) respond(response, JSON.parse(body) as readonly Answer[]);
+    else response.end(body);
+  },
+});
+const TAKEN = 3;
+
+const refusedBatch = (status: number, message: string, code = -32600): NodeFault =>
+  batchFault(`is refused with HTTP ${status}, ${code} ${message}`, (response) => {
+    response.writeHead(status).end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }));
+  });
+
+/** Refusals of batches that say so, in the words of nodes and providers. */
+export const BATCH_REFUSALS: readonly NodeFault[] = [
+  refusedBatch(200, 'batch too large'),
+  refusedBatch(200, 'batch limit 3 exceeded (can increase by --rpc.batch.limit)', -32000),
+  refusedBatch(400, 'Number of requests in batch exceeds limit', -32005),
+  refusedBatch(500, 'Batch of more than 3 requests are not allowed on free tier', 31),
+  batchFault('is refused with HTTP 413', (response) => response.writeHead(413).end('Payload Too Large')),
+  batchFault('is refused by an error for its first call', (response, [first]) =>
+    response.end(
+      JSON.stringify([
+        { jsonrpc: '2.0', id: first?.id, error: { code: -32600, message: 'batch too large' } },
+      ]),
+    ),
+  ),
+  batchFault('is too large from its second call on', (response, answers) => {
+    const error = { code: -32003, message: 'response too large' };
+    response.end(JSON.stringify(answers.map((each, at) => (at === 0 ? each : { id: each.id, error }))));
+  }),
+];
+
+/** What else may become of a batch. */
+export const BATCH_FAULTS: readonly NodeFault[] = [
+  batchFault('is too many requests', (response) => response.writeHead(429).end('Too Many Requests')),
+  batchFault('is an error of the server', (response) => response.writeHead(500).end('')),
+  batchFault('is reset', (response) => void response.destroy()),
+  batchFault('is not answered', () => {}),
+  batchFault('is answered in another order', (response, answers) =>
+    response.end(JSON.stringify(answers.toReversed())),
+  ),
+  batchFault('lacks answers', (response, answers) => response.end(JSON.stringify(answers.slice(2)))),
+  batchFault('has an answer of another id', (response, answers) =>
+    response.end(JSON.stringify(answers.map((each, at) => (at === 1 ? { ...each, id: 4_711 } : each)))),
+  ),
+  batchFault('has only answers of other ids', (response, answers) =>
+    response.end(JSON.stringify(answers.map((each) => ({ ...each, id: -Number(each.id) })))),
+  ),
+];
+
 export const NODE_FAULTS: readonly NodeFault[] = [
+  ...BATCH_REFUSALS,
+  ...BATCH_FAULTS,
   ...ERRORS.map(([code, message]) => errorFault(`error ${code} ${message}`, { code, message })),
   ...ODD_ERRORS.map(([what, error]) => errorFault(`an error ${what}`, error)),
   ...RESULTS.map(([what, result]) => ({ name: `the result is ${what}`, answer: () => ({ result }) })),
