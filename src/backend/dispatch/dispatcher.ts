@@ -10,6 +10,8 @@ import type { Delivery, DeliveryQueue, Held, Outcome, PendingDelivery } from './
 const MAX_RETRIES = 5;
 /** The number of concurrent requests to one url, each of another webhook. */
 const POSTS_PER_URL = 8;
+/** The requests that are begun in one turn of the event loop: those of a block that concerns many would hold up answers. */
+const SENT_AT_ONCE = 16;
 /** Milliseconds before a queue that failed, for example on a full disk, is tried again. */
 const FAILED_QUEUE_MS = 1_000;
 /** The longest delay of a timer. After it, everything is looked at again. */
@@ -110,7 +112,7 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
       // They are sent again after the next start.
       for (const { delivery } of outcomes.splice(0)) inFlight.end(delivery);
     }
-    if (!inFlight.isEmpty || (wakeAt.size > 0 && !stopped)) return;
+    if (inFlight.count > 0 || (wakeAt.size > 0 && !stopped)) return;
     for (const resolve of waiting) resolve();
     waiting = [];
   };
@@ -135,9 +137,15 @@ export const createDispatcher = (parts: DispatcherParts): Dispatcher => {
   };
 
   const sendDue = (now: number): void => {
+    const most = inFlight.count + SENT_AT_ONCE;
     let waitMs = LONGEST_WAIT_MS;
-    for (const [webhookId, time] of [...wakeAt])
+    for (const [webhookId, time] of [...wakeAt]) {
+      if (inFlight.count === most) {
+        plan();
+        return;
+      }
       waitMs = Math.min(waitMs, time > now ? time - now : sendOf(webhookId, now));
+    }
     if (wakeAt.size > 0) timer = setTimeout(plan, waitMs);
   };
 

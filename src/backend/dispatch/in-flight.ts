@@ -31,8 +31,8 @@ export class InFlight {
     return this.#byUrl.get(url) ?? 0;
   }
 
-  get isEmpty(): boolean {
-    return this.#byWebhook.size === 0;
+  get count(): number {
+    return this.#byWebhook.size;
   }
 
   abort(webhookId: string): void {

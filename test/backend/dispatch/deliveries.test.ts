@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createMemoryStore } from '../../../src/backend/dispatch/memory-store.ts';
 import { ALICE, BASE, BOB, block, transaction, transfer } from './support/builders.ts';
@@ -66,6 +67,32 @@ describe('a delivery', () => {
     ]);
     expect(Object.fromEntries(addresses)).toEqual({ [sender]: ALICE, [receiver]: BOB });
   });
+});
+
+test('the deliveries of a block to many urls are not all begun in one turn of the event loop', async () => {
+  const store = createMemoryStore(() => 0);
+  let begun = 0;
+  const { next } = store.deliveries;
+  const deliveries = {
+    ...store.deliveries,
+    next(...asked: Parameters<typeof next>) {
+      const delivery = next(...asked);
+      if (delivery !== null) begun += 1;
+      return delivery;
+    },
+  };
+  await using service = await startDelivering(undefined, { store: { ...store, deliveries } });
+  const { url } = service.receiver;
+  for (let count = 0; count < 50; count += 1) service.create({ url: `${url}/${count}` });
+  service.webhooks.handleBlock(BLOCK);
+  const turns: number[] = [];
+  for (let before = 0; before < 50; before = begun) {
+    await turn();
+    turns.push(begun - before);
+  }
+  expect(Math.max(...turns)).toBeLessThanOrEqual(16);
+  await service.webhooks.settled();
+  expect(new Set(service.receiver.received.map(({ path }) => path)).size).toBe(50);
 });
 
 describe('a delivery that is not accepted', () => {
