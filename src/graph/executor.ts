@@ -1,5 +1,4 @@
 import {
-  type ExecutionArgs,
   type ExecutionResult,
   executeRootSelectionSet,
   type FieldNode,
@@ -20,27 +19,21 @@ import {
   OperationTypeNode,
   responsePathAsArray,
   type ValidatedExecutionArgs,
-  validateExecutionArgs,
   visit,
 } from 'graphql';
 import { rememberEach } from '../lib/memo.ts';
 import type { MaybePromise } from '../lib/tasks.ts';
 import { collectFields, type SelectionInfo } from './cost/operation-info.ts';
 
-/** Runs a query or a mutation of a valid document, without `@defer` and `@stream`. */
-export type Executor = (args: ExecutionArgs) => MaybePromise<ExecutionResult>;
+/** Executes a query, a mutation, or an event of a subscription, of a valid document without `@defer` and `@stream`. */
+export type Executor = (operation: ValidatedExecutionArgs) => MaybePromise<ExecutionResult>;
 
 /**
  * The executor of graphql-js awaits only what has a method `then`. Yoga's awaits whatever has a member of that name: JSON of
  * the service, and an object of which a client calls a field `then`. No document that it gets has a directive that would
  * make it return results in increments.
  */
-export const executeAny: Executor = (args) => {
-  const operation = validateExecutionArgs(args);
-  return 'schema' in operation ? executeByGraphQL(operation) : { errors: operation };
-};
-
-const executeByGraphQL = (operation: ValidatedExecutionArgs): MaybePromise<ExecutionResult> => {
+export const executeAny: Executor = (operation) => {
   const result = executeRootSelectionSet(operation);
   return result instanceof Promise ? result.then((ended) => releaseContext(operation, ended)) : result;
 };
@@ -55,15 +48,13 @@ const releaseContext = (operation: { contextValue?: unknown }, result: Execution
 };
 
 /**
- * As `executeAny`, and sooner for queries whose fields are objects and leaves, such as those whose lists are written by
- * plans. Their selections are collected once per document. graphql-js collects them each time, and ends each execution
- * with an abort, whose error with its stack takes longer than such a query.
+ * As `executeAny`, and sooner for queries and events whose fields are objects and leaves, such as queries whose lists are
+ * written by plans. Their selections are collected once per document. graphql-js collects them each time, and ends each
+ * execution with an abort, whose error with its stack takes longer than such a query.
  */
-export const executeFast: Executor = (args) => {
-  const operation = validateExecutionArgs(args);
-  if (!('schema' in operation)) return { errors: operation };
+export const executeFast: Executor = (operation) => {
   const fields = fieldsOf(operation);
-  return fields === null ? executeByGraphQL(operation) : new Execution(operation).run(fields);
+  return fields === null ? executeAny(operation) : new Execution(operation).run(fields);
 };
 
 /** A field of an object, with all its uses. */
@@ -120,8 +111,8 @@ const conditionsIn = ({ document }: ValidatedExecutionArgs): readonly string[] =
 /** Returns null for an operation that is left to graphql-js. */
 const compile = (args: ValidatedExecutionArgs): readonly Field[] | null => {
   const { schema, operation, variableValues, fragmentDefinitions } = args;
-  const type = schema.getQueryType();
-  const isPlain = operation.operation === OperationTypeNode.QUERY && !operation.directives?.length;
+  const type = schema.getRootType(operation.operation);
+  const isPlain = operation.operation !== OperationTypeNode.MUTATION && !operation.directives?.length;
   if (!isPlain || !type) return null;
   const fragments = new Map(Object.entries(fragmentDefinitions));
   const compiler = new Compiler({ schema, variableValues, fragments });

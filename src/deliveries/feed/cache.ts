@@ -98,7 +98,8 @@ export const renderPage = async <Item>(
   const entries: Entries<Item> = new Map();
   let cursor = after;
   for (const [index, delivery] of deliveries.entries()) {
-    const item = await render(delivery);
+    const rendered = render(delivery);
+    const item = rendered instanceof Promise ? await rendered : rendered;
     const isLast = index === deliveries.length - 1;
     const next = isLast ? positionOf(scannedTo) : { cursor: delivery.cursor, sequence: delivery.sequence };
     entries.set(cursor, { after: cursor, item, next, bytes: sizeOf(item) });

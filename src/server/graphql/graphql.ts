@@ -86,7 +86,8 @@ export const createGraphQL = (options: Options): GraphQLServer => {
   const corsHeaders = createCorsHeaders(options);
   const { compress, openPartEncoder } = createCompressor();
   const { schema, planned, sharedAnswers, trusted, createContext, documents, eventStreams, mask } = options;
-  const pipeline = createPipeline(planned === null ? executeAny : executeFast, [
+  const executor = planned === null ? executeAny : executeFast;
+  const pipeline = createPipeline(executor, [
     // Masks and reports first: it must see operations that a later plugin stops.
     options.operations.plugin,
     useUpstreamExtension(),
@@ -117,7 +118,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     useLastPart(),
 
     // Subscriptions: the executor is replaced before the last check, the one that asks upstream.
-    useSharedExecution(mask, options.events),
+    useSharedExecution(executor, mask, options.events),
     eventStreams.verification,
   ]);
   const contextOf = <Given extends ServerContext>(given: Given): OperationContext & Given => {

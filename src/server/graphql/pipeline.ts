@@ -1,5 +1,5 @@
 import { RequestCache } from '@pothos/plugin-scope-auth';
-import { type ExecutionResult, getOperationAST } from 'graphql';
+import { type ExecutionResult, getOperationAST, validateExecutionArgs } from 'graphql';
 import { resendAnswer } from '../../graph/answer/serialize.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import { clientError } from '../../graph/errors.ts';
@@ -31,9 +31,13 @@ export const createPipeline = (executor: Executor, plugins: readonly OperationPl
   const executeHooks = plugins.flatMap(({ onExecute }) => onExecute ?? []);
   const subscribeHooks = plugins.flatMap(({ onSubscribe }) => onSubscribe ?? []);
   const resultHooks = plugins.flatMap(({ onHttpResult }) => onHttpResult ?? []);
+  const executeArgs: ExecuteFn = (args) => {
+    const operation = validateExecutionArgs(args);
+    return 'schema' in operation ? executor(operation) : { errors: operation };
+  };
   return {
     execute(args) {
-      const start: Start<ExecuteFn> = { args, executeFn: executor, result: null };
+      const start: Start<ExecuteFn> = { args, executeFn: executeArgs, result: null };
       const completions: Complete[] = [];
       for (const hook of executeHooks) {
         const complete = hook(start);

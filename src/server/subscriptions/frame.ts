@@ -1,14 +1,16 @@
 import {
   type DocumentNode,
-  executeSubscriptionEvent,
+  type ExecutionResult,
   GraphQLError,
   type GraphQLFormattedError,
   type ValidatedSubscriptionArgs,
 } from 'graphql';
 import type { Context } from '../../context.ts';
 import { jsonParts, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
+import type { Executor } from '../../graph/executor.ts';
 import { ownBytes, totalLength } from '../../lib/buffers.ts';
 import type { SourceEvent } from '../../lib/event-source.ts';
+import type { MaybePromise } from '../../lib/tasks.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { Attributed } from '../graphql/attribution.ts';
 import type { MaskError } from '../graphql/errors.ts';
@@ -102,6 +104,7 @@ export type EventObserver = {
 /** Returns the function that makes the frame of an event. It keeps no request's context: each event has its own. */
 export const createRender = (
   { contextValue, ...operation }: ValidatedSubscriptionArgs,
+  executor: Executor,
   mask: MaskError,
   observer: EventObserver,
 ) => {
@@ -110,27 +113,34 @@ export const createRender = (
   const name = operation.operation.name?.value ?? null;
   // The executor reads the coerced variables. The raw ones may be large.
   const args = { ...operation, rawVariableValues: {} };
-  return async (event: SourceEvent): Promise<Frame> => {
-    const context = forEvent();
-    // Executions of all feeds take turns.
-    await context.answer.nextSlice();
+  const render = (event: SourceEvent, context: ReturnType<typeof forEvent>): MaybePromise<Frame> => {
     const executed = { cursor: event.cursor, name, document, trace: ofSubscription };
     const trace = observer.executing?.(executed) ?? ofSubscription;
-    const execution = executeSubscriptionEvent({ ...args, rootValue: event, contextValue: context });
-    const { data, errors } = limitErrors(await serializeAnswer(Promise.resolve(execution), context.answer));
-    observer.executed?.(trace, errors !== undefined);
-    const formatted = errors?.map((error) =>
-      toFormattedError(error === context.answer.limitError ? withCursor(error, event) : mask(error, trace)),
-    );
-    const result = {
-      data,
-      ...(formatted && { errors: formatted }),
-      extensions: { upstream: context.upstream },
+    const execution = executor({ ...args, rootValue: event, contextValue: context });
+    const frameOf = (answer: ExecutionResult): Frame => {
+      const { data, errors } = limitErrors(answer);
+      observer.executed?.(trace, errors !== undefined);
+      const formatted = errors?.map((error) =>
+        toFormattedError(error === context.answer.limitError ? withCursor(error, event) : mask(error, trace)),
+      );
+      const result = {
+        data,
+        ...(formatted && { errors: formatted }),
+        extensions: { upstream: context.upstream },
+      };
+      return new Frame(
+        event,
+        data instanceof SerializedData ? jsonParts(result, data) : [Buffer.from(JSON.stringify(result))],
+      );
     };
-    return new Frame(
-      event,
-      data instanceof SerializedData ? jsonParts(result, data) : [Buffer.from(JSON.stringify(result))],
-    );
+    const answer = serializeAnswer(execution, context.answer);
+    return answer instanceof Promise ? answer.then(frameOf) : frameOf(answer);
+  };
+  return (event: SourceEvent): MaybePromise<Frame> => {
+    const context = forEvent();
+    // Executions of all feeds take turns.
+    if (context.answer.canContinue) return render(event, context);
+    return context.answer.nextSlice().then(() => render(event, context));
   };
 };
 

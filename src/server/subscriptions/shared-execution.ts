@@ -11,6 +11,7 @@ import {
   visit,
 } from 'graphql';
 import { clientError } from '../../graph/errors.ts';
+import type { Executor } from '../../graph/executor.ts';
 import {
   type EventFeed,
   type EventReader,
@@ -47,9 +48,13 @@ export type SubscribeResult = ExecutionResult & { readonly subscription?: Subscr
  * Shared execution (fan-out): subscribers with equal operation, variables and rights share the execution of each event and
  * its serialised frame, also where they get different events of one source.
  */
-export const useSharedExecution = (mask: MaskError, observer: EventObserver): OperationPlugin => {
+export const useSharedExecution = (
+  executor: Executor,
+  mask: MaskError,
+  observer: EventObserver,
+): OperationPlugin => {
   const feeds = new Map<string, EventFeed<Frame>>();
-  const renders = new SharedRenders((operation) => createRender(operation, mask, observer));
+  const renders = new SharedRenders((operation) => createRender(operation, executor, mask, observer));
   const documents = new OpenDocuments();
 
   const subscribe = async (args: ExecutionArgs): Promise<SubscribeResult> => {

@@ -50,20 +50,26 @@ const rememberFrames = (render: Render): Render => {
     const [oldest] = made.keys();
     if (made.size > MAX_REMEMBERED && oldest !== undefined) made.delete(oldest);
   };
-  const renderOnce = async (event: SourceEvent): Promise<Frame> => {
+  const remembered = async (cursor: string, rendering: Promise<Frame>): Promise<Frame> => {
     try {
-      const frame = await render(event);
-      remember(event.cursor, frame);
+      const frame = await rendering;
+      remember(cursor, frame);
       return frame;
     } finally {
-      underWay.delete(event.cursor);
+      underWay.delete(cursor);
     }
   };
   return (event) => {
-    const known = made.get(event.cursor)?.deref() ?? underWay.get(event.cursor);
+    const { cursor } = event;
+    const known = made.get(cursor)?.deref() ?? underWay.get(cursor);
     if (known) return known;
-    const frame = renderOnce(event);
-    underWay.set(event.cursor, frame);
-    return frame;
+    const rendering = render(event);
+    if (rendering instanceof Promise) {
+      const frame = remembered(cursor, rendering);
+      underWay.set(cursor, frame);
+      return frame;
+    }
+    remember(cursor, rendering);
+    return rendering;
   };
 };

@@ -75,9 +75,9 @@ describeEachStore(({ openLog }) => {
       await heard;
       return counts.reads - before;
     };
-    // What is told late of the first ones is read once more.
-    while ((await readsOfNext()) !== 1) expect(number).toBeLessThan(20);
-    for (const _ of range(1, 5)) expect(await readsOfNext()).toBe(1);
+    // A delivery that a busy machine tells of late is read once more.
+    for (let inRow = 0; inRow < 6; expect(number).toBeLessThan(60))
+      inRow = (await readsOfNext()) === 1 ? inRow + 1 : 0;
   });
 
   test('each reader gets what its filter finds in the log, in order, however many arrive at once', async () => {

@@ -3,12 +3,15 @@ import fc from 'fast-check';
 import {
   buildSchema,
   type DocumentNode,
+  type ExecutionArgs,
   GraphQLError,
   getNamedType,
   isIntrospectionType,
   isObjectType,
   parse,
+  type ValidatedExecutionArgs,
   validate,
+  validateExecutionArgs,
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { type Executor, executeAny, executeFast } from '../../../src/graph/executor.ts';
@@ -18,6 +21,7 @@ import { runs } from '../../support/runs.ts';
 
 const schema = buildSchema(`
   type Query { thing: Thing, sure: Thing!, text: String, count: Int!, of(count: Int! = 1, name: String): Int }
+  type Subscription { thing: Thing, sure: Thing! }
   type Thing { thing: Thing, sure: Thing!, text: String!, count: Int, of(count: Int! = 1, name: String): Int! }
 `);
 
@@ -85,10 +89,16 @@ const { selection } = fc.letrec<{ selection: string; field: string }>((tie) => (
   selection: fc.array(tie('field'), { minLength: 1, maxLength: 4 }).map((fields) => fields.join(' ')),
 }));
 
+const validated = (args: ExecutionArgs): ValidatedExecutionArgs => {
+  const operation = validateExecutionArgs(args);
+  if ('schema' in operation) return operation;
+  throw new AggregateError(operation, 'Expected valid arguments.');
+};
+
 const shown = async (execute: Executor, document: DocumentNode, on: unknown) => {
   const args = { schema, document, variableValues: { on, n: 5 }, contextValue: {} };
   const state = { isOver: false };
-  const result = Promise.resolve(execute(args)).finally(() => {
+  const result = Promise.resolve(execute(validated(args))).finally(() => {
     state.isOver = true;
   });
   for (await nextTurn(); !state.isOver || waiting.length > 0; await nextTurn()) {
@@ -98,6 +108,8 @@ const shown = async (execute: Executor, document: DocumentNode, on: unknown) => 
   return JSON.stringify(await result);
 };
 
+const VARIABLES = '($on: Boolean = true, $n: Int! = 2)';
+
 test('it makes the same data and errors as graphql-js', async () => {
   let [compared, failed] = [0, 0];
   await fc.assert(
@@ -105,8 +117,13 @@ test('it makes the same data and errors as graphql-js', async () => {
       selection,
       fc.array(outcome, { minLength: 3, maxLength: 12 }),
       fc.constantFrom(true, false, null),
-      async (fields, outcomes, on) => {
-        const text = `query ($on: Boolean = true, $n: Int! = 2) { ${fields} } fragment Part on Thing { text sure { count } }`;
+      fc.constantFrom('query', 'event of thing', 'event of sure'),
+      async (fields, outcomes, on, kind) => {
+        const [, root] = kind.split('event of ');
+        const operation = root
+          ? `subscription ${VARIABLES} { ${root} { ${fields} } }`
+          : `query ${VARIABLES} { ${fields} }`;
+        const text = `${operation} fragment Part on Thing { text sure { count } }`;
         const document = parse(text);
         // A fragment or a variable may be unused, and fields of one name may differ.
         const problems = validate(schema, document).filter(({ message }) => !/never used/.test(message));
@@ -139,8 +156,8 @@ test.each([
     interface Named { name: String }
   `);
   const rootValue = { set: 1, things: [{ text: 'a' }], named: { __typename: 'Thing', name: 'b' } };
-  const args = { schema: other, document: parse(text), rootValue };
-  const result = await executeFast(args);
+  const operation = validated({ schema: other, document: parse(text), rootValue });
+  const result = await executeFast(operation);
   expect(result.errors).toBeUndefined();
-  expect(JSON.stringify(result)).toBe(JSON.stringify(await executeAny(args)));
+  expect(JSON.stringify(result)).toBe(JSON.stringify(await executeAny(operation)));
 });

@@ -17,6 +17,7 @@ import { MergedReads } from '../../../src/deliveries/feed/merged-reads.ts';
 import type { StoredDelivery } from '../../../src/deliveries/log/log.ts';
 import { Answer, createAnswers } from '../../../src/graph/answer/answer.ts';
 import { clientError, maskError } from '../../../src/graph/errors.ts';
+import { executeFast } from '../../../src/graph/executor.ts';
 import { toFormattedError } from '../../../src/server/subscriptions/frame.ts';
 import {
   type SubscribeResult,
@@ -217,7 +218,7 @@ test("a shared frame is byte for byte what graphql's own subscribe returns to ea
   const trace = { requestId: 'id', traceparent: null };
   const contextValue = { authorizationKey: () => '', trace, ...forEvent(), forEvent };
   const start = {} as { executeFn: (args: object) => Promise<SubscribeResult> };
-  const plugin = useSharedExecution(mask, {});
+  const plugin = useSharedExecution(executeFast, mask, {});
   plugin.onSubscribe?.(start as never);
   const codes: unknown[] = [];
 

@@ -75,7 +75,7 @@ const MAX_DIRECTIVES = 10;
 const MAX_FIELDS = 100;
 
 /**
- * A document over the schema that asks for wallets and their lists, with all that a client may write: aliases, fragments,
+ * A document over the schema that asks for wallets and their lists, or subscribes to deliveries, with all that a client may write: aliases, fragments,
  * directives, variables, and fields that are selected twice. Most of them are valid.
  */
 export class RandomDocument {
@@ -83,18 +83,26 @@ export class RandomDocument {
   readonly #schema: GraphQLSchema;
   readonly #fragments: { readonly name: string; readonly type: string; readonly text: string }[] = [];
   readonly #used = new Set<Variable>();
+  /** How often a field that only the executor resolves is selected. */
+  readonly #ofExecutor: number;
   #aliases = 0;
   #directives = 0;
   #fields = 0;
   readonly text: string;
 
-  constructor(gen: GeneratorValue, schema: GraphQLSchema) {
+  constructor(gen: GeneratorValue, schema: GraphQLSchema, operation: 'query' | 'subscription' = 'query') {
     this.#gen = gen;
     this.#schema = schema;
-    const roots = Array.from({ length: this.#upTo(1, 3) }, () => this.#root()).join(' ');
+    this.#ofExecutor = operation === 'query' ? 0.05 : 0;
+    const roots =
+      operation === 'query'
+        ? Array.from({ length: this.#upTo(1, 3) }, () => this.#root()).join(' ')
+        : `deliveries(after: ${this.#use('after')}) ${this.#selection(this.#typeOf('WebhookDeliveryEdge'))}`;
     const variables = [...this.#used].map((name) => `$${name}: ${VARIABLES[name]}`).join(', ');
     const fragments = this.#fragments.map(({ name, type, text }) => `fragment ${name} on ${type} ${text}`);
-    this.text = [`query${variables === '' ? '' : ` (${variables})`} { ${roots} }`, ...fragments].join('\n');
+    this.text = [`${operation}${variables === '' ? '' : ` (${variables})`} { ${roots} }`, ...fragments].join(
+      '\n',
+    );
   }
 
   /** Returns variables for two wallets. `after` is a cursor that the document may continue from. */
@@ -159,7 +167,7 @@ export class RandomDocument {
     if (kind === 3 && type.name === 'Wallet') return `... on Node${this.#directive()} { id __typename }`;
     if (kind === 4) return `...${this.#fragment(type)}${this.#directive()}`;
     const names = Object.keys(type.getFields()).filter(
-      (name) => name !== OF_ONE_LOG && (!OF_EXECUTOR.has(name) || this.#chance(0.05)),
+      (name) => name !== OF_ONE_LOG && (!OF_EXECUTOR.has(name) || this.#chance(this.#ofExecutor)),
     );
     return this.#field(type, this.#oneOf(names));
   }
