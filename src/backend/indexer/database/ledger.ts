@@ -199,6 +199,11 @@ export class Ledger {
     return this.#pending.reduce((sum, { size }) => sum + size, 0);
   }
 
+  /** Whether changes of a chain wait. */
+  waitsFor(slot: number): boolean {
+    return this.#pending.some((each) => each.slot === slot && each.size > 0);
+  }
+
   /** The accounts for which changes wait. */
   waiting(): readonly number[] {
     return this.#pending.flatMap(({ accounts }) => [...accounts]);

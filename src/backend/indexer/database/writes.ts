@@ -65,12 +65,12 @@ export class Writes {
   }
 
   /**
-   * Writes the rows of some accounts, once many rows wait or have waited for long, and commits after the last account. Returns false
-   * while there are more accounts to write.
+   * Writes the rows of some accounts, and commits after the last account. Returns false while there are more accounts to write.
+   * Default: it is due once many rows wait, or have waited for long.
    */
-  keepSome(): boolean {
+  keepSome(isDue = this.#rows >= MOST_ROWS || performance.now() - this.#since >= MOST_MS): boolean {
     if (this.#writing === null) {
-      if (this.#rows < MOST_ROWS && performance.now() - this.#since < MOST_MS) return true;
+      if (!isDue || !this.#options.database.isTransaction) return true;
       this.#writing = this.#waiting();
     }
     const accounts = this.#writing.splice(-ACCOUNTS_A_TURN).reverse();
@@ -92,6 +92,11 @@ export class Writes {
     const account = this.#options.accounts.find(address);
     if (account !== null && this.#rows > 0) this.lasting(() => this.#write(account));
     return account;
+  }
+
+  /** Writes all rows that wait, if one is of what the accounts of a chain have. */
+  flushHoldings(slot: number): void {
+    if (this.#options.ledger.waitsFor(slot)) this.flush();
   }
 
   /** Writes all rows that wait. */

@@ -237,6 +237,8 @@ export class Follower {
     const prepared = await Promise.all(
       blocks.map(async (block) => ({ block, known: await prepare(block, isNew(block)) })),
     );
+    // The transaction of new blocks keeps also what waits of older ones: as one turn, that would hold up answers.
+    while (!index.writes.keepSome(true)) await yieldToEvents();
     index.transaction(() => {
       for (const { block, known } of prepared)
         index.append(block, isNew(block) ? (added) => listener.added(added) : null, known, start);

@@ -111,8 +111,9 @@ export class Lists {
 
   /** The holders of an ERC-20, the greatest first, and equal ones in the order in which they were first seen. */
   holders(chain: Chain, token: Hex, { after, limit }: Wanted): readonly Holder[] {
-    this.#index.writes.flush();
-    const of = [this.#index.slot(chain.id), bytesOf(token), this.#account(ZERO_ADDRESS)] as const;
+    const slot = this.#index.slot(chain.id);
+    this.#index.writes.flushHoldings(slot);
+    const of = [slot, bytesOf(token), this.#account(ZERO_ADDRESS)] as const;
     const { equals, less } = this.#statements;
     const [amount, account] = after ?? [];
     const most = after === null ? MOST : amountBytes(BigInt(amount ?? 0));

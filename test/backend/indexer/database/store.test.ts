@@ -5,10 +5,11 @@ import type { Balances } from '../../../../src/backend/indexer/blocks/balances.t
 import type { ParsedBlock } from '../../../../src/backend/indexer/blocks/parse.ts';
 import { openDatabase } from '../../../../src/backend/indexer/database/database.ts';
 import { Index } from '../../../../src/backend/indexer/database/store.ts';
+import { Lists } from '../../../../src/backend/indexer/queries/lists.ts';
 import type { Block, Hex, Transfer } from '../../../../src/backend/types.ts';
 import { folderOf } from '../../../support/folder.ts';
 import { runs } from '../../../support/runs.ts';
-import { address, ZERO } from '../support/blocks.ts';
+import { address, logs, ZERO } from '../support/blocks.ts';
 import {
   ACCOUNTS,
   build,
@@ -33,6 +34,7 @@ type Opened = ReturnType<typeof openIndex>;
 const ENDS = {
   keep: ({ index }: Opened) => index.writes.keep(),
   'keep some': ({ index }: Opened) => index.writes.keepSome(),
+  'keep soon': ({ index }: Opened) => index.writes.keepSome(true),
   wait: ignore,
   lose: ({ database }: Opened) => database.rollBack(),
 };
@@ -55,7 +57,7 @@ const history = fc.record({
       fc.record({
         do: fc.constant('prepend' as const),
         blocks: fc.nat(3),
-        end: fc.constantFrom('keep', 'keep some', 'wait', 'lose'),
+        end: fc.constantFrom('keep', 'keep some', 'keep soon', 'wait', 'lose'),
       }),
       /** Someone asks for an account. */
       fc.record({ do: fc.constant('look' as const), account: fc.constantFrom(...ACCOUNTS) }),
@@ -135,6 +137,54 @@ const traceAtOnce = (index: Index, block: ParsedBlock): void => {
   // Its body has all: nothing is left to be traced.
   index.traced.add(untraced(block), null, NOBODY);
 };
+
+describe('what waits of older blocks', () => {
+  const COIN = address('one');
+  /** Two blocks, each of which mints a coin for that many accounts. */
+  const minted = (chainId: number, count: number) =>
+    buildAll(
+      chainId,
+      [1, 2].map((time): Content => {
+        const minting = Array.from({ length: count }, (_, at) =>
+          logs.coin(COIN, ZERO, address(`holder ${time} ${at}`), 5n),
+        );
+        return [time, [{ from: address('alice'), to: COIN, value: 0n, logs: minting }]];
+      }),
+    );
+  /** An index that lacks the first block of a chain, and gets it. */
+  const openWaiting = (count: number, opened = openIndex()) => {
+    const [first, second] = minted(CHAIN.id, count);
+    if (first === undefined || second === undefined) throw new Error('expected two blocks');
+    opened.index.append(second, null, NOBODY, 0);
+    opened.index.prepend([first]);
+    const rows = opened.database.prepare('SELECT count(*) AS count FROM holdings WHERE slot = ?');
+    return { ...opened, written: () => Number(rows.get(opened.index.slot(CHAIN.id))?.count) };
+  };
+
+  test('is not written for the holders of another chain', () => {
+    const opened = openIndex();
+    const [other] = minted(OTHER_CHAIN.id, 3);
+    if (other !== undefined) opened.index.append(other, null, NOBODY);
+    const { index, database, written } = openWaiting(10, opened);
+    const before = written();
+    const holders = new Lists(database, index).holders(OTHER_CHAIN, COIN, { after: null, limit: 10 });
+    expect(holders).toHaveLength(3);
+    expect(written()).toBe(before);
+    index.writes.keep();
+    expect(written() - before).toBe(10);
+  });
+
+  test('is written in several turns before new blocks are', () => {
+    const { index, database, written } = openWaiting(1_500);
+    const before = written();
+    expect(index.writes.keepSome(true)).toBe(false);
+    expect(written() - before).toBeGreaterThan(0);
+    expect(written() - before).toBeLessThan(1_500);
+    expect(index.writes.keepSome(true)).toBe(true);
+    expect([written() - before, database.isTransaction]).toEqual([1_500, false]);
+    expect(index.writes.keepSome(true)).toBe(true);
+  });
+});
 
 describe('the tables of the index', () => {
   test('are those of an index that was built from scratch forwards, whatever was indexed in which order and unwound', () => {
