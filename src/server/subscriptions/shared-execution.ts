@@ -5,6 +5,7 @@ import {
   type ExecutionResult,
   type FieldNode,
   Kind,
+  type OperationDefinitionNode,
   type ValidatedSubscriptionArgs,
   type VariableNode,
   validateSubscriptionArgs,
@@ -19,7 +20,7 @@ import {
   isEventSource,
   type SourceEvent,
 } from '../../lib/event-source.ts';
-
+import { rememberEach } from '../../lib/memo.ts';
 import { type Attributed, UNATTRIBUTED } from '../graphql/attribution.ts';
 import type { MaskError } from '../graphql/errors.ts';
 import type { OperationContext, OperationPlugin } from '../graphql/operation-plugin.ts';
@@ -178,8 +179,9 @@ class FailedReader implements EventReader<Frame> {
  * operations and variables are equal. A variable that says only which events to read is left out.
  */
 const operationKey = ({ document, operation, variableValues }: ValidatedSubscriptionArgs): string => {
-  const ofSource = sourceVariables(document, operation.selectionSet.selections);
-  const variables = Object.entries(variableValues.coerced).filter(([name]) => !ofSource.includes(name));
+  const given = Object.entries(variableValues.coerced);
+  const ofSource = given.length > 0 ? sourceVariablesIn(document).get(operation) : undefined;
+  const variables = given.filter(([name]) => !ofSource?.includes(name));
   return JSON.stringify([
     document.loc?.source.body ?? document,
     operation.name?.value ?? null,
@@ -188,18 +190,23 @@ const operationKey = ({ document, operation, variableValues }: ValidatedSubscrip
 };
 
 type Document = ValidatedSubscriptionArgs['document'];
-type Selections = ValidatedSubscriptionArgs['operation']['selectionSet']['selections'];
 
-/** Returns the names of the variables that are used in the arguments of the root field alone. */
-const sourceVariables = (document: Document, selections: Selections): readonly string[] => {
-  const field = selections.find((selection): selection is FieldNode => selection.kind === Kind.FIELD);
-  const inArguments = usesOfVariables(field?.arguments ?? []);
+/** Returns the names of the variables that are used in the arguments of the root field alone, by operation. */
+const sourceVariablesIn = rememberEach((document: Document): ReadonlyMap<ASTNode, readonly string[]> => {
   const uses = usesOfVariables([document]);
   const inDeclaration = 1;
-  return [...inArguments].flatMap(([name, count]) =>
-    uses.get(name) === inDeclaration + count ? [name] : [],
+  const sourceVariables = ({ selectionSet: { selections } }: OperationDefinitionNode): readonly string[] => {
+    const field = selections.find((selection): selection is FieldNode => selection.kind === Kind.FIELD);
+    const inArguments = usesOfVariables(field?.arguments ?? []);
+    return [...inArguments].flatMap(([name, count]) =>
+      uses.get(name) === inDeclaration + count ? [name] : [],
+    );
+  };
+  const operations = document.definitions.filter(
+    (definition): definition is OperationDefinitionNode => definition.kind === Kind.OPERATION_DEFINITION,
   );
-};
+  return new Map(operations.map((operation) => [operation, sourceVariables(operation)]));
+});
 
 const usesOfVariables = (nodes: readonly ASTNode[]): ReadonlyMap<string, number> => {
   const uses = new Map<string, number>();

@@ -11,7 +11,7 @@ type SharedRender = {
   readonly release: () => void;
 };
 
-type Used = { readonly key: string; readonly render: Render; feeds: number };
+type Used = { readonly key: string; readonly render: Render; shared: Render | null; feeds: number };
 
 /** Makes the frame of an event once for all feeds with an equal key: their subscriptions differ only in the events they get. */
 export class SharedRenders {
@@ -25,13 +25,16 @@ export class SharedRenders {
   /** Of the operations with one key, it keeps the first. */
   acquire(key: string, operation: ValidatedSubscriptionArgs): SharedRender {
     const known = this.#byKey.get(key);
-    const used = known ?? { key, render: rememberFrames(this.#create(operation)), feeds: 0 };
+    const used = known ?? { key, render: this.#create(operation), shared: null, feeds: 0 };
     if (!known) this.#byKey.set(key, used);
     used.feeds += 1;
+    if (used.feeds > 1) used.shared ??= rememberFrames(used.render);
     return {
-      render: used.render,
+      // Nothing is remembered for one feed, which makes each frame once.
+      render: (event) => (used.shared ?? used.render)(event),
       release: () => {
         used.feeds -= 1;
+        if (used.feeds === 1) used.shared = null;
         if (used.feeds === 0) this.#byKey.delete(used.key);
       },
     };
@@ -39,7 +42,7 @@ export class SharedRenders {
 }
 
 /** As many events as a feed reads at once. */
-const MAX_REMEMBERED = 64;
+const MAX_REMEMBERED = 256;
 
 /** Remembers the frames of the newest events, for as long as a feed has them in its cache: the references are weak. */
 const rememberFrames = (render: Render): Render => {

@@ -1,7 +1,7 @@
 import type { Stored } from '../../log/appends.ts';
 import { identityPrefix, UNKNOWN } from '../../log/cursor.ts';
 import type { DeliveryPage, NewDelivery, StoredDelivery } from '../../log/log.ts';
-import { writeAddresses } from '../rows.ts';
+import { readAddresses, writeAddresses } from '../rows.ts';
 
 /**
  * A batch of deliveries on its way to the writer's thread. To send an object and a buffer for each would cost more than to
@@ -35,36 +35,52 @@ export type UnpackedDelivery = Omit<NewDelivery, 'type' | 'addresses' | 'subscri
 
 const prefixOf = ({ webhookId }: NewDelivery): string => identityPrefix(webhookId);
 
-export const packDeliveries = (deliveries: readonly NewDelivery[]): PackedDeliveries => {
-  let size = 0;
-  for (const delivery of deliveries) size += prefixOf(delivery).length + delivery.body.byteLength;
-  const bytes = Buffer.from(new ArrayBuffer(size));
-  const numbers = new Float64Array(deliveries.length * COLUMNS);
-  const names: (string | null)[] = [];
-  const addresses: string[] = [];
-  let end = 0;
-  let before: NewDelivery | undefined;
-  for (const delivery of deliveries) {
+/** Writes the names and the numbers of deliveries that are sent. */
+class Columns {
+  readonly names: (string | null)[] = [];
+  readonly numbers: Float64Array;
+  #before: NewDelivery | null = null;
+  #at = 0;
+
+  constructor(deliveries: number) {
+    this.numbers = new Float64Array(deliveries * COLUMNS);
+  }
+
+  add(delivery: NewDelivery, first: number, body: number, end: number): void {
     const { tenant, webhookId, type } = delivery;
+    const before = this.#before;
     if (tenant !== before?.tenant || webhookId !== before.webhookId || type !== before.type)
-      names.push(tenant, webhookId, type);
-    before = delivery;
-    const start = end;
-    const body = start + bytes.write(prefixOf(delivery), start, 'latin1');
-    bytes.set(delivery.body, body);
-    end = body + delivery.body.byteLength;
-    const at = addresses.length * COLUMNS;
-    numbers[at + NAMES] = names.length - 3;
+      this.names.push(tenant, webhookId, type);
+    this.#before = delivery;
+    const { numbers } = this;
+    const at = this.#at;
+    numbers[at + NAMES] = this.names.length - 3;
     numbers[at + CHAIN] = delivery.chainId ?? Number.NaN;
     numbers[at + RECEIVED] = delivery.receivedAt;
     numbers[at + DISPATCHED] = delivery.dispatchedAt ?? Number.NaN;
     numbers[at + ATTEMPT] = delivery.attempt ?? Number.NaN;
-    numbers[at + START] = start;
+    numbers[at + START] = first;
     numbers[at + BODY] = body;
     numbers[at + END] = end;
-    addresses.push(writeAddresses(delivery));
+    this.#at += COLUMNS;
   }
-  return { names, addresses, numbers, bytes };
+}
+
+export const packDeliveries = (deliveries: readonly NewDelivery[]): PackedDeliveries => {
+  let size = 0;
+  for (const delivery of deliveries) size += prefixOf(delivery).length + delivery.body.byteLength;
+  const bytes = Buffer.from(new ArrayBuffer(size));
+  const columns = new Columns(deliveries.length);
+  let end = 0;
+  for (const delivery of deliveries) {
+    const start = end;
+    const body = start + bytes.write(prefixOf(delivery), start, 'latin1');
+    bytes.set(delivery.body, body);
+    end = body + delivery.body.byteLength;
+    columns.add(delivery, start, body, end);
+  }
+  const { names, numbers } = columns;
+  return { names, numbers, addresses: deliveries.map(writeAddresses), bytes };
 };
 
 export const unpackDeliveries = (packed: PackedDeliveries): UnpackedDelivery[] => {
@@ -132,36 +148,45 @@ export const unpackPlacements = (packed: PackedPlacements): Placement[] => {
   });
 };
 
-/** A page on its way from the reader's thread. All bodies are one block, since each one alone costs more to send. */
-export type PackedPage = Omit<DeliveryPage, 'deliveries'> & {
-  readonly deliveries: readonly Bodiless[];
-  /** Where in `bytes` each body ends. It begins where the one before it ends. */
-  readonly ends: readonly number[];
-  readonly bytes: Uint8Array;
-};
-
-type Bodiless = Omit<StoredDelivery, 'body'>;
+/** A page on its way from the reader's thread, packed as a batch is. START is the sequence. */
+export type PackedPage = Omit<DeliveryPage, 'deliveries'> &
+  PackedDeliveries & { readonly cursors: readonly string[] };
 
 export const packPage = ({ deliveries, ...page }: DeliveryPage): PackedPage => {
   let size = 0;
-  const ends = deliveries.map(({ body }) => {
-    size += body.byteLength;
-    return size;
-  });
+  for (const { body } of deliveries) size += body.byteLength;
   const bytes = new Uint8Array(size);
-  const bodiless = deliveries.map(({ body, ...delivery }, index): Bodiless => {
-    bytes.set(body, (ends[index] ?? 0) - body.byteLength);
-    return delivery;
-  });
-  return { ...page, deliveries: bodiless, ends, bytes };
+  const columns = new Columns(deliveries.length);
+  let end = 0;
+  for (const delivery of deliveries) {
+    const start = end;
+    bytes.set(delivery.body, start);
+    end += delivery.body.byteLength;
+    columns.add(delivery, delivery.sequence, start, end);
+  }
+  const { names, numbers } = columns;
+  const cursors = deliveries.map(({ cursor }) => cursor);
+  return { ...page, names, numbers, cursors, addresses: deliveries.map(writeAddresses), bytes };
 };
 
-export const unpackPage = ({ deliveries, ends, bytes, ...page }: PackedPage): DeliveryPage => {
-  let start = 0;
-  const complete = deliveries.map((delivery, index): StoredDelivery => {
-    const body = bytes.subarray(start, ends[index]);
-    start = ends[index] ?? start;
-    return { ...delivery, body };
+export const unpackPage = (packed: PackedPage): DeliveryPage => {
+  const { names, numbers, cursors, addresses, bytes, ...page } = packed;
+  const deliveries = cursors.map((cursor, index): StoredDelivery => {
+    const at = index * COLUMNS;
+    const name = numbers[at + NAMES] ?? 0;
+    return {
+      tenant: names[name] ?? '',
+      cursor,
+      sequence: numbers[at + START] ?? Number.NaN,
+      webhookId: names[name + 1] ?? null,
+      type: (names[name + 2] ?? null) as StoredDelivery['type'],
+      chainId: nullIfNaN(numbers[at + CHAIN]),
+      receivedAt: numbers[at + RECEIVED] ?? Number.NaN,
+      dispatchedAt: nullIfNaN(numbers[at + DISPATCHED]),
+      attempt: nullIfNaN(numbers[at + ATTEMPT]),
+      ...readAddresses(addresses[index] ?? ''),
+      body: bytes.subarray(numbers[at + BODY], numbers[at + END]),
+    };
   });
-  return { ...page, deliveries: complete };
+  return { ...page, deliveries };
 };
