@@ -49,6 +49,7 @@ export class FrameWriter {
 
   /** Begins a batch: the operating system gets its frames in one write, at `flush()`. */
   batch(): void {
+    if (this.#isBatching) return;
     this.#isBatching = true;
     this.#stream.cork();
   }

@@ -94,6 +94,8 @@ export class SocketSubscription extends OperationStream {
   readonly #prefix: string;
   readonly #sendError: SendError;
   #reader: EventReader<Frame> | null = null;
+  /** Whether there may be more events than were sent. */
+  #isBehind = false;
 
   constructor(subscription: Subscription, connection: Connection, id: string, sendError: SendError) {
     super();
@@ -132,7 +134,8 @@ export class SocketSubscription extends OperationStream {
 
   readonly #flush = (): void => {
     try {
-      if (this.#sendBurst()) return;
+      this.#isBehind = !this.#sendBurst();
+      if (!this.#isBehind) return;
       if (this.#frameWriter.isReady) setImmediate(this.#flush);
       else this.#frameWriter.onDrain(this.#flush);
     } catch (error) {
@@ -151,7 +154,7 @@ export class SocketSubscription extends OperationStream {
         const frame = this.#reader?.take();
         if (!frame) return true;
         // Most events come alone, and are written without a batch.
-        if (sent === 1) this.#frameWriter.batch();
+        if (sent === 1 || this.#isBehind) this.#frameWriter.batch();
         this.#frameWriter.sendRepeated(this.#prefix, frame.parts, '}');
       }
       return false;
