@@ -304,12 +304,16 @@ function* deliveriesOfNews(
   store: Pick<Store, 'subscribers'>,
 ): Generator<Delivery> {
   const bodies = new Map<Webhook, Bodies>();
+  const subscribers = new Map<Hex, readonly Webhook[]>();
   const deliver = ({ id, type }: Webhook, body: string): Delivery => ({
     ...{ webhookId: id, type, chainId: chain.id, blockNumber: number, body },
   });
   for (const told of news) {
+    const { address } = told.event;
+    const subscribed = subscribers.get(address) ?? [...store.subscribers(address)];
+    subscribers.set(address, subscribed);
     let item: WrittenItem | null = null;
-    for (const webhook of store.subscribers(told.event.address)) {
+    for (const webhook of subscribed) {
       if (!isNews(webhook, chain.id, told)) continue;
       item ??= writeItem(told.event.item());
       const known = bodies.get(webhook);

@@ -234,7 +234,7 @@ export const createBalanceReader = ({
     const { watched, asked } = asksOf(block, watches, readingsOf);
     const known = await amountsAt(block, asked);
     return {
-      watches: (account) => watched.has(account),
+      watches: (account) => watched.get(account) === true,
       after: (account, moved) => known?.get(keyOf(account, moved))?.amount ?? null,
       nativeBefore: (account) => known?.get(keyOf(account, NATIVE))?.before ?? null,
       unexplained: (account, moved) => known?.get(keyOf(account, moved))?.unexplained,
@@ -250,12 +250,13 @@ const asksOf = (
   { transactions }: ParsedBlock,
   watches: (account: Hex) => boolean,
   readingsOf: ReadingsOf,
-): { readonly watched: ReadonlySet<Hex>; readonly asked: ReadonlyMap<string, Asked> } => {
-  const watched = new Set<Hex>();
+): { readonly watched: ReadonlyMap<Hex, boolean>; readonly asked: ReadonlyMap<string, Asked> } => {
+  const watched = new Map<Hex, boolean>();
   const asked = new Map<string, Asked>();
   const moves = (account: Hex, moved: Transfer, amount: bigint): void => {
-    if (!watched.has(account) && !watches(account)) return;
-    watched.add(account);
+    const isWatched = watched.get(account) ?? watches(account);
+    watched.set(account, isWatched);
+    if (!isWatched) return;
     const { asset, token, tokenId } = moved;
     // There is one of an ERC-721.
     if (asset === 'erc721') return;
