@@ -190,9 +190,9 @@ class IdentityIndex {
 
   #remove(entry: IdentityEntry): void {
     const key = hashKey(entry.tenant, entry.identity);
-    const others = this.#memtable.get(key)?.filter((one) => one !== entry) ?? [];
-    if (others.length === 0) this.#memtable.delete(key);
-    else this.#memtable.set(key, others);
+    const sameKey = this.#memtable.get(key);
+    if (sameKey === undefined || sameKey.length === 1) this.#memtable.delete(key);
+    else sameKey.splice(sameKey.indexOf(entry), 1);
   }
 
   /**

@@ -142,8 +142,11 @@ export const maxTermsOf = (addresses: string): number => 3 + Math.ceil(addresses
 const POSTING_BYTES = 4;
 
 /** Encodes the posting list of one term: the distance of each sequence from its segment's first, in 4 bytes each. */
-const packPostings = (sequences: readonly number[], first: number): Uint8Array =>
-  new Uint8Array(Uint32Array.from(sequences, (sequence) => sequence - first).buffer);
+const packPostings = (sequences: readonly number[], first: number): Uint8Array => {
+  const distances = new Uint32Array(sequences.length);
+  for (let at = 0; at < distances.length; at += 1) distances[at] = (sequences[at] ?? first) - first;
+  return new Uint8Array(distances.buffer);
+};
 
 /** Decodes a posting list: the distances from the segment's first sequence, in ascending order. */
 export const unpackPostings = (bytes: Uint8Array): Uint32Array =>
