@@ -125,7 +125,7 @@ export const createLogMetrics = ({ counter, gauge, histogram }: Metrics): Sink<L
   const measure = createSizeMetrics(gauge);
   const errors = counter({
     name: 'gateway_log_errors_total',
-    help: 'Failures of the log (disk full, read-only, damaged, a delivery that cannot be stored), by task: append, read, check (of readiness).',
+    help: 'Failures of the log (disk full, read-only, damaged, a delivery that cannot be stored), by task: append, read, check (of readiness), checkpoint (its files grow until one succeeds).',
     labelNames: ['task'],
   });
   return {

@@ -141,6 +141,9 @@ export const createLogLines = (log: Log): Sink<LogObserver> => {
     checked() {
       if (failing.delete('check')) log.info('delivery log: checks recovered');
     },
+    checkpointed() {
+      if (failing.delete('checkpoint')) log.info('delivery log: checkpoints recovered');
+    },
     failed(task, error) {
       if (isDamaged || failing.has(task)) return;
       failing.add(task);

@@ -16,7 +16,7 @@ type AppendedBatch = {
   readonly trace: Trace | null;
 };
 
-export type LogTask = 'append' | 'read' | 'check';
+export type LogTask = 'append' | 'read' | 'check' | 'checkpoint';
 
 /** Reports the log's work and failures to metrics and the logger. */
 export type LogObserver = {
@@ -29,10 +29,11 @@ export type LogObserver = {
   /** An append begins; `appended`, `failed` or `refused` follows with the trace that this returns. */
   appending?(trace: Trace): Trace | undefined;
   appended?(batch: AppendedBatch): void;
-  /** A read or a check has succeeded. */
+  /** A read, a check or a checkpoint (of a log in a folder) has succeeded. */
   read?(): void;
   checked?(): void;
-  /** It has failed with LogUnavailableError. */
+  checkpointed?(): void;
+  /** It has failed with LogUnavailableError. After a failed checkpoint the log stores and reads as before, but its files grow. */
   failed?(task: LogTask, error: unknown, trace: Trace | null): void;
   /** The log was found damaged (LogDamagedError). It stores and reads nothing until `recovered` is called. */
   damaged?(error: unknown): void;

@@ -6,7 +6,9 @@ import { LogOpenError, UnstorableError } from '../log/errors.ts';
 import type { Fence } from '../log/fence.ts';
 import type { KeptTime } from '../log/retention.ts';
 import {
+  type Checkpoint,
   checkIntegrity,
+  checkpointOf,
   epochSeed,
   fenceOf,
   givenEpochs,
@@ -195,6 +197,7 @@ export class WriteStore {
   readonly appender: Appender;
   readonly trimmer: SqliteTrimmer;
   readonly shrinker: Shrinker;
+  readonly checkpoint: () => Checkpoint;
   readonly file: LogFile;
   readonly database: DatabaseSync;
   readonly #path: string;
@@ -213,6 +216,7 @@ export class WriteStore {
       this.trimmer = new SqliteTrimmer(this.database, this.indexer);
       this.appender = new Appender(this.database, this.indexer, this.trimmer);
       this.shrinker = new Shrinker(this.database);
+      this.checkpoint = checkpointOf(this.database, 'RESTART');
       this.file = new LogFile(path, this.database);
     } catch (error) {
       this.database.close();

@@ -8,11 +8,12 @@ import { LogDamagedError, LogOpenError } from '../log/errors.ts';
 import { type Fence, readFence } from '../log/fence.ts';
 import { checkFormat, createSchema, TABLES } from './format.ts';
 import { checkBody } from './rows.ts';
+import { isDamage } from './threads/protocol.ts';
 
 /**
- * Pages in the `-wal` file at which SQLite copies them into the log's file: 16 MB, four times its default. Pages that change
- * often are copied less often, so a fifth more deliveries are stored a second. A copy delays waiting appends by at most
- * about 50 ms.
+ * Pages in the `-wal` file (16 MB) at which the writer copies all of them into the log's file after a commit, while whatever
+ * waits for it waits for about 50 ms more. Checkpoints come before: only retention, large bodies and a reader's thread that
+ * is slow or away let it grow to that. Beyond it are only pages that someone still reads, as a backup does.
  */
 const CHECKPOINT_PAGES = 4000;
 
@@ -36,7 +37,10 @@ export const openForWriting = (path: string, create: boolean): DatabaseSync =>
 
 /** Opens a log that `openForWriting` has opened before. Throws LogOpenError. */
 export const openForReading = (path: string): DatabaseSync =>
-  open(path, false, (database) => database.exec('PRAGMA query_only = ON; PRAGMA cache_size = -8192'));
+  open(path, false, (database) =>
+    // Its checkpoints are synced, as the writer's are.
+    database.exec('PRAGMA query_only = ON; PRAGMA synchronous = FULL; PRAGMA cache_size = -8192'),
+  );
 
 /** Opens a log, or a copy of one, beside a gateway that may use it. Throws LogOpenError. */
 export const openBeside = (path: string): DatabaseSync => open(path, false, () => {});
@@ -74,6 +78,33 @@ export const inTransaction = <Result>(database: DatabaseSync, work: () => Result
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
+};
+
+/** How many pages could not be copied, because they are after those that someone else still reads; or what has failed. */
+export type Checkpoint = { readonly left: number } | { readonly failure: unknown };
+
+/** Returns the number of pages. Throws what has failed. */
+export const leftBy = (checkpoint: Checkpoint): number => {
+  if ('failure' in checkpoint) throw checkpoint.failure;
+  return checkpoint.left;
+};
+
+/**
+ * Returns a function that makes a checkpoint: it copies pages of the `-wal` file into the log's file. In mode RESTART it waits
+ * for others, as long as the connection's timeout. The connection must be in no transaction, and can be used whether or not that succeeds. Throws only
+ * when the log is damaged.
+ */
+export const checkpointOf = (database: DatabaseSync, mode: 'PASSIVE' | 'RESTART'): (() => Checkpoint) => {
+  const statement = database.prepare(`PRAGMA wal_checkpoint(${mode})`);
+  return () => {
+    try {
+      const { log, checkpointed } = statement.get() ?? {};
+      return { left: Number(log) - Number(checkpointed) };
+    } catch (failure) {
+      if (isDamage(failure)) throw failure;
+      return { failure };
+    }
+  };
 };
 
 const open = (path: string, create: boolean, prepare: (database: DatabaseSync) => void): DatabaseSync => {

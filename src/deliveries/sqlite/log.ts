@@ -29,7 +29,7 @@ import type { Head, Opened } from './threads/protocol.ts';
 export type SqliteLogOptions = LogOptions & {
   /** The log makes the directory if it does not exist. One process at a time can use it. */
   readonly dataDir: string;
-  /** Is called when the log is found damaged, and when it is whole again. */
+  /** Is called when the log is found damaged, when it is whole again, and after each checkpoint. */
   readonly observer?: LogObserver | undefined;
   /** Default: starts worker threads of this process. */
   readonly startThread?: StartThread | undefined;
@@ -91,6 +91,10 @@ class SqliteLog implements DeliveryLog {
     this.#heads = placesOf(heads);
     this.#unlock = unlock;
     threads.observe({
+      checkpointed: (error) =>
+        error === null
+          ? options.observer?.checkpointed?.()
+          : options.observer?.failed?.('checkpoint', error, null),
       damaged: (error) => options.observer?.damaged?.(error),
       recovered: (opened) => {
         this.#heads = placesOf(opened.heads);
@@ -250,7 +254,7 @@ class SqliteAppendQueue {
     if (batches.length === 0) return;
     const deliveries = batches.flatMap(({ batch }) => batch);
     const packed = packDeliveries(deliveries);
-    this.#threads.write('append', packed, [packed.bytes.buffer]).then(
+    this.#threads.append(packed).then(
       (result) => {
         const placements = unpackPlacements(result);
         this.#settle(batches, placements);

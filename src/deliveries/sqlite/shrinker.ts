@@ -17,6 +17,7 @@ export class Shrinker {
   readonly #database: DatabaseSync;
   readonly #pages;
   readonly #freePages;
+  readonly #checkpoint;
   /** A file of an earlier format can't shrink: its pages don't say what points to them. */
   readonly #canShrink: boolean;
   #isShrinking = false;
@@ -24,6 +25,7 @@ export class Shrinker {
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#pages = database.prepare('PRAGMA page_count');
+    this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
     this.#freePages = database.prepare('PRAGMA freelist_count');
     this.#canShrink = Number(database.prepare('PRAGMA auto_vacuum').get()?.auto_vacuum) === 2;
   }
@@ -47,8 +49,9 @@ export class Shrinker {
   /** Lets the file system have what is free. Must run outside a transaction. */
   finish(): void {
     if (!this.#isShrinking) return;
-    this.#isShrinking = false;
     // The file is cut once the pages in the `-wal` file are written into it.
-    this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    const { busy } = this.#checkpoint.get() ?? {};
+    // If not by another checkpoint that is under way, then by the next trim.
+    this.#isShrinking = busy !== 0n;
   }
 }

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../../lib/errors.ts';
 import { LogDamagedError, LogUnavailableError, ReadAbortedError } from '../../log/errors.ts';
+import type { PackedDeliveries, PackedPlacements } from './packing.ts';
 import {
   type Cancel,
   deserializeError,
@@ -18,7 +19,9 @@ const READER = new URL('./reader-thread.ts', import.meta.url);
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
-export type DamageObserver = {
+export type ThreadsObserver = {
+  /** A checkpoint was made; `error` says why it has failed, or is null. */
+  checkpointed(error: unknown): void;
   damaged(error: LogDamagedError): void;
   /** `opened` is the log's present state, which may be that of an older copy. */
   recovered(opened: Opened): void;
@@ -33,7 +36,8 @@ export class LogThreads {
   readonly #path: string;
   readonly #writer: WorkerClient<WriterMethods>;
   readonly #reader: WorkerClient<ReaderMethods>;
-  #observer: DamageObserver | null = null;
+  readonly #checkpoints: Checkpoints;
+  #observer: ThreadsObserver | null = null;
   #seed: Uint8Array = new Uint8Array();
   #damage: LogDamagedError | null = null;
   #recoveredAt = Number.NEGATIVE_INFINITY;
@@ -45,6 +49,11 @@ export class LogThreads {
     this.#path = path;
     this.#writer = new WorkerClient(() => start(WRITER, path));
     this.#reader = new WorkerClient(() => start(READER, path));
+    this.#checkpoints = new Checkpoints(
+      () => this.read('checkpoint', null),
+      () => this.write('checkpoint', null),
+      (error) => this.#closed || this.#observer?.checkpointed(error),
+    );
   }
 
   /** Opens the log, and makes its file if it does not exist. Rejects with LogOpenError. */
@@ -55,19 +64,28 @@ export class LogThreads {
     return opened;
   }
 
-  observe(observer: DamageObserver): void {
+  observe(observer: ThreadsObserver): void {
     this.#observer = observer;
   }
 
-  write<Name extends 'append' | 'changed' | 'trim' | 'check'>(
-    name: Name,
-    params: WriterMethods[Name]['params'],
-    transfer?: readonly ArrayBuffer[],
-  ): Promise<WriterMethods[Name]['result']> {
-    return this.#unlessDamaged(() => this.#writer.call(name, params, { transfer }));
+  /** The bodies belong to the writer from then on. */
+  async append(packed: PackedDeliveries): Promise<PackedPlacements> {
+    const { buffer, byteLength } = packed.bytes;
+    const placements = await this.#unlessDamaged(() =>
+      this.#writer.call('append', packed, { transfer: [buffer] }),
+    );
+    this.#checkpoints.written(byteLength);
+    return placements;
   }
 
-  read<Name extends 'page' | 'get' | 'check' | 'size'>(
+  write<Name extends 'changed' | 'trim' | 'check' | 'checkpoint'>(
+    name: Name,
+    params: WriterMethods[Name]['params'],
+  ): Promise<WriterMethods[Name]['result']> {
+    return this.#unlessDamaged(() => this.#writer.call(name, params));
+  }
+
+  read<Name extends 'page' | 'get' | 'check' | 'size' | 'checkpoint'>(
     name: Name,
     params: ReaderMethods[Name]['params'],
     signal?: AbortSignal,
@@ -128,6 +146,57 @@ export class LogThreads {
     await this.#reader.call('open', null);
     await this.#reader.call('verify', null);
     return opened;
+  }
+}
+
+/**
+ * A checkpoint comes after about this much was written. After more of it, the writer waits for longer, and reads do, which
+ * have the same thread; after less, pages that change often are copied more often.
+ */
+const CHECKPOINT_BYTES = 4 * 1024 * 1024;
+/** What a batch of deliveries writes beside their bodies, about: its share of the tables and indexes. */
+const BATCH_BYTES = 32 * 1024;
+
+/** Makes a checkpoint in a thread. Resolves with the number of pages that are left; rejects with what has failed. */
+type MakeCheckpoint = () => Promise<number>;
+
+/**
+ * SQLite appends the pages of each transaction to the `-wal` file, and a checkpoint copies them into the log's file and syncs
+ * it. Done by the writer, that delays the deliveries which wait for it. So the reader's thread does it, while the writer
+ * commits. SQLite begins the `-wal` file anew only once all of it is copied and nobody reads it, so the writer then copies
+ * what it has added meanwhile, which is little, and waits for the statement that is being read. Where the reader's thread does
+ * not do its part, the writer does all: see `openForWriting`.
+ */
+class Checkpoints {
+  readonly #byReader: MakeCheckpoint;
+  readonly #byWriter: MakeCheckpoint;
+  readonly #ended: (error: unknown) => void;
+  #bytes = 0;
+  #isRunning = false;
+
+  /** `ended` is called after each checkpoint: with what has failed, or null. */
+  constructor(byReader: MakeCheckpoint, byWriter: MakeCheckpoint, ended: (error: unknown) => void) {
+    this.#byReader = byReader;
+    this.#byWriter = byWriter;
+    this.#ended = ended;
+  }
+
+  /** Must be called for each batch that was committed, with the bytes of its bodies. */
+  written(bytes: number): void {
+    this.#bytes += bytes + BATCH_BYTES;
+    if (this.#bytes >= CHECKPOINT_BYTES && !this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    this.#bytes = 0;
+    try {
+      if ((await this.#byReader()) === 0) await this.#byWriter();
+      this.#ended(null);
+    } catch (error) {
+      this.#ended(error);
+    }
+    this.#isRunning = false;
   }
 }
 

@@ -23,6 +23,7 @@ export type WriterMethods = {
   append: { params: PackedDeliveries; result: PackedPlacements };
   changed: { params: string | null; result: Changes };
   trim: { params: Trim; result: null };
+  checkpoint: { params: null; result: number };
   check: { params: null; result: null };
   close: { params: null; result: null };
 };
@@ -38,6 +39,7 @@ export type ReaderMethods = {
   };
   check: { params: null; result: null };
   size: { params: null; result: LogSize };
+  checkpoint: { params: null; result: number };
   open: { params: null; result: null };
   verify: { params: null; result: null };
   close: { params: null; result: null };

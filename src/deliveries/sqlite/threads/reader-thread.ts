@@ -6,7 +6,16 @@ import { areDifferent, Cursors } from '../../log/cursor.ts';
 import { LogOpenError } from '../../log/errors.ts';
 import type { DeliveryPage, DeliveryRange, LogSize, StoredDelivery } from '../../log/log.ts';
 import { type PageSource, readPage } from '../../log/page.ts';
-import { epochSeed, givenEpochs, LogFile, openForReading, verify } from '../database.ts';
+import {
+  type Checkpoint,
+  checkpointOf,
+  epochSeed,
+  givenEpochs,
+  LogFile,
+  leftBy,
+  openForReading,
+  verify,
+} from '../database.ts';
 import { Fingerprints, fingerprintIn, type Row, Rows, storedDelivery } from '../rows.ts';
 import { SegmentSearch, SqliteSearch, TailSearch } from '../search.ts';
 import { packPage } from './packing.ts';
@@ -26,6 +35,7 @@ export class SqliteReader {
   readonly #search: SqliteSearch;
   readonly #probe;
   readonly #size;
+  readonly #checkpoint;
 
   /** Throws LogOpenError. */
   constructor(path: string) {
@@ -41,6 +51,7 @@ export class SqliteReader {
         `SELECT count(*) AS tenants, ifnull(sum(head - floor), 0) AS deliveries, min(oldest) AS oldest
          FROM tenant WHERE head > floor`,
       );
+      this.#checkpoint = checkpointOf(this.#database, 'PASSIVE');
     } catch (error) {
       this.#database.close();
       throw new LogOpenError(path, messageOf(error), error);
@@ -61,6 +72,12 @@ export class SqliteReader {
       tenants: Number(tenants),
       oldestAt: typeof oldest === 'bigint' ? Number(oldest) : null,
     };
+  }
+
+  /** See `checkpointOf`. Must not run between the rows of a statement. */
+  checkpoint(): Checkpoint {
+    this.file.check();
+    return this.#checkpoint();
   }
 
   /** Returns null when the log does not hold the delivery, or no longer. Throws InvalidCursorError. */
@@ -128,6 +145,7 @@ export const serveLog = (port: MessagePort, path: string): void => {
       return null;
     },
     size: () => database.withConnection((reader) => reader.size()),
+    checkpoint: () => leftBy(database.withConnection((reader) => reader.checkpoint())),
     open: () => {
       database.reopen();
       return null;

@@ -5,6 +5,7 @@ import { LogOpenError } from '../../log/errors.ts';
 import { describeFence } from '../../log/fence.ts';
 import type { Changes } from '../../log/log.ts';
 import { WriteStore } from '../appender.ts';
+import { leftBy } from '../database.ts';
 import type { Trim } from '../retention.ts';
 import { type PackedDeliveries, type PackedPlacements, packPlacements, unpackDeliveries } from './packing.ts';
 import { type Opened, serve, type WriterMethods } from './protocol.ts';
@@ -54,6 +55,11 @@ export class Writer {
   /** Throws LogUnavailableError when nothing can be stored now. */
   check(): void {
     this.#store.withConnection((store) => store.checkWritable());
+  }
+
+  /** See `leftBy`. */
+  checkpoint(): number {
+    return leftBy(this.#store.withConnection((store) => store.checkpoint()));
   }
 
   /** Returns the tenants whose logs have grown since the mark, by this thread's commits. */
@@ -150,6 +156,7 @@ export const serveLog = (port: MessagePort, path: string): void => {
       await writer.trim(trim);
       return null;
     },
+    checkpoint: () => writer.checkpoint(),
     check: () => {
       writer.check();
       return null;
