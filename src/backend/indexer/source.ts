@@ -105,10 +105,10 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
   /** Whether the index has the block of a sample, and not another one in its place. */
   const isStored = (chainId: number, { block, hash }: Sample) =>
     hash === undefined || index.hashAt(chainId, block) === hash;
-  const isOpen = (chainId: number, token: Hex) =>
-    contracts.isOpen(chainId, token) || index.rereading.underway(chainId).includes(token);
   const differing = new Differing({
-    ...{ database, index, nodes, isOpen },
+    ...{ database, index, nodes },
+    isOpen: (chainId, token) =>
+      contracts.isOpen(chainId, token) || index.rereading.underway(chainId).includes(token),
     onChange: (chainId) => changes.tell(chainId, null),
   });
   const data = new IndexedData({ database, index, chains, nodes, contracts, metadata, differing });
@@ -165,15 +165,6 @@ export const createIndexedSource = async (options: SourceOptions): Promise<Index
       const readBalances = createBalanceReader({
         ...{ node, watches, log },
         differs: (token) => differing.has(id, token),
-        sumsBefore(block) {
-          const sumOf = index.sumsBefore(block);
-          return (account, moved) => {
-            const { token } = moved;
-            return token === null || isOpen(id, token) || differing.has(id, token)
-              ? null
-              : sumOf(account, moved);
-          };
-        },
         onDifference: (token, call, sum, block) =>
           differing.note({ chainId: id, token, call, sum, block, isOverstated: false }),
       });

@@ -34,7 +34,7 @@ const COSTLY = new RpcError(-32_000, 'out of gas');
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`;
 
 /** A node that says 7 of every balance, unless it fails, and the lines that a reader of it writes. */
-const open = (patienceMs: number, sum: bigint | null = null) => {
+const open = (patienceMs: number) => {
   const lines: string[] = [];
   /** What is noted of tokens. */
   const differences: string[] = [];
@@ -46,8 +46,6 @@ const open = (patienceMs: number, sum: bigint | null = null) => {
     before: 7n,
     /** What contracts say, by their addresses. */
     said: new Map<Hex, Hex | Error | null>(),
-    /** The tokens that were asked for their state before the first block. */
-    askedBefore: [] as Hex[],
   };
   const read = createBalanceReader({
     node: {
@@ -59,7 +57,6 @@ const open = (patienceMs: number, sum: bigint | null = null) => {
       },
       calls: (list, block) =>
         list.map(async ({ to }) => {
-          if (block === (BLOCKS[0]?.number ?? 0) - 1) node.askedBefore.push(to);
           const answer = node.said.get(to);
           if (answer instanceof Error) throw answer;
           const amount = block === (BLOCKS[0]?.number ?? 0) - 1 ? node.before : 7n;
@@ -68,7 +65,6 @@ const open = (patienceMs: number, sum: bigint | null = null) => {
     },
     watches: (account) => account === ALICE,
     differs: (token) => token === OTHER,
-    sumsBefore: () => () => sum,
     onDifference: (token, _call, expected) => differences.push(`${token} ${expected}`),
     log: (message, { token, block }) => lines.push([message, token, block].filter(Boolean).join(' ')),
     patienceMs,
@@ -191,26 +187,4 @@ test('a change that events do not explain is what the token says, if one of them
   expect(unexplained?.(ALICE, moved(COIN))).toEqual({ before: 7n, after: 7n });
   expect(mayBeSummed?.(COIN)).toBe(false);
   expect(differences).toEqual([`${COIN} 8`, `${OTHER} 8`]);
-});
-
-test('a token that says what its events sum up to is not asked for its state before the block', async () => {
-  const { node, read } = open(60_000, 6n);
-  expect(await amountsIn(read, 0)).toEqual([7n, 7n, 7n]);
-  expect(node.askedBefore).toEqual([]);
-});
-
-test('a token that says something else than its events sum up to is asked for what it had', async () => {
-  const { node, read, differences } = open(60_000, 5n);
-  const moved = (token: Hex) => ({ token, tokenId: null }) as Transfer;
-  node.said.set(OTHER, word(6n));
-  const { unexplained, after } = await readAt(read, 0, true);
-  expect(node.askedBefore).toEqual([COIN]);
-  expect([COIN, OTHER].map((token) => after(ALICE, moved(token)))).toEqual([7n, 6n]);
-  expect(unexplained?.(ALICE, moved(COIN))).toEqual({ before: 7n, after: 7n });
-  expect(unexplained?.(ALICE, moved(OTHER))).toBeUndefined();
-  expect(differences).toEqual([`${COIN} 8`]);
-  // The state before the block explains it: only the sum is wrong.
-  node.before = 6n;
-  expect((await readAt(read, 0, true)).unexplained?.(ALICE, moved(COIN))).toBeUndefined();
-  expect(node.askedBefore).toEqual([COIN, COIN]);
 });

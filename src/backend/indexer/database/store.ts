@@ -260,17 +260,6 @@ export class Index {
     return this.#ledger.amount(this.slot(chainId), holding);
   }
 
-  /** What the index itself knows that an account has before a block; null as in `#sum`, and where the block is not the next. */
-  sumsBefore({ chainId, parentHash }: ParsedBlock) {
-    const isNext = this.range(chainId)?.head.hash === parentHash;
-    const slot = this.slot(chainId);
-    return (account: Hex, moved: Transfer): bigint | null => {
-      if (!isNext) return null;
-      this.writes.account(account);
-      return this.#sum(slot, account, moved);
-    };
-  }
-
   /** The blocks that were added since the start, and their transactions: also those below the lowest, and after a reorg. */
   added(chainId: number): { readonly blocks: number; readonly transactions: number } {
     return this.#counts.get(chainId) ?? NOTHING_ADDED;

@@ -13,7 +13,6 @@ import type { Log } from './problems.ts';
 /** A balance that is asked for. */
 type Asked = {
   readonly account: Hex;
-  readonly moved: Transfer;
   /** The call of its token; null for the native asset. */
   readonly call: Call | null;
   /** Whether it is one of an ERC-20. */
@@ -47,19 +46,12 @@ const LOSING_MS = 60_000;
 
 const textOf = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));
 
-type SumOf = (account: Hex, moved: Transfer) => bigint | null;
-
 type Options = {
   readonly node: Pick<EvmNode, 'chainId' | 'balances' | 'calls'>;
   /** Whether a webhook delivers the balances of an account. */
   readonly watches: (account: Hex) => boolean;
   /** Whether a token's events are known not to say what accounts have. */
   readonly differs: (token: Hex) => boolean;
-  /**
-   * What an account has of a token before a block, as its events say; null where they don't say it, and for the native asset.
-   * Default: they don't.
-   */
-  readonly sumsBefore?: (block: ParsedBlock) => SumOf;
   /** Is told of a token's balance that its events did not lead to expect at the end of a block. */
   readonly onDifference: (token: Hex, call: Call, expected: bigint, block: ParsedBlock) => void;
   readonly log: Log;
@@ -87,7 +79,6 @@ export const createBalanceReader = ({
   node,
   watches,
   differs,
-  sumsBefore = () => () => null,
   onDifference,
   log,
   patienceMs = 10_000,
@@ -141,32 +132,13 @@ export const createBalanceReader = ({
     return asked.map(({ call }) => (call === null ? ofNative : ofTokens).next().value ?? null);
   };
 
-  /**
-   * The balances at the end of the block before, of which a token that was not there yet has 0: those that are not known are asked
-   * for. Null where the node fails.
-   */
-  const askBefore = async (block: number, asked: readonly Asked[], known: readonly (bigint | null)[]) => {
-    const missing = asked.filter((_, at) => known[at] === null);
-    const said = await ask(block - 1, missing, async (answer) => amountIn(await answer) ?? 0n).catch(
-      () => [],
-    );
-    const found = said.values();
-    return known.map((amount) => amount ?? found.next().value ?? null);
-  };
-
-  /** The balances before and after a block. A token that then has what its events sum up to is not asked for what it had. */
-  const askBoth = async (block: ParsedBlock, asked: readonly Asked[]) => {
-    const { number } = block;
-    const sumOf = sumsBefore(block);
-    const sums = asked.map(({ account, moved }) => sumOf(account, moved));
-    const [before, after] = await Promise.all([askBefore(number, asked, sums), ask(number, asked)]);
-    const sure = asked.map(({ change }, at) => {
-      const [sum = null, amount = null] = [sums[at], after[at]];
-      return sum === null || amount === null || amount === sum + change;
-    });
-    if (!sure.includes(false)) return { before, after };
-    const known = before.map((amount, at) => (sure[at] ? amount : null));
-    return { before: await askBefore(number, asked, known), after };
+  /** The balances at the end of the block before, of which a token that was not there yet has 0. Null when the node fails. */
+  const askBefore = async (block: number, asked: readonly Asked[]) => {
+    try {
+      return await ask(block - 1, asked, async (answer) => amountIn(await answer) ?? 0n);
+    } catch {
+      return null;
+    }
   };
 
   /**
@@ -176,15 +148,15 @@ export const createBalanceReader = ({
    */
   const askUntilSure = async (block: ParsedBlock, asked: readonly Asked[]) => {
     const { number } = block;
-    const { before, after: first } = await askBoth(block, asked);
+    const [before, first] = await Promise.all([askBefore(number, asked), ask(number, asked)]);
     const expected = asked.map(({ change }, at) => {
-      const known = before[at] ?? null;
+      const known = before?.[at] ?? null;
       return known === null ? null : known + change;
     });
     const isExpected = (amount: bigint | null, at: number) => amount === null || amount === expected[at];
     const explain = (amounts: readonly (bigint | null)[]) =>
       asked.map(({ call, moves }, at): Known => {
-        const [amount, had] = [amounts[at] ?? null, before[at] ?? null];
+        const [amount, had] = [amounts[at] ?? null, before?.[at] ?? null];
         if (call === null || isExpected(amount, at) || (had === null && !differs(call.to)))
           return { amount, before: had, unexplained: undefined };
         const isOne = had !== null && amount !== null && moves === 1;
@@ -262,8 +234,7 @@ const asksOf = (
     if (asset === 'erc721') return;
     const key = keyOf(account, moved);
     const call = token === null ? null : balanceCall(account, token, tokenId);
-    const isCoin = asset === 'erc20';
-    const known = asked.get(key) ?? { account, moved, call, isCoin, change: 0n, moves: 0 };
+    const known = asked.get(key) ?? { account, call, isCoin: asset === 'erc20', change: 0n, moves: 0 };
     asked.set(key, known);
     known.change += amount;
     known.moves += 1;
