@@ -10,7 +10,7 @@ import type { Delivery, DeliveryQueue, Held, Outcome, PendingDelivery } from './
 const MAX_RETRIES = 5;
 /** The number of concurrent requests to one url, each of another webhook. */
 const POSTS_PER_URL = 8;
-/** The requests that are begun in one turn of the event loop: those of a block that concerns many would hold up answers. */
+/** The most requests that are begun in one turn of the event loop. A block may concern many webhooks, and queries come in between. */
 const SENT_AT_ONCE = 16;
 /** Milliseconds before a queue that failed, for example on a full disk, is tried again. */
 const FAILED_QUEUE_MS = 1_000;

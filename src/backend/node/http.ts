@@ -78,7 +78,10 @@ const unavailable = (
   return new NodeUnavailableError(redact(problem.message || code || problem.name));
 };
 
-/** The outcomes in a body, which may have any order, and lack some. Null where they are none of calls: `whole` may say why. */
+/**
+ * Returns the outcomes of the calls in the order of `ids`, undefined for a call without an answer. Null where no call is answered: then
+ * `whole` is the node's error for the whole request, if it sent one.
+ */
 const readAnswers = (
   body: unknown,
   ids: readonly number[],

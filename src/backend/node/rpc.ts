@@ -87,7 +87,7 @@ type Pending = RpcCall & {
   readonly reject: (problem: unknown) => void;
 };
 
-/** How many calls are sent together, as far as the node is not known to refuse so many. */
+/** How many calls go into one batch: as many as wanted, or half of the last batch that the node refused. */
 const createBatchSize = (wanted: number) => {
   /** To a node that has refused a batch, another one of that size is sent after a minute, after two, and so on. */
   const larger = createAbility();

@@ -75,8 +75,8 @@ const MAX_DIRECTIVES = 10;
 const MAX_FIELDS = 100;
 
 /**
- * A document over the schema that asks for wallets and their lists, or subscribes to deliveries, with all that a client may write: aliases, fragments,
- * directives, variables, and fields that are selected twice. Most of them are valid.
+ * A document over the schema that asks for wallets and their lists, or subscribes to deliveries, with all that a client may write:
+ * aliases, fragments, directives, variables, and fields that are selected twice. Most of them are valid.
  */
 export class RandomDocument {
   readonly #gen: GeneratorValue;

@@ -94,7 +94,7 @@ export class Writes {
     return account;
   }
 
-  /** Writes all rows that wait, if one is of what the accounts of a chain have. */
+  /** Writes all rows that wait, if the holdings of a chain are among them. */
   flushHoldings(slot: number): void {
     if (this.#options.ledger.waitsFor(slot)) this.flush();
   }

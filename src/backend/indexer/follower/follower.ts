@@ -237,7 +237,7 @@ export class Follower {
     const prepared = await Promise.all(
       blocks.map(async (block) => ({ block, known: await prepare(block, isNew(block)) })),
     );
-    // The transaction of new blocks keeps also what waits of older ones: as one turn, that would hold up answers.
+    // The transaction of new blocks also writes the rows of older ones that still wait: in one turn, they would hold up answers.
     while (!index.writes.keepSome(true)) await yieldToEvents();
     index.transaction(() => {
       for (const { block, known } of prepared)

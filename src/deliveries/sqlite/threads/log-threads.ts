@@ -163,9 +163,9 @@ type MakeCheckpoint = () => Promise<number>;
 /**
  * SQLite appends the pages of each transaction to the `-wal` file, and a checkpoint copies them into the log's file and syncs
  * it. Done by the writer, that delays the deliveries which wait for it. So the reader's thread does it, while the writer
- * commits. SQLite begins the `-wal` file anew only once all of it is copied and nobody reads it, so the writer then copies
- * what it has added meanwhile, which is little, and waits for the statement that is being read. Where the reader's thread does
- * not do its part, the writer does all: see `openForWriting`.
+ * commits. SQLite goes back to the start of the `-wal` file once all of it is copied and no statement reads from it. So the writer
+ * then copies what it has added meanwhile, which is little, and waits for the statement that is being read. If the reader's
+ * thread fails to, the writer copies everything: see `openForWriting`.
  */
 class Checkpoints {
   readonly #byReader: MakeCheckpoint;

@@ -6,7 +6,7 @@ export type NodeFault = {
   readonly name: string;
   /** Answers a call in place of the node; null leaves the answer out. */
   readonly answer?: (call: Call, right: () => Promise<Answer>) => Answer | null | Promise<Answer | null>;
-  /** Answers a whole request over HTTP, of so many calls. `right` resolves with the body that the node would have sent. */
+  /** Answers a request over HTTP with all of its calls. `right` resolves with the body that the node would have sent. */
   readonly respond?: (
     response: ServerResponse,
     right: () => Promise<string>,
