@@ -7,9 +7,16 @@ import { createSocketTransport } from '../../../src/backend/node/socket.ts';
 import type { InternalTransfer } from '../../../src/backend/node/traces.ts';
 import type { Hex } from '../../../src/backend/types.ts';
 import { type Anvil, startAnvil } from './support/anvil.ts';
-import { accountsOf, deploy, deployLiar, place, receiptOf, sendTransaction } from './support/contracts.ts';
+import {
+  accountsOf,
+  deploy,
+  deployLiar,
+  place,
+  receiptOf,
+  said,
+  sendTransaction,
+} from './support/contracts.ts';
 import { startFaultyNode } from './support/faulty-node.ts';
-import { BATCH_FAULTS, BATCH_REFUSALS } from './support/node-faults.ts';
 
 const CHAIN = 31_337;
 const MULTICALL: Hex = '0xca11bde05977b3631167028862be2a173976ca11';
@@ -120,10 +127,6 @@ test.each(['trace_block', 'debug_traceBlockByHash', 'debug_traceTransaction'])(
   },
 );
 
-/** What each contract says; "failed" where the node could not ask it. */
-const said = async (answers: readonly Promise<Hex | null>[]) =>
-  (await Promise.allSettled(answers)).map((each) => (each.status === 'fulfilled' ? each.value : 'failed'));
-
 test('contracts are asked one by one, or together where Multicall3 is, and liars spoil no answer of others', async () => {
   const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
   const liar = await deployLiar(anvil.url, {
@@ -208,74 +211,6 @@ describe('a node with limits', () => {
     await node.block(number);
     const methods = faulty.requests.flat().map(({ method }) => method);
     expect(methods.filter((method) => method === 'eth_getBlockReceipts')).toHaveLength(1);
-  });
-
-  /** What a coin says that accounts have, and a contract that says nothing, and one that the node can't ask. */
-  const startAsking = async (url: string) => {
-    await anvil.rpc('anvil_setCode', MULTICALL, '0x');
-    const accounts = await accountsOf(anvil.url);
-    const coin = await deploy(anvil.url, 'Coin', ['Coin', 'COIN', 6]);
-    for (const [at, account] of accounts.entries()) await coin.mine('mint', [account, BigInt(at)]);
-    const liar = await deployLiar(anvil.url, { 'decimals()': 'burns gas', 'symbol()': { reverts: '0x' } });
-    const asked = [
-      ...accounts.map((account) => ({ to: coin.address, data: coin.data('balanceOf', account) })),
-      ...['decimals', 'symbol'].map((method) => ({ to: liar.address, data: coin.data(method) })),
-    ];
-    const expected = [
-      ...accounts.map((_, at) => `0x${at.toString(16).padStart(64, '0')}`),
-      ...['failed', null],
-    ];
-    const natives = await nodeOf(anvil.url).balances(accounts);
-    const node = nodeOf(url, { timeoutMs: 3_000 });
-    return {
-      async expectAnswers() {
-        expect(await said(node.calls(asked))).toEqual(expected);
-        expect(await node.balances(accounts)).toEqual(natives);
-      },
-      [Symbol.asyncDispose]: () => node.close(),
-    };
-  };
-
-  test.each([...BATCH_REFUSALS, ...BATCH_FAULTS])('$name: each of its calls is answered', async (fault) => {
-    await using faulty = await startFaultyNode(anvil.url);
-    faulty.inject(fault);
-    await using asking = await startAsking(faulty.url);
-    for (let block = 0; block < 2; block += 1) await asking.expectAnswers();
-    expect(Math.max(...faulty.requests.map(({ length }) => length))).toBeGreaterThan(3);
-  });
-
-  test.each(BATCH_REFUSALS)('$name: another one is sent after a minute, and not before', async (fault) => {
-    vi.useFakeTimers({ toFake: ['Date'] });
-    try {
-      await using faulty = await startFaultyNode(anvil.url);
-      const refused = () => faulty.requests.filter(({ length }) => length > 3).length;
-      const refusing = faulty.inject(fault);
-      await using asking = await startAsking(faulty.url);
-      await asking.expectAnswers();
-      const before = refused();
-      for (let block = 0; block < 2; block += 1) await asking.expectAnswers();
-      expect(refused()).toBe(before);
-      vi.advanceTimersByTime(60_000);
-      await asking.expectAnswers();
-      const later = refused();
-      expect(later).toBeGreaterThan(before);
-      await asking.expectAnswers();
-      expect(refused()).toBe(later);
-      refusing.end();
-      vi.advanceTimersByTime(120_000);
-      faulty.requests.length = 0;
-      for (let block = 0; block < 3; block += 1) await asking.expectAnswers();
-      expect(faulty.requests.slice(-2).map(({ length }) => length)).toEqual([12, 10]);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
-  test('calls over a WebSocket are sent at once, each by itself', async () => {
-    await using faulty = await startFaultyNode(anvil.url, { webSocket: true });
-    await using asking = await startAsking(faulty.url.replace('http', 'ws'));
-    await asking.expectAnswers();
-    expect(Math.max(...faulty.requests.map(({ length }) => length))).toBe(1);
   });
 
   test('calls that a node is too busy for are repeated', async () => {
@@ -489,7 +424,6 @@ test.each([
 
 describe('probing a node', () => {
   test('says what anvil can do', async () => {
-    await place(anvil.url, 'Multicall3', MULTICALL);
     expect(await probeNode(anvil.url)).toEqual({
       chainId: CHAIN,
       client: expect.stringMatching(/^anvil/),

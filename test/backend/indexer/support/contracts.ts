@@ -341,3 +341,7 @@ export const deployLiar = async (url: string, lies: Readonly<Record<string, Lie>
     await liar.mine('lie', [getSelector(signature), ...lieOf(lie)]);
   return liar;
 };
+
+/** What each contract says; "failed" where the node could not ask it. */
+export const said = async (answers: readonly Promise<Hex | null>[]) =>
+  (await Promise.allSettled(answers)).map((each) => (each.status === 'fulfilled' ? each.value : 'failed'));
