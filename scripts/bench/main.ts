@@ -7,6 +7,7 @@ import { measureIndexing } from './indexing.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
 import { measureOwnChain } from './own-chain.ts';
+import { measureStarts } from './start.ts';
 import { measureWorkers } from './workers.ts';
 
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
@@ -19,6 +20,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void
   gateways: measureGateways,
   lookups: measureLookups,
   own: measureOwnChain,
+  start: measureStarts,
   workers: measureWorkers,
 };
 
