@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { failWithUsage } from '../command-line.ts';
+import { measureChurn } from './churn.ts';
 import { measureFanout, measureGateways } from './fanout.ts';
 import { measureFreshness } from './fresh.ts';
 import { guard } from './guard.ts';
@@ -12,6 +13,7 @@ import { measureWorkers } from './workers.ts';
 
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  churn: measureChurn,
   fresh: measureFreshness,
   guard,
   index: measureIndexing,
