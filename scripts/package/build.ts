@@ -124,8 +124,8 @@ const { output } = await bundle.write({
   comments: false,
   charset: 'ascii',
   minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
-  // The program and its threads load most of src/lib/, and gateways and the service over an index the same metrics: as one file
-  // each they are read sooner than as a file for each set of users.
+  // The program and its threads load most of src/lib/, and gateways and the service over an index the same metrics, and
+  // Yoga and the rest the same of GraphQL.js: as one file each they are read sooner than as a file for each set of users.
   codeSplitting: {
     groups: [
       { name: 'lib', test: new RegExp(`^${FROM}/lib/`) },
@@ -133,6 +133,7 @@ const { output } = await bundle.write({
         name: 'metrics',
         test: new RegExp(`^${FROM}/telemetry/(?:index-metrics|tallies|upstream-metrics)|/prom-client/lib/`),
       },
+      { name: 'graphql', test: /\/node_modules\/graphql\// },
     ],
   },
 });

@@ -38,7 +38,7 @@ import {
   useShutdownTimeout,
 } from './pipeline.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
-import type { YogaOptions } from './yoga.ts';
+import { createYogaServer, type YogaOptions } from './yoga.ts';
 
 type Options = Omit<
   YogaOptions,
@@ -141,10 +141,9 @@ export const createGraphQL = (options: Options): GraphQLServer => {
   const sendResult = createSendResult({ ...options, corsHeaders, compress });
   const http = { pipeline, contextOf, receive, sendResult, corsHeaders };
   // With the Fetch API, it takes a tenth of a start and 7 MiB, which a gateway does without until it is needed.
-  const startYoga = shareResult(async () => {
-    const { createYogaServer } = await import('./yoga.ts');
-    return createYogaServer({ ...options, ...http, closed: options.production || trusted !== null });
-  });
+  const startYoga = shareResult(() =>
+    createYogaServer({ ...options, ...http, closed: options.production || trusted !== null }),
+  );
   const answerByYoga = async (context: HttpContext): Promise<void> => {
     setCommonHeaders(context.res);
     const yoga = await startYoga();

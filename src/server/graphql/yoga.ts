@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
-import { createYoga } from 'graphql-yoga';
 import { assembleJson, SerializedData } from '../../graph/answer/serialize.ts';
 import { createGraphiQLPage, graphiqlOptions } from '../browsers/graphiql.ts';
 import { type BrowserPolicy, bodyOf, type CorsHeaders } from '../browsers/origin-policy.ts';
@@ -35,7 +34,8 @@ export type YogaOptions = BrowserPolicy & {
 };
 
 /** Answers HTTP requests of every kind: by GET and POST, with an event stream or a single result, and GraphiQL. */
-export const createYogaServer = (options: YogaOptions) => {
+export const createYogaServer = async (options: YogaOptions) => {
+  const { createYoga } = await import('graphql-yoga');
   const { receive, eventStreams } = options;
   const graphiql = graphiqlOptions(options);
   const page = createGraphiQLPage(graphiql);
