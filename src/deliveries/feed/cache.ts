@@ -26,36 +26,46 @@ export type FeedEntry<Item = unknown> = {
   readonly bytes: number;
 };
 
-/** The entries of one feed, by the cursor that each comes after. */
+/** The entries of one page, or all of a feed, by the cursor that each comes after. */
 type Entries<Item = unknown> = Map<string, FeedEntry<Item>>;
+
+/** What is cached of one feed. */
+type Cached<Item = unknown> = { readonly entries: Entries<Item>; readonly pages: Set<Entries<Item>> };
 
 /** An estimate of an entry's memory in addition to the bytes of its item: objects, and the buffers themselves. */
 const ENTRY_BYTES = 1280;
+/** The same of a page, beside its entries. */
+const PAGE_BYTES = 256;
 
 /**
  * Caches recently rendered deliveries for readers that reach the same cursor soon after. All feeds share the budget of
- * `maxBytes`; the least recently rendered entries are evicted first.
+ * `maxBytes`; the least recently rendered pages are evicted first.
  */
 export class FeedCache {
-  readonly #entries: LRUCache<FeedEntry, Entries>;
+  readonly #pages: LRUCache<Entries, Cached>;
 
   constructor(maxBytes: number) {
-    this.#entries = new LRUCache({
+    this.#pages = new LRUCache({
       maxSize: maxBytes,
-      dispose: (entries, entry) => {
-        if (entries.get(entry.after) === entry) entries.delete(entry.after);
+      dispose: ({ entries, pages }, page) => {
+        pages.delete(page);
+        for (const [after, entry] of page) if (entries.get(after) === entry) entries.delete(after);
       },
     });
   }
 
-  /** Adds an entry to `entries` until it is evicted. An entry larger than the whole budget is not added. */
-  add(entry: FeedEntry, entries: Entries): void {
-    this.#entries.set(entry, entries, { size: ENTRY_BYTES + entry.bytes });
-    if (this.#entries.has(entry)) entries.set(entry.after, entry);
+  /** Adds the entries of a page until it is evicted. A page larger than the whole budget is not added. */
+  add(page: Entries, cached: Cached): void {
+    let size = PAGE_BYTES;
+    for (const { bytes } of page.values()) size += ENTRY_BYTES + bytes;
+    this.#pages.set(page, cached, { size });
+    if (!this.#pages.has(page)) return;
+    cached.pages.add(page);
+    for (const [after, entry] of page) cached.entries.set(after, entry);
   }
 
-  clear(entries: Entries): void {
-    for (const entry of entries.values()) this.#entries.delete(entry);
+  clear({ pages }: Cached): void {
+    for (const page of pages) this.#pages.delete(page);
   }
 }
 
@@ -64,7 +74,7 @@ const NO_ENTRIES: ReadonlyMap<string, never> = new Map<string, never>();
 /** One feed's share of the cache. */
 export class FeedPages<Item> {
   readonly #cache: FeedCache;
-  readonly #cached: Entries<Item> = new Map();
+  readonly #cached: Cached<Item> = { entries: new Map(), pages: new Set() };
   /** The page that is being published: readers find its entries here even if the cache is too small for them. */
   #current: ReadonlyMap<string, FeedEntry<Item>> = NO_ENTRIES;
 
@@ -73,12 +83,12 @@ export class FeedPages<Item> {
   }
 
   entryAfter(cursor: string): FeedEntry<Item> | undefined {
-    return this.#current.get(cursor) ?? this.#cached.get(cursor);
+    return this.#current.get(cursor) ?? this.#cached.entries.get(cursor);
   }
 
-  /** Caches the page's entries, then calls `wakeReaders`, which finds all of them. */
+  /** Caches the page, then calls `wakeReaders`, which finds all of its entries. */
   publish(entries: Entries<Item>, wakeReaders: () => void): void {
-    for (const entry of entries.values()) this.#cache.add(entry, this.#cached);
+    this.#cache.add(entries, this.#cached);
     this.#current = entries;
     wakeReaders();
     this.#current = NO_ENTRIES;

@@ -54,6 +54,8 @@ export class Feed<Item> implements EventFeed<Item> {
   readonly #reading = new Set<string>();
   /** The cursors after which a page will be read again after a pause. */
   readonly #retrying = new Set<string>();
+  /** The page that was read ahead last: where it begins and ends. Null once a reader has come to it. */
+  #ahead: { readonly after: string; readonly end: FeedPosition } | null = null;
   /** The tail of the log, where readers stay blocked until the log changes; null while it is unknown. */
   #tail: FeedPosition | null = null;
   /** The highest sequence number that was seen in the log. */
@@ -79,7 +81,11 @@ export class Feed<Item> implements EventFeed<Item> {
   }
 
   readonly #source = {
-    entryAfter: (cursor: string) => this.#pages.entryAfter(cursor),
+    entryAfter: (cursor: string) => {
+      const entry = this.#pages.entryAfter(cursor);
+      if (entry && cursor === this.#ahead?.after) this.#readAhead(this.#ahead.end);
+      return entry;
+    },
     lagAt: (position: FeedPosition | null) =>
       Math.max(0, this.#newest - (position?.sequence ?? this.#newest)),
     block: (reader: Reader<Item>, position: FeedPosition) => {
@@ -141,6 +147,7 @@ export class Feed<Item> implements EventFeed<Item> {
     const changes = this.#changes;
     try {
       const page = await this.#readPage(cursor);
+      this.#planAhead(cursor, page);
       const entries = await renderPage(cursor, page, this.#options);
       this.#reading.delete(cursor);
       const end = positionOf(page.scannedTo);
@@ -167,14 +174,33 @@ export class Feed<Item> implements EventFeed<Item> {
     }
   }
 
+  /** What follows the page is read once a reader begins with it. A search that was cut takes longer than to send what it found. */
+  #planAhead(after: string, { hasMore, isCut, scannedTo }: DeliveryPage): void {
+    if (!hasMore || isCut) return;
+    const end = positionOf(scannedTo);
+    if (this.#blocked.has(after)) this.#readAhead(end);
+    else this.#ahead = { after, end };
+  }
+
+  /**
+   * Reads the page after the end of another one while that is sent, if far more follows. It waits in the cache, within its
+   * budget. Nothing is gained by it while the log is read for other feeds.
+   */
+  #readAhead(end: FeedPosition): void {
+    this.#ahead = null;
+    const isFar = this.#newest - (end.sequence ?? 0) > FAR;
+    if (isFar && !this.#options.reads.isReading && this.#pages.entryAfter(end.cursor) === undefined)
+      void this.#read(end.cursor);
+  }
+
   #readPage(after: string): Promise<DeliveryPage> {
-    const { log, reads, tenant, filter } = this.#options;
+    const { reads, tenant, filter } = this.#options;
     const behind = this.#newest - (positionOf(after).sequence ?? 0);
     const isNear = behind <= NEAR;
     const page = isNear ? PAGE_AT_END : behind <= FAR ? PAGE : PAGE_OF_REPLAY;
     const range = { after, filter, ...page, maxScanned: PAGE_SCAN_LIMIT };
     const { signal } = this.#reads;
-    return isNear ? reads.read(tenant, range, signal) : log.read(tenant, range, { signal });
+    return isNear ? reads.read(tenant, range, signal) : reads.readFar(tenant, range, signal);
   }
 
   /** Records the head of a page. Returns false if a poll has found a newer head since the page was read. */

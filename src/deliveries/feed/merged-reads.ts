@@ -27,8 +27,25 @@ export class MergedReads {
   /** The reads of this turn of the event loop, by tenant and cursor. */
   readonly #waiting = new Map<string, WaitingRead[]>();
 
+  #farReads = 0;
+
   constructor(log: Pick<DeliveryReads, 'read'>) {
     this.#log = log;
+  }
+
+  /** Whether a page is being read for a feed that is far behind. */
+  get isReading(): boolean {
+    return this.#farReads > 0;
+  }
+
+  /** Reads a page for one feed, which is far behind. */
+  async readFar(tenant: string, range: PageRange, signal: AbortSignal): Promise<DeliveryPage> {
+    this.#farReads += 1;
+    try {
+      return await this.#log.read(tenant, range, { signal });
+    } finally {
+      this.#farReads -= 1;
+    }
   }
 
   /**

@@ -97,9 +97,11 @@ export const identityPrefix = (webhookId: string | null): string => `${webhookId
 /**
  * Returns the identity of a delivery, from its prefix and its body in one. Deliveries of a tenant with the same identity
  * and the same chain are duplicates: of balances, only a header says the chain.
+ *
+ * Node hands a hash over as a text in half the time that a buffer of its own takes.
  */
 export const identityOf = (prefixAndBody: Uint8Array): Buffer =>
-  hash('sha256', prefixAndBody, 'buffer').subarray(0, IDENTITY_BYTES);
+  Buffer.from(hash('sha256', prefixAndBody, 'latin1').slice(0, IDENTITY_BYTES), 'latin1');
 
 const FINGERPRINT_BYTES = 6;
 const FINGERPRINT_LIMIT = 2 ** (8 * FINGERPRINT_BYTES);

@@ -81,9 +81,9 @@ export type ReadOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-export type DeliveryPage = {
+export type DeliveryPage<Delivery = StoredDelivery> = {
   /** In the log's order, even if the newest were taken. */
-  readonly deliveries: readonly StoredDelivery[];
+  readonly deliveries: readonly Delivery[];
   /** Whether the range has more matching deliveries; when `isCut`, whether it may have more. */
   readonly hasMore: boolean;
   /** Whether the page ended early because `maxScanned` was used up. */

@@ -36,8 +36,11 @@ export type Found = {
   readonly scanned: number;
 };
 
+/** What a page needs to know of a delivery. */
+type Loaded = Pick<StoredDelivery, 'sequence' | 'body'>;
+
 /** What a store does for a page of one tenant's log. */
-export type PageSource = {
+export type PageSource<Delivery> = {
   /** The log when the read began. Pages end at `head`. */
   readonly extent: Extent;
   /** Returns the sequence of a cursor. Throws InvalidCursorError or CursorExpiredError. */
@@ -51,7 +54,7 @@ export type PageSource = {
   load(
     sequences: readonly number[],
     maxBytes: number,
-  ): Promise<{ readonly deliveries: readonly StoredDelivery[]; readonly floor: number }>;
+  ): Promise<{ readonly deliveries: readonly Delivery[]; readonly floor: number }>;
   /** The cursor of a sequence from `floor` to `head`. */
   cursorAt(sequence: number): string | Promise<string>;
 };
@@ -60,7 +63,10 @@ export type PageSource = {
  * Reads a page: the same for every store. Rejects with InvalidCursorError or CursorExpiredError, and with LogDamagedError
  * when a delivery is missing.
  */
-export const readPage = async (source: PageSource, range: DeliveryRange): Promise<DeliveryPage> => {
+export const readPage = async <Delivery extends Loaded>(
+  source: PageSource<Delivery>,
+  range: DeliveryRange,
+): Promise<DeliveryPage<Delivery>> => {
   const { after, before, filter = {}, take = 'oldest', limit } = range;
   const { maxBytes = Number.POSITIVE_INFINITY, maxScanned = Number.POSITIVE_INFINITY } = range;
   const { extent } = source;
@@ -104,7 +110,7 @@ export const readPage = async (source: PageSource, range: DeliveryRange): Promis
  */
 const checkComplete = (
   wanted: readonly number[],
-  deliveries: readonly StoredDelivery[],
+  deliveries: readonly Loaded[],
   floor: number,
   maxBytes: number,
 ): void => {

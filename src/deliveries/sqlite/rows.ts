@@ -15,8 +15,17 @@ export const checkBody = (row: Row): void => {
     throw new LogDamagedError(`the body of delivery ${sequence} is not what was stored`);
 };
 
+/** A delivery whose addresses are the text of its row. */
+export type RowDelivery = Omit<StoredDelivery, keyof Addresses> & { readonly addresses: string };
+
 /** Throws LogDamagedError as `checkBody` does. */
 export const storedDelivery = (row: Row, tenant: string, cursor: string): StoredDelivery => {
+  const { addresses, ...delivery } = rowDelivery(row, tenant, cursor);
+  return { ...delivery, ...readAddresses(addresses) };
+};
+
+/** Throws LogDamagedError as `checkBody` does. */
+export const rowDelivery = (row: Row, tenant: string, cursor: string): RowDelivery => {
   checkBody(row);
   return {
     tenant,
@@ -28,7 +37,7 @@ export const storedDelivery = (row: Row, tenant: string, cursor: string): Stored
     receivedAt: Number(row.received),
     dispatchedAt: numberOrNull(row.dispatched),
     attempt: numberOrNull(row.attempt),
-    ...readAddresses(String(row.addresses)),
+    addresses: String(row.addresses),
     body: bytesOf(row.body),
   };
 };
@@ -124,9 +133,9 @@ export class Rows {
     tenant: number,
     sequences: readonly number[],
     maxBytes: number,
-    deliveryOf: (row: Row) => StoredDelivery,
-  ): Steps<StoredDelivery[]> {
-    const deliveries: StoredDelivery[] = [];
+    deliveryOf: (row: Row) => RowDelivery,
+  ): Steps<RowDelivery[]> {
+    const deliveries: RowDelivery[] = [];
     let bytes = 0;
     for (let at = 0; at < sequences.length; at += LOADED_AT_ONCE) {
       for (const row of this.#rowsOf(tenant, sequences.slice(at, at + LOADED_AT_ONCE))) {

@@ -170,6 +170,45 @@ describeEachStore(({ openLog }) => {
     expect(Math.max(...sizes)).toBe(2);
   });
 
+  test('while a page of a long replay is sent, the next one is read, and no other before a reader comes to that', async () => {
+    const log = await openLog({ retentionCount: 6000 });
+    const start = await log.head(TENANT);
+    await appendNumbers(log, range(1, 6000));
+    const ends: number[] = [];
+    const read = log.read.bind(log);
+    log.read = async (tenant, of) => {
+      const page = await read(tenant, of);
+      ends.push(page.deliveries.at(-1)?.sequence ?? 0);
+      return page;
+    };
+    const reader = followWithoutPolls(log, { after: start });
+    expect(await take(reader, 17)).toEqual(range(1, 17));
+    // The first page is short: how much follows is not known before it.
+    await vi.waitFor(() => expect(ends).toEqual([16, 272, 528]), 120_000);
+    expect(await take(reader, 255)).toEqual(range(18, 272));
+    expect(ends).toEqual([16, 272, 528]);
+    expect(await take(reader, 1)).toEqual([273]);
+    await vi.waitFor(() => expect(ends).toEqual([16, 272, 528, 784]), 120_000);
+    // What was read ahead is sent, and the gap after it is named.
+    await appendNumbers(log, range(6001, 8000));
+    await log.trim();
+    expect(await take(reader, 784 - 273)).toEqual(range(274, 784));
+    await expect(reader.next()).rejects.toThrow(CursorExpiredError);
+    expect(ends.slice(4)).toEqual([]);
+  });
+
+  test('readers of one feed that come and go in a long replay each get all of it once, in order, up to what is new', async () => {
+    const log = await openLog();
+    const start = await log.head(TENANT);
+    await appendNumbers(log, range(1, 6000));
+    const readers = range(1, 3).map(() => followWithoutPolls(log, { after: start }));
+    const first = await Promise.all(readers.map((reader, index) => take(reader, 100 + 300 * index)));
+    await appendNumbers(log, range(6001, 6100));
+    const rest = await Promise.all(readers.map((reader, index) => take(reader, 6000 - 300 * index)));
+    for (const [index, numbers] of first.entries())
+      expect([...numbers, ...(rest[index] ?? [])]).toEqual(range(1, 6100));
+  });
+
   test('each new delivery costs one read of the log', async () => {
     const log = await openLog();
     let reads = 0;

@@ -1,7 +1,7 @@
 import type { Stored } from '../../log/appends.ts';
 import { identityPrefix, UNKNOWN } from '../../log/cursor.ts';
 import type { DeliveryPage, NewDelivery, StoredDelivery } from '../../log/log.ts';
-import { readAddresses, writeAddresses } from '../rows.ts';
+import { type RowDelivery, readAddresses, writeAddresses } from '../rows.ts';
 
 /**
  * A batch of deliveries on its way to the writer's thread. To send an object and a buffer for each would cost more than to
@@ -35,18 +35,20 @@ export type UnpackedDelivery = Omit<NewDelivery, 'type' | 'addresses' | 'subscri
 
 const prefixOf = ({ webhookId }: NewDelivery): string => identityPrefix(webhookId);
 
+type Numbered = NewDelivery | RowDelivery;
+
 /** Writes the names and the numbers of deliveries that are sent. */
 class Columns {
   readonly names: (string | null)[] = [];
   readonly numbers: Float64Array;
-  #before: NewDelivery | null = null;
+  #before: Numbered | null = null;
   #at = 0;
 
   constructor(deliveries: number) {
     this.numbers = new Float64Array(deliveries * COLUMNS);
   }
 
-  add(delivery: NewDelivery, first: number, body: number, end: number): void {
+  add(delivery: Numbered, first: number, body: number, end: number): void {
     const { tenant, webhookId, type } = delivery;
     const before = this.#before;
     if (tenant !== before?.tenant || webhookId !== before.webhookId || type !== before.type)
@@ -152,7 +154,7 @@ export const unpackPlacements = (packed: PackedPlacements): Placement[] => {
 export type PackedPage = Omit<DeliveryPage, 'deliveries'> &
   PackedDeliveries & { readonly cursors: readonly string[] };
 
-export const packPage = ({ deliveries, ...page }: DeliveryPage): PackedPage => {
+export const packPage = ({ deliveries, ...page }: DeliveryPage<RowDelivery>): PackedPage => {
   let size = 0;
   for (const { body } of deliveries) size += body.byteLength;
   const bytes = new Uint8Array(size);
@@ -166,7 +168,7 @@ export const packPage = ({ deliveries, ...page }: DeliveryPage): PackedPage => {
   }
   const { names, numbers } = columns;
   const cursors = deliveries.map(({ cursor }) => cursor);
-  return { ...page, names, numbers, cursors, addresses: deliveries.map(writeAddresses), bytes };
+  return { ...page, names, numbers, cursors, addresses: deliveries.map(({ addresses }) => addresses), bytes };
 };
 
 export const unpackPage = (packed: PackedPage): DeliveryPage => {

@@ -72,15 +72,19 @@ type Handlers<Served extends Methods> = {
     params: Served[Name]['params'],
     /** Aborts with ReadAbortedError when the request is cancelled. */
     signal: AbortSignal,
+    /** Hands a buffer of the result over to the caller, instead of copying it. */
+    transfer: (buffer: ArrayBuffer) => void,
   ) => Served[Name]['result'] | Promise<Served[Name]['result']>;
 };
 
 /** Responds to the requests that arrive at the port. Responses that are ready at the same time are sent as one message. */
 export const serve = <Served extends Methods>(port: MessagePort, handlers: Handlers<Served>): void => {
   let responses: Response[] = [];
+  let transferred: ArrayBuffer[] = [];
   const send = () => {
-    port.postMessage(responses);
+    port.postMessage(responses, transferred);
     responses = [];
+    transferred = [];
   };
   const respond = (response: Response) => {
     if (responses.push(response) === 1) queueMicrotask(send);
@@ -92,7 +96,11 @@ export const serve = <Served extends Methods>(port: MessagePort, handlers: Handl
     const controller = new AbortController();
     controllers.set(id, controller);
     try {
-      respond({ id, result: await handlers[name as keyof Served](params, controller.signal) });
+      const buffers: ArrayBuffer[] = [];
+      const transfer = (buffer: ArrayBuffer) => void buffers.push(buffer);
+      const result = await handlers[name as keyof Served](params, controller.signal, transfer);
+      transferred.push(...buffers);
+      respond({ id, result });
     } catch (error) {
       respond({ id, error: serializeError(error) });
     } finally {

@@ -16,7 +16,15 @@ import {
   openForReading,
   verify,
 } from '../database.ts';
-import { Fingerprints, fingerprintIn, type Row, Rows, storedDelivery } from '../rows.ts';
+import {
+  Fingerprints,
+  fingerprintIn,
+  type Row,
+  type RowDelivery,
+  Rows,
+  rowDelivery,
+  storedDelivery,
+} from '../rows.ts';
 import { SegmentSearch, SqliteSearch, TailSearch } from '../search.ts';
 import { packPage } from './packing.ts';
 import { type ReaderMethods, serve } from './protocol.ts';
@@ -90,11 +98,11 @@ export class SqliteReader {
   }
 
   /** Reads a page, in short steps that `run` schedules. Rejects as `readPage` does. */
-  page(tenant: string, range: DeliveryRange, run: RunSteps): Promise<DeliveryPage> {
+  page(tenant: string, range: DeliveryRange, run: RunSteps): Promise<DeliveryPage<RowDelivery>> {
     this.file.check();
     const { id, indexed, ...extent } = this.#rows.extent(tenant);
     const fingerprintAt = (sequence: number) => this.#fingerprints.at(id, sequence);
-    const source: PageSource = {
+    const source: PageSource<RowDelivery> = {
       extent,
       resume: (cursor) => this.#cursors.sequence(tenant, cursor, extent, fingerprintAt),
       find: (filter, sequences, maxScanned) =>
@@ -102,7 +110,7 @@ export class SqliteReader {
       load: async (sequences, maxBytes) => {
         const deliveryOf = (row: Row) => {
           const place = { sequence: Number(row.sequence), fingerprint: fingerprintIn(row) };
-          return storedDelivery(row, tenant, this.#cursors.cursor(tenant, place));
+          return rowDelivery(row, tenant, this.#cursors.cursor(tenant, place));
         };
         const deliveries = await run(this.#rows.load(id, sequences, maxBytes, deliveryOf));
         return { deliveries, floor: this.#rows.extent(tenant).floor };
@@ -130,12 +138,14 @@ export const serveLog = (port: MessagePort, path: string): void => {
   const database = new ReconnectingDatabase(path, () => new SqliteReader(path));
   const scheduler = createRoundRobinScheduler();
   serve<ReaderMethods>(port, {
-    page: async ({ caller, tenant, range }, signal) =>
-      packPage(
-        await database.withConnectionAsync((reader) =>
-          reader.page(tenant, range, (steps) => scheduler.runSteps(caller, steps, signal)),
-        ),
-      ),
+    page: async ({ caller, tenant, range }, signal, transfer) => {
+      const page = await database.withConnectionAsync((reader) =>
+        reader.page(tenant, range, (steps) => scheduler.runSteps(caller, steps, signal)),
+      );
+      const packed = packPage(page);
+      transfer(packed.bytes.buffer);
+      return packed;
+    },
     get: ({ caller, tenant, cursor }, signal) =>
       database.withConnectionAsync((reader) =>
         scheduler.run(caller, () => reader.get(tenant, cursor), signal),
