@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { failWithUsage } from '../command-line.ts';
+import { measureChurn } from './churn.ts';
 import { measureFanout, measureGateways } from './fanout.ts';
 import { measureFreshness } from './fresh.ts';
 import { guard } from './guard.ts';
@@ -7,10 +8,12 @@ import { measureIndexing } from './indexing.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
 import { measureOwnChain } from './own-chain.ts';
+import { measureStarts } from './start.ts';
 import { measureWorkers } from './workers.ts';
 
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  churn: measureChurn,
   fresh: measureFreshness,
   guard,
   index: measureIndexing,
@@ -19,6 +22,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void
   gateways: measureGateways,
   lookups: measureLookups,
   own: measureOwnChain,
+  start: measureStarts,
   workers: measureWorkers,
 };
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { sum } from './figures.ts';
 
 /** Processes of benches and soaks: how they are started and asked, and what the system says of them. */
 
@@ -66,11 +67,14 @@ const statusOf = (pid: number | 'self', name: 'stat' | 'status'): string => {
 /** Clock ticks of 10 ms: Linux fixes them for all programs. */
 const TICK_MS = 10;
 
-/** The time that all threads of a process have run, in milliseconds; NaN where the system does not say. */
+/**
+ * The time that all threads of a process have run, and processes that it started and that have ended, in milliseconds; NaN
+ * where the system does not say.
+ */
 export const cpuMsOf = (pid: number): number => {
-  // The name, in parentheses, may hold spaces. User and system time are the 12th and 13th field behind it.
+  // The name, in parentheses, may hold spaces. User and system time are the 12th and 13th field behind it, then those of the others.
   const fields = statusOf(pid, 'stat').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  return sum([11, 12, 13, 14].map((field) => Number(fields[field]))) * TICK_MS;
 };
 
 /** Does the work. Resolves with its answer, how long it took, and the CPU time of each process meanwhile; in milliseconds. */

@@ -12,15 +12,14 @@ export type Turn = {
   readonly noCoreMs: number;
 };
 
-/** How often a timer measures. An idle loop takes this long from one measurement to the next. */
-const EVERY_MS = 20;
-const LONG_MS = 30;
-
 /** Milliseconds of a clock that all processes of a machine share. */
 export const sharedClockMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Records the turns of this process's main thread that take 30 ms or more, from now on. */
-export const recordTurns = (): readonly Turn[] => {
+/**
+ * Records the turns of this process's main thread that take `longMs` or more, from now on. A timer measures every `everyMs`: an
+ * idle loop takes this long from one measurement to the next.
+ */
+export const recordTurns = ({ everyMs = 20, longMs = 30 } = {}): Turn[] => {
   const turns: Turn[] = [];
   const readNoCoreMs = openNoCoreMs();
   const measure = () => {
@@ -30,13 +29,13 @@ export const recordTurns = (): readonly Turn[] => {
   let last = measure();
   setInterval(() => {
     const now = measure();
-    const tookMs = now.endMs - last.endMs - EVERY_MS;
-    if (tookMs >= LONG_MS) {
+    const tookMs = now.endMs - last.endMs - everyMs;
+    if (tookMs >= longMs) {
       const [ranMs, noCoreMs] = [now.ranMs - last.ranMs, now.noCoreMs - last.noCoreMs];
       turns.push({ endMs: now.endMs, tookMs, ranMs, noCoreMs });
     }
     last = now;
-  }, EVERY_MS).unref();
+  }, everyMs).unref();
   return turns;
 };
 

@@ -33,6 +33,21 @@ export const rememberLast = <Result>(compute: (text: string) => Result): ((text:
 };
 
 /**
+ * Returns the same function, whose calls share one promise. After a rejection the next call begins again: what could not be
+ * loaded, such as without a free file descriptor, is loaded later.
+ */
+export const shareResult = <Result>(begin: () => Promise<Result>): (() => Promise<Result>) => {
+  let begun: Promise<Result> | null = null;
+  return () => {
+    begun ??= begin().catch((error: unknown) => {
+      begun = null;
+      throw error;
+    });
+    return begun;
+  };
+};
+
+/**
  * The options of an LRU cache of at most `count` entries. With `max`, each cache reserves the room of all its entries at once:
  * together some 8 MB and 20 ms of each start.
  */

@@ -7,6 +7,7 @@ import type { LogObserver } from '../deliveries/log/observer.ts';
 import type { RetentionObserver } from '../deliveries/log/retention.ts';
 import type { SharedAnswerObserver } from '../graph/answer/shared-answers.ts';
 import type { Log } from '../lib/log.ts';
+import { shareResult } from '../lib/memo.ts';
 import type { RedisObserver } from '../redis/connection.ts';
 import type { SharedObserver } from '../redis/run.ts';
 import type { DocumentObserver } from '../server/graphql/limits/documents.ts';
@@ -162,20 +163,11 @@ const FIRST_LAG_MS = 25;
  * than all else of this folder.
  */
 const createScrape = (registry: MetricRegistry, refresh: () => Promise<void> = async () => {}) => {
-  let began: Promise<void> | null = null;
-  const begin = async (): Promise<void> => {
+  const hasBegun = shareResult(async () => {
     const { collectDefaultMetrics } = await import('prom-client');
     collectDefaultMetrics({ register: registry });
     await delay(FIRST_LAG_MS);
-  };
-  const hasBegun = (): Promise<void> => {
-    // What can't be loaded now, such as without a free file descriptor, is loaded by a later scrape.
-    began ??= begin().catch((error: unknown) => {
-      began = null;
-      throw error;
-    });
-    return began;
-  };
+  });
   return {
     /** In Prometheus' text format. */
     async scrape(): Promise<Exposition> {

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import Negotiator from 'negotiator';
+import { shareResult } from '../../lib/memo.ts';
 
 /** Answers requests for the console's page and its files. Resolves to false, without answering, for any other path. */
 export type Console = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
@@ -20,15 +21,7 @@ type Made = {
 };
 
 /** All gateways of a process have the same files. */
-let assets: Promise<ConsoleAssets> | null = null;
-
-const readAssets = (): Promise<ConsoleAssets> => {
-  assets ??= makeConsoleAssets().catch((error: unknown) => {
-    assets = null;
-    throw error;
-  });
-  return assets;
-};
+const readAssets = shareResult(() => makeConsoleAssets());
 
 const make = async (settings: ConsoleSettings): Promise<Made> => {
   const files = await readAssets();

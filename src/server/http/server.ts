@@ -1,13 +1,8 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import { clientError } from '../../graph/errors.ts';
 import type { ShutdownDeadline } from '../../lib/deadlines.ts';
 import { stackOf } from '../../lib/errors.ts';
+import { createServer } from '../../lib/http.ts';
 import type { Log } from '../../lib/log.ts';
 import { Usage } from '../../upstream/client/request.ts';
 import type { Console } from '../browsers/console.ts';

@@ -1,5 +1,5 @@
-import { IncomingMessage } from 'node:http';
 import { badUserInput } from '../../graph/errors.ts';
+import { IncomingMessage } from '../../lib/http.ts';
 
 /**
  * A request whose body may be read in one piece, once Node's parser has pushed its end. The listeners and events of a

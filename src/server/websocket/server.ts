@@ -1,8 +1,9 @@
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ShutdownDeadline } from '../../lib/deadlines.ts';
+import { STATUS_CODES } from '../../lib/http.ts';
 import { createStaggeredInterval, createTaskTracker, settlesWithin } from '../../lib/tasks.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { VerifyKeyFailOpen } from '../auth/verify-key.ts';

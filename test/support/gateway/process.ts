@@ -32,6 +32,7 @@ export const startGatewayProcess = async (env: Record<string, string | undefined
       const status = await readFile(`/proc/${gateway.child.pid}/status`, 'utf8').catch(() => '');
       return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
     },
+    end: (signal: NodeJS.Signals) => gateway.end(signal),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 };
