@@ -1,7 +1,7 @@
 import { json, type Route, type ServiceRequest, type ServiceResponse, text } from '../http/http.ts';
 import type { ChainReader } from '../source.ts';
 import type { Block, Chain, Finding, Hex, Transaction } from '../types.ts';
-import { type Attempt, Attempts, lastOfEach, shownAttempt } from './attempts.ts';
+import { type Attempt, Attempts, deliveryIdOf, lastOfEach, shownAttempt } from './attempts.ts';
 import type { ProbePauses } from './destinations.ts';
 import { createDispatcher, type DeliveryEnd, type RetrySchedule } from './dispatcher.ts';
 import { deliveriesOf, deliveriesOfFinding, testDelivery } from './events.ts';
@@ -265,7 +265,9 @@ const resend = (parts: RouteParts): Methods => ({
     const named = readResend(parseBody(body));
     assertDelivers(findOrThrow(parts.store, id));
     const last = lastOfEach(parts.attempts.of(id));
-    const chosen = last.filter(({ deliveryId, problem }) => named?.includes(deliveryId) ?? problem !== null);
+    const chosen = last.filter(
+      (attempt) => named?.includes(deliveryIdOf(attempt)) ?? attempt.problem !== null,
+    );
     parts.resend(chosen);
     return json(200, { resent: chosen.length });
   },
