@@ -21,7 +21,7 @@ import {
   withNext,
   writeOffset,
 } from './requests.ts';
-import { createSender } from './sender.ts';
+import { createSender, type PostWithin } from './sender.ts';
 import type { Store } from './store.ts';
 import { canonicalUuid, uuidProblem } from './uuid.ts';
 import { delivers, resource, type Webhook } from './webhook.ts';
@@ -56,6 +56,8 @@ export type WebhooksOptions = {
   readonly pollingOf?: ((webhook: Webhook) => object | null) | undefined;
   /** Whether deliveries are sent only from `start` on. Default: they are sent at once. */
   readonly isPaused?: boolean | undefined;
+  /** Default: all deliveries are posted over HTTP. */
+  readonly postWithin?: PostWithin | undefined;
 };
 
 /** The service's webhooks: their management API and their deliveries. */
@@ -99,6 +101,7 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     timeoutMs: deliveryTimeoutMs,
     headerPrefix,
     signatureSecret: options.signatureSecret,
+    postWithin: options.postWithin,
   });
   const attempts = new Attempts();
   const dispatcher = createDispatcher({
