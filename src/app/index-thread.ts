@@ -4,11 +4,19 @@ import type { RecordStore } from '../backend/explorer/client/shared-limits.ts';
 import type { AnswerPart, Ask } from '../backend/http/http.ts';
 import type { ServiceConfig } from '../backend/indexer/config.ts';
 import type { IndexFigures } from '../backend/indexer/figures.ts';
-import type { FromIndex, ToIndex } from '../backend/indexer/index-thread.ts';
+import type { FromIndex, Posted, ToIndex } from '../backend/indexer/index-thread.ts';
 import { ConfigError } from '../config/config.ts';
 import type { ShutdownDeadline } from '../lib/deadlines.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import type { HttpServer } from '../server/http/server.ts';
+
+/** How the gateway takes deliveries to its own urls, which come without a socket. */
+type OwnDeliveries = {
+  /** By which the service reaches it, without a path or with one. */
+  readonly url: string;
+  readonly answer: HttpServer['answerWithin'];
+};
 
 /** The service over an index of real chains, in a thread of its own. */
 export type IndexThread = {
@@ -18,7 +26,7 @@ export type IndexThread = {
   /** The header that names the client of a request. */
   readonly clientHeader: string;
   /** Begins to follow the chains and to deliver. It answers from what is indexed before as well. */
-  follow(): void;
+  follow(gateway: OwnDeliveries): void;
   /** Its figures, at most a second old. Rejects when it does not answer in time, for example during a restart. */
   figures(): Promise<IndexFigures>;
   /** Of them, what readiness says. */
@@ -47,7 +55,7 @@ export const startIndexThread = async (
   log: Log,
   records: RecordStore | null = null,
 ): Promise<IndexThread> => {
-  let isFollowing = false;
+  let gateway: OwnDeliveries | null = null;
   let isStopping = false;
   let pauseMs = FIRST_PAUSE_MS;
   let restart: NodeJS.Timeout | undefined;
@@ -61,6 +69,7 @@ export const startIndexThread = async (
     else if ('part' in message) answers.take(message.id, message.part);
     else if ('figures' in message) figures.answered(message.figures);
     else if ('failed' in message) figures.fail(message.failed);
+    else if ('posts' in message) answerPosts(message.posts);
     else if ('swap' in message) void swap(message);
     else write(message.log, message.details);
   };
@@ -74,7 +83,7 @@ export const startIndexThread = async (
       worker = thread;
       const onReady = () => {
         isReady = true;
-        if (isFollowing) tell('follow');
+        if (gateway !== null) follow(gateway);
         resolve();
       };
       thread.on('message', (message: FromIndex) => onMessage(message, onReady));
@@ -112,6 +121,23 @@ export const startIndexThread = async (
     if (worker === asking) tell({ id, swapped });
   };
 
+  const follow = ({ url }: OwnDeliveries): void => tell({ follow: deliveriesUnder(url) });
+
+  /** Those that end in one turn of the event loop, as after one commit of the log, are told together. */
+  const answerPosts = (posts: readonly Posted[]): void => {
+    const posting = worker;
+    let answered: { readonly id: number; readonly status: number | null }[] = [];
+    const flush = () => {
+      if (worker === posting) tell({ answered });
+      answered = [];
+    };
+    for (const { id, path, ...post } of posts)
+      gateway?.answer({ method: 'POST', target: `/deliveries/${path}`, ...post }, (status) => {
+        if (answered.length === 0) setImmediate(flush);
+        answered.push({ id, status });
+      });
+  };
+
   const tell = (message: ToIndex): void => worker?.postMessage(message);
   const answers = createAnswers((message) => {
     if (isReady) tell(message);
@@ -129,9 +155,9 @@ export const startIndexThread = async (
     ask: answers.ask,
     apiKey: config.apiKey,
     clientHeader: CLIENT_HEADER,
-    follow() {
-      isFollowing = true;
-      tell('follow');
+    follow(own) {
+      gateway = own;
+      follow(own);
     },
     figures: figures.read,
     health: async () => (await figures.read()).health,
@@ -148,6 +174,12 @@ export const startIndexThread = async (
       clearTimeout(overdue);
     },
   };
+};
+
+/** The beginning of all delivery URLs under a gateway's url. */
+const deliveriesUnder = (url: string): string => {
+  const { href } = new URL(url);
+  return `${href.replace(/\/+$/, '')}/deliveries/`;
 };
 
 /** The requests that the thread is answering. `post` returns whether it hears. */

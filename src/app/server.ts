@@ -262,7 +262,7 @@ export const startServer = async (
     sandbox.start((webhookId) => deliveryUrls.urlOf(publicUrl.get(), tenant, webhookId));
   }
   // The deliveries of blocks that came meanwhile find a gateway that listens.
-  index?.follow();
+  index?.follow({ url: publicUrl.get(), answer: http.answerWithin });
   return {
     url,
     health,

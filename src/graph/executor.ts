@@ -2,28 +2,19 @@ import {
   type ExecutionResult,
   executeRootSelectionSet,
   type FieldNode,
-  type GraphQLError,
-  type GraphQLField,
-  type GraphQLLeafType,
+  type GraphQLAbstractType,
+  GraphQLError,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
-  type GraphQLSchema,
   getArgumentValues,
-  getNullableType,
-  isLeafType,
-  isNonNullType,
   isObjectType,
-  Kind,
   locatedError,
-  type OperationDefinitionNode,
   OperationTypeNode,
   responsePathAsArray,
   type ValidatedExecutionArgs,
-  visit,
 } from 'graphql';
-import { rememberEach } from '../lib/memo.ts';
 import type { MaybePromise } from '../lib/tasks.ts';
-import { collectFields, type SelectionInfo } from './cost/operation-info.ts';
+import { type Below, type Field, type Output, Selection } from './selection.ts';
 
 /** Executes a query, a mutation, or an event of a subscription, of a valid document without `@defer` and `@stream`. */
 export type Executor = (operation: ValidatedExecutionArgs) => MaybePromise<ExecutionResult>;
@@ -48,108 +39,14 @@ const releaseContext = (operation: { contextValue?: unknown }, result: Execution
 };
 
 /**
- * As `executeAny`, and sooner for queries and events whose fields are objects and leaves, such as queries whose lists are
- * written by plans. Their selections are collected once per document. graphql-js collects them each time, and ends each
- * execution with an abort, whose error with its stack takes longer than such a query.
+ * As `executeAny`, and sooner. Selections are collected once per document. graphql-js collects them each time, and ends each
+ * execution with an abort, whose error with its stack takes longer than a small query. A mutation, whose fields are executed
+ * in turn, is left to graphql-js.
  */
-export const executeFast: Executor = (operation) => {
-  const fields = fieldsOf(operation);
-  return fields === null ? executeAny(operation) : new Execution(operation).run(fields);
-};
-
-/** A field of an object, with all its uses. */
-type Field = {
-  readonly key: string;
-  readonly parentType: GraphQLObjectType;
-  readonly definition: GraphQLField<unknown, unknown>;
-  readonly nodes: readonly FieldNode[];
-  readonly isNonNull: boolean;
-  /** Its type, or the fields of the object that it returns. */
-  readonly returns: GraphQLLeafType | readonly Field[];
-};
-
-/** What is known of an operation: its fields by what `@skip` and `@include` say. */
-type KnownOperation = {
-  /** The variables that decide. */
-  readonly conditions: readonly string[];
-  /** Null for those that are left to graphql-js. */
-  readonly byConditions: Map<string, readonly Field[] | null>;
-};
-
-/** A document with more fields is left to graphql-js, as its fields may be many more than its fragments. */
-const MAX_FIELDS = 1000;
-const MAX_COMBINATIONS = 16;
-
-const knownOperations = rememberEach(
-  (_: GraphQLSchema) => new WeakMap<OperationDefinitionNode, KnownOperation>(),
-);
-
-const fieldsOf = (args: ValidatedExecutionArgs): readonly Field[] | null => {
-  const { schema, operation, variableValues } = args;
-  const operations = knownOperations(schema);
-  const known = operations.get(operation) ?? { conditions: conditionsIn(args), byConditions: new Map() };
-  operations.set(operation, known);
-  const key = known.conditions.map((name) => String(variableValues.coerced[name])).join();
-  const found = known.byConditions.get(key);
-  if (found !== undefined) return found;
-  if (known.byConditions.size === MAX_COMBINATIONS) return null;
-  const fields = compile(args);
-  known.byConditions.set(key, fields);
-  return fields;
-};
-
-const conditionsIn = ({ document }: ValidatedExecutionArgs): readonly string[] => {
-  const names = new Set<string>();
-  visit(document, {
-    Directive: ({ arguments: args = [] }) => {
-      for (const { value } of args) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
-    },
-  });
-  return [...names];
-};
-
-/** Returns null for an operation that is left to graphql-js. */
-const compile = (args: ValidatedExecutionArgs): readonly Field[] | null => {
-  const { schema, operation, variableValues, fragmentDefinitions } = args;
-  const type = schema.getRootType(operation.operation);
-  const isPlain = operation.operation !== OperationTypeNode.MUTATION && !operation.directives?.length;
-  if (!isPlain || !type) return null;
-  const fragments = new Map(Object.entries(fragmentDefinitions));
-  const compiler = new Compiler({ schema, variableValues, fragments });
-  try {
-    return compiler.fields(type, [operation]);
-  } catch {
-    // A directive whose variable is null has an error of its own.
-    return null;
-  }
-};
-
-class Compiler {
-  readonly #info: SelectionInfo;
-  #count = 0;
-
-  constructor(info: SelectionInfo) {
-    this.#info = info;
-  }
-
-  fields(
-    parentType: GraphQLObjectType,
-    parents: readonly (FieldNode | OperationDefinitionNode)[],
-  ): readonly Field[] | null {
-    const sets = parents.flatMap(({ selectionSet }) => selectionSet ?? []);
-    const fields: Field[] = [];
-    for (const [key, nodes] of collectFields(this.#info, parentType, sets)) {
-      const definition = this.#info.schema.getField(parentType, nodes[0]?.name.value ?? '');
-      this.#count += 1;
-      if (!definition || this.#count > MAX_FIELDS) return null;
-      const type = getNullableType(definition.type);
-      const returns = isLeafType(type) ? type : isObjectType(type) ? this.fields(type, nodes) : null;
-      if (returns === null || (isObjectType(type) && type.isTypeOf)) return null;
-      fields.push({ key, parentType, definition, nodes, isNonNull: isNonNullType(definition.type), returns });
-    }
-    return fields;
-  }
-}
+export const executeFast: Executor = (operation) =>
+  operation.operation.operation === OperationTypeNode.MUTATION
+    ? executeAny(operation)
+    : new Execution(operation).run();
 
 type Path = GraphQLResolveInfo['path'];
 
@@ -162,28 +59,47 @@ Object.setPrototypeOf(Data.prototype, null);
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
 
+/** A text is none for graphql. */
+const isIterable = (value: unknown): value is Iterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value;
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+/** What is pending belongs to no answer any longer: an unhandled rejection would end the process. */
+const ignoreRejections = (values: Iterable<unknown>): void => {
+  for (const value of values) if (isThenable(value)) value.then(undefined, () => {});
+};
+
 const noSignal = () => undefined;
 const asyncHelpers: ReturnType<GraphQLResolveInfo['getAsyncHelpers']> = {
   promiseAll: (values) => Promise.all(values),
-  track() {},
+  track: ignoreRejections,
 };
 const getAsyncHelpers = () => asyncHelpers;
+
+const nameOf = ({ parentType, fieldName }: GraphQLResolveInfo): string => `${parentType}.${fieldName}`;
 
 /** One execution. Its results and its errors are those of graphql-js. */
 class Execution {
   readonly #args: ValidatedExecutionArgs;
+  readonly #selection: Selection;
   readonly #errors: GraphQLError[] = [];
-  /** The paths of fields that have become null by an error; undefined is that of the whole answer. */
+  /** The paths of fields and items that have become null by an error; undefined is that of the whole answer. */
   readonly #failed = new Set<Path | undefined>();
   #hasEnded = false;
 
   constructor(args: ValidatedExecutionArgs) {
     this.#args = args;
+    this.#selection = new Selection(args);
   }
 
-  run(fields: readonly Field[]): MaybePromise<ExecutionResult> {
+  run(): MaybePromise<ExecutionResult> {
+    const { schema, operation, rootValue } = this.#args;
     try {
-      const data = this.#object(fields, this.#args.rootValue, undefined);
+      const type = schema.getRootType(operation.operation);
+      if (!type) throw new Error(`Expected a schema with the type of a ${operation.operation}, got another.`);
+      const data = this.#object(type, this.#selection.operation, rootValue, undefined);
       if (!(data instanceof Promise)) return this.#end(data);
       return data.then(
         (resolved) => this.#end(resolved),
@@ -205,76 +121,184 @@ class Execution {
     return this.#end(null);
   }
 
-  #object(fields: readonly Field[], source: unknown, path: Path | undefined): MaybePromise<Data> {
+  #object(
+    type: GraphQLObjectType,
+    below: Below,
+    source: unknown,
+    path: Path | undefined,
+  ): MaybePromise<Data> {
     const data = new Data();
-    const pending: Promise<void>[] = [];
+    const pending: Promise<unknown>[] = [];
+    const keys: string[] = [];
     try {
-      for (const field of fields) {
+      for (const field of this.#selection.fieldsOf(type, below)) {
         const value = this.#field(field, source, path);
         data[field.key] = value;
-        if (value instanceof Promise)
-          pending.push(
-            value.then((resolved) => {
-              data[field.key] = resolved;
-            }),
-          );
+        if (!(value instanceof Promise)) continue;
+        pending.push(value);
+        keys.push(field.key);
       }
     } catch (error) {
-      // What is pending belongs to no answer any longer: an unhandled rejection would end the process.
-      for (const each of pending) each.catch(() => {});
+      ignoreRejections(pending);
       throw error;
     }
-    const [first, ...others] = pending;
-    if (first === undefined) return data;
-    return others.length === 0 ? first.then(() => data) : Promise.all(pending).then(() => data);
+    if (pending.length === 0) return data;
+    return Promise.all(pending).then((resolved) => {
+      for (const [index, key] of keys.entries()) data[key] = resolved[index];
+      return data;
+    });
   }
 
   #field(field: Field, source: unknown, parentPath: Path | undefined): unknown {
-    const { key, parentType, definition, nodes } = field;
+    const { key, parentType, definition, nodes, output } = field;
     const { variableValues, fieldResolver, contextValue, hideSuggestions } = this.#args;
-    const path = { prev: parentPath, key, typename: parentType.name };
+    const info = this.#infoOf(field, { prev: parentPath, key, typename: parentType.name });
     try {
       const [node] = nodes as [FieldNode];
       const args = getArgumentValues(definition, node, variableValues, undefined, hideSuggestions);
       const resolve = definition.resolve ?? fieldResolver;
-      const resolved = resolve(source, args, contextValue, this.#infoOf(field, path));
-      if (isThenable(resolved)) return this.#whenResolved(field, resolved, path);
-      const value = this.#complete(field, resolved, path);
-      if (!(value instanceof Promise)) return value;
-      return value.then(undefined, (error: unknown) => this.#fail(error, field, path));
+      return this.#settle(output, resolve(source, args, contextValue, info), info.path, info);
     } catch (error) {
-      return this.#fail(error, field, path);
+      return this.#fail(error, output, info.path, info);
     }
   }
 
-  async #whenResolved(field: Field, resolved: PromiseLike<unknown>, path: Path): Promise<unknown> {
+  /** Completes the value of a field, or of an item of its list, which `path` then tells from `info`. */
+  #settle(output: Output, value: unknown, path: Path, info: GraphQLResolveInfo): unknown {
     try {
-      const value = await resolved;
-      if (this.#hasEnded) throw new Error('The answer does not wait for this field.');
-      const completed = this.#complete(field, value, path);
+      if (isThenable(value)) return this.#settleLater(output, value, path, info);
+      const completed = this.#complete(output, value, path, info);
+      if (!(completed instanceof Promise)) return completed;
+      return completed.then(undefined, (error: unknown) => this.#fail(error, output, path, info));
+    } catch (error) {
+      return this.#fail(error, output, path, info);
+    }
+  }
+
+  async #settleLater(
+    output: Output,
+    pending: PromiseLike<unknown>,
+    path: Path,
+    info: GraphQLResolveInfo,
+  ): Promise<unknown> {
+    try {
+      const value = await pending;
+      this.#assertRunning();
+      const completed = this.#complete(output, value, path, info);
       return completed instanceof Promise ? await completed : completed;
     } catch (error) {
-      return this.#fail(error, field, path);
+      return this.#fail(error, output, path, info);
     }
   }
 
-  #complete({ definition, parentType, isNonNull, returns }: Field, value: unknown, path: Path): unknown {
+  #complete(output: Output, value: unknown, path: Path, info: GraphQLResolveInfo): unknown {
     if (value instanceof Error) throw value;
     if (value === null || value === undefined) {
-      if (!isNonNull) return null;
-      throw new Error(`Cannot return null for non-nullable field ${parentType}.${definition.name}.`);
+      if (!output.isNonNull) return null;
+      throw new Error(`Cannot return null for non-nullable field ${nameOf(info)}.`);
     }
-    if (!('coerceOutputValue' in returns)) return this.#object(returns, value, path);
-    const coerced = returns.coerceOutputValue(value);
-    if (coerced !== null && coerced !== undefined) return coerced;
-    throw new Error(
-      `Expected ${returns} to write the value of ${parentType}.${definition.name}, got nothing.`,
-    );
+    switch (output.kind) {
+      case 'leaf': {
+        const coerced = output.type.coerceOutputValue(value);
+        if (coerced !== null && coerced !== undefined) return coerced;
+        throw new Error(`Expected ${output.type} to write the value of ${nameOf(info)}, got nothing.`);
+      }
+      case 'list':
+        return this.#list(output.items, value, path, info);
+      case 'object':
+        return this.#objectOf(output.type, output.below, value, path, info);
+      case 'abstract': {
+        const { type, below } = output;
+        const { typeResolver, contextValue } = this.#args;
+        const name = (type.resolveType ?? typeResolver)(value, contextValue, info, type);
+        return this.#whenKnown(name, (known) =>
+          this.#objectOf(this.#typeNamed(known, type), below, value, path, info),
+        );
+      }
+    }
   }
 
-  /** Returns null for a field that may be null. Throws the error for the field's parent otherwise. */
-  #fail(thrown: unknown, { nodes, isNonNull }: Field, path: Path): null {
-    const error = locatedError(thrown, nodes, responsePathAsArray(path));
+  #list(output: Output, value: unknown, path: Path, info: GraphQLResolveInfo): unknown {
+    if (isAsyncIterable(value)) return this.#listLater(output, value, path, info);
+    if (!isIterable(value))
+      throw new GraphQLError(`Expected Iterable, but did not find one for field "${nameOf(info)}".`);
+    const items: readonly unknown[] = Array.isArray(value) ? value : [...value];
+    const data: unknown[] = [];
+    let isPending = false;
+    try {
+      for (const each of items) {
+        const item = this.#item(data.length, output, each, path, info);
+        isPending ||= item instanceof Promise;
+        data.push(item);
+      }
+    } catch (error) {
+      ignoreRejections(data);
+      ignoreRejections(items);
+      throw error;
+    }
+    return isPending ? Promise.all(data) : data;
+  }
+
+  async #listLater(
+    output: Output,
+    items: AsyncIterable<unknown>,
+    path: Path,
+    info: GraphQLResolveInfo,
+  ): Promise<unknown> {
+    const data: unknown[] = [];
+    for await (const value of items) {
+      this.#assertRunning();
+      const item = this.#item(data.length, output, value, path, info);
+      // It may be rejected before the list is over.
+      if (item instanceof Promise) item.catch(() => {});
+      data.push(item);
+    }
+    return data.some((item) => item instanceof Promise) ? Promise.all(data) : data;
+  }
+
+  #item(key: number, output: Output, value: unknown, prev: Path, info: GraphQLResolveInfo): unknown {
+    return this.#settle(output, value, { prev, key, typename: undefined }, info);
+  }
+
+  #objectOf(
+    type: GraphQLObjectType,
+    below: Below,
+    value: unknown,
+    path: Path,
+    info: GraphQLResolveInfo,
+  ): MaybePromise<Data> {
+    if (!type.isTypeOf) return this.#object(type, below, value, path);
+    return this.#whenKnown(type.isTypeOf(value, this.#args.contextValue, info), (isOfType) => {
+      if (isOfType) return this.#object(type, below, value, path);
+      throw new Error(`Expected a value of ${type}, got another.`);
+    });
+  }
+
+  #typeNamed(name: unknown, abstract: GraphQLAbstractType): GraphQLObjectType {
+    const { schema } = this.#args;
+    const type = typeof name === 'string' ? schema.getType(name) : undefined;
+    if (isObjectType(type) && schema.isSubType(abstract, type)) return type;
+    throw new Error(`Expected the name of a type of ${abstract}, got ${name}.`);
+  }
+
+  #whenKnown<Known>(
+    known: PromiseLike<Known> | Known,
+    complete: (known: Known) => MaybePromise<Data>,
+  ): MaybePromise<Data> {
+    if (!isThenable(known)) return complete(known);
+    return Promise.resolve(known).then((resolved) => {
+      this.#assertRunning();
+      return complete(resolved);
+    });
+  }
+
+  #assertRunning(): void {
+    if (this.#hasEnded) throw new Error('The answer does not wait for this field.');
+  }
+
+  /** Returns null for a field or an item that may be null. Throws the error for its parent otherwise. */
+  #fail(thrown: unknown, { isNonNull }: Output, path: Path, { fieldNodes }: GraphQLResolveInfo): null {
+    const error = locatedError(thrown, fieldNodes, responsePathAsArray(path));
     if (isNonNull) throw error;
     this.#addError(error, path);
     return null;

@@ -220,7 +220,7 @@ const openThread = async (nodeUrl: string, directory: string) => {
     },
     createLog('error', () => {}),
   );
-  thread.follow();
+  thread.follow({ url: 'http://127.0.0.1:9', answer: () => {} });
   return {
     ask: thread.ask,
     worker: () => workers.at(-1),

@@ -3,8 +3,6 @@ import type { Delivery, PendingDelivery } from './store.ts';
 
 /** What came of an attempt at a delivery. */
 export type Attempt = {
-  /** The same one for all attempts at the events of one delivery, resent ones included. */
-  readonly deliveryId: string;
   readonly delivery: Delivery;
   /** The pending delivery that was tried. */
   readonly pendingId: number;
@@ -24,7 +22,8 @@ export type Attempt = {
 /** How many are remembered, and the characters of their bodies. One that always fails must not hide the other webhooks. */
 const MOST = { ofAWebhook: 50, webhooks: 1000, characters: 32 * 1024 * 1024 };
 
-const idOf = ({ chainId, body }: Delivery): string =>
+/** The same one for all attempts at the events of one delivery, resent ones included. */
+export const deliveryIdOf = ({ delivery: { chainId, body } }: Pick<Attempt, 'delivery'>): string =>
   createHash('sha256').update(`${chainId} ${body}`).digest('hex').slice(0, 32);
 
 /** The newest attempts of each webhook, in the memory of this process. */
@@ -39,17 +38,17 @@ export class Attempts {
     { id: pendingId, retry, due: _, ...pending }: PendingDelivery,
     told: Pick<Attempt, 'at' | 'latencyMs' | 'status' | 'problem' | 'nextAt'>,
   ): void {
-    const known = this.of(pending.webhookId);
-    const deliveryId = idOf(pending);
+    const { webhookId } = pending;
+    const known = this.of(webhookId);
     // Attempts at one delivery share its body.
-    const body = known.find((each) => each.deliveryId === deliveryId)?.delivery.body ?? pending.body;
-    const delivery = { ...pending, body };
-    this.#resent.get(pending.webhookId)?.delete(deliveryId);
-    this.#put(pending.webhookId, [{ ...told, deliveryId, delivery, pendingId, retry }, ...known]);
-    for (const [webhookId, attempts] of this.#ofWebhooks) {
-      if (this.#ofWebhooks.size > MOST.webhooks) this.#put(webhookId, []);
-      else if (this.#characters > MOST.characters)
-        this.#put(webhookId, attempts.slice(0, Math.floor(attempts.length / 2)));
+    const before = retry === 0 ? undefined : known.find((each) => each.pendingId === pendingId);
+    const attempt = { ...told, delivery: before?.delivery ?? pending, pendingId, retry };
+    this.#resent.get(webhookId)?.delete(deliveryIdOf(attempt));
+    this.#characters += pending.body.length;
+    this.#keep(webhookId, [attempt, ...known], MOST.ofAWebhook);
+    for (const [id, attempts] of this.#ofWebhooks) {
+      if (this.#ofWebhooks.size > MOST.webhooks) this.#keep(id, attempts, 0);
+      else if (this.#characters > MOST.characters) this.#keep(id, attempts, Math.floor(attempts.length / 2));
       else break;
     }
   }
@@ -60,7 +59,9 @@ export class Attempts {
   }
 
   /** Returns whether a delivery is to be sent again: false while it is pending since it was sent again before. */
-  beginResend({ delivery: { webhookId }, deliveryId }: Attempt): boolean {
+  beginResend(attempt: Attempt): boolean {
+    const { webhookId } = attempt.delivery;
+    const deliveryId = deliveryIdOf(attempt);
     const resent = this.#resent.get(webhookId) ?? new Set();
     this.#resent.set(webhookId, resent);
     return !resent.has(deliveryId) && resent.add(deliveryId).size > 0;
@@ -73,33 +74,31 @@ export class Attempts {
 
   forget(webhookId: string): void {
     this.dropped(webhookId);
-    this.#put(webhookId, []);
+    this.#keep(webhookId, this.of(webhookId), 0);
   }
 
   /** Forgets those of a chain's blocks from this number on. */
   dropBlocks(chainId: number, fromNumber: number): void {
     this.#resent.clear();
-    for (const [webhookId, attempts] of [...this.#ofWebhooks])
-      this.#put(
-        webhookId,
-        attempts.filter(({ delivery }) => delivery.chainId !== chainId || delivery.blockNumber < fromNumber),
-      );
+    const isDropped = ({ delivery }: Attempt) =>
+      delivery.chainId === chainId && delivery.blockNumber >= fromNumber;
+    for (const [webhookId, attempts] of [...this.#ofWebhooks]) {
+      const kept = attempts.filter((attempt) => !isDropped(attempt));
+      this.#keep(webhookId, [...kept, ...attempts.filter(isDropped)], kept.length);
+    }
   }
 
-  #put(webhookId: string, attempts: readonly Attempt[]): void {
-    const kept = attempts.slice(0, MOST.ofAWebhook);
-    this.#characters += charactersOf(kept) - charactersOf(this.of(webhookId));
+  /** Keeps the first `count` of these attempts of a webhook, which are all that it has. */
+  #keep(webhookId: string, attempts: readonly Attempt[], count: number): void {
+    for (const { delivery } of attempts.slice(count)) this.#characters -= delivery.body.length;
     this.#ofWebhooks.delete(webhookId);
-    if (kept.length > 0) this.#ofWebhooks.set(webhookId, kept);
+    if (Math.min(count, attempts.length) > 0) this.#ofWebhooks.set(webhookId, attempts.slice(0, count));
   }
 }
 
-const charactersOf = (attempts: readonly Attempt[]): number =>
-  attempts.reduce((sum, { delivery }) => sum + delivery.body.length, 0);
-
 /** The last attempt at each delivery, the oldest first. */
 export const lastOfEach = (attempts: readonly Attempt[]): readonly Attempt[] => {
-  const byDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
+  const byDelivery = Map.groupBy(attempts, deliveryIdOf);
   return [...byDelivery.values()].flatMap(([last]) => last ?? []).reverse();
 };
 
@@ -108,9 +107,9 @@ const MOST_SHOWN = 20_000;
 
 /** An attempt as the API returns it. */
 export const shownAttempt = (attempt: Attempt): object => {
-  const { deliveryId, delivery, at, latencyMs, retry, status, problem, nextAt } = attempt;
+  const { delivery, at, latencyMs, retry, status, problem, nextAt } = attempt;
   return {
-    delivery_id: deliveryId,
+    delivery_id: deliveryIdOf(attempt),
     chain_id: delivery.chainId,
     attempted_at: new Date(at).toISOString(),
     latency_ms: latencyMs,

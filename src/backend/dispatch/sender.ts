@@ -19,6 +19,16 @@ export type Sender = {
   close(): Promise<void>;
 };
 
+/**
+ * Posts within the process: for the urls of the gateway that embeds this service. Returns null for any other url. Resolves with the
+ * status, or with null while the gateway does not listen.
+ */
+export type PostWithin = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+) => Promise<number | null> | null;
+
 export type SenderOptions = {
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -27,16 +37,24 @@ export type SenderOptions = {
   readonly headerPrefix: string;
   /** The secret of the HMAC-SHA256 over the raw body. Default: deliveries are unsigned. */
   readonly signatureSecret?: string | undefined;
+  /** Default: all deliveries are posted over HTTP. */
+  readonly postWithin?: PostWithin | undefined;
 };
 
 /** A proxy answers 502 to 504 while a receiver restarts, and a busy receiver 408, 429 or 503. */
 const NOT_NOW: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
-export const createSender = ({ now, timeoutMs, headerPrefix, signatureSecret }: SenderOptions): Sender => {
+export const createSender = ({
+  now,
+  timeoutMs,
+  headerPrefix,
+  signatureSecret,
+  postWithin = () => null,
+}: SenderOptions): Sender => {
   // Shorter than the whole request, so that the two can be told apart.
   const agent = new Agent({ connect: { timeout: Math.ceil(timeoutMs / 2) } });
 
-  const headers = ({ webhookId, type, chainId, body, retry }: PendingDelivery) => ({
+  const headersOf = ({ webhookId, type, chainId, body, retry }: PendingDelivery) => ({
     'content-type': 'application/json',
     [`${headerPrefix}-webhook-id`]: webhookId,
     [`${headerPrefix}-webhook-type`]: type,
@@ -55,12 +73,17 @@ export const createSender = ({ now, timeoutMs, headerPrefix, signatureSecret }: 
   return {
     async send(url, delivery, signal) {
       try {
+        const { body } = delivery;
+        const headers = headersOf(delivery);
+        const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+        const posted = postWithin(url, headers, body);
+        if (posted !== null) {
+          const status = await unlessAborted(posted, limit);
+          return status === null ? NOT_LISTENING : answerOf(status);
+        }
         const response = await request(url, {
           method: 'POST',
-          headers: headers(delivery),
-          body: delivery.body,
-          dispatcher: agent,
-          signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+          ...{ headers, body, dispatcher: agent, signal: limit },
         });
         // Only the status counts. The body is read so that the connection can be reused.
         await response.body.dump().catch(() => undefined);
@@ -73,6 +96,16 @@ export const createSender = ({ now, timeoutMs, headerPrefix, signatureSecret }: 
     close: () => agent.destroy(),
   };
 };
+
+const NOT_LISTENING: Answer = { kind: 'unreachable', problem: 'it does not listen' };
+
+/** Rejects with the signal's reason once it aborts. */
+const unlessAborted = <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> =>
+  new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    promise.then(resolve, reject);
+  });
 
 const answerOf = (status: number): Answer => {
   if (status >= 200 && status < 300) return { kind: 'accepted', status };

@@ -1,7 +1,7 @@
 import { json, type Route, type ServiceRequest, type ServiceResponse, text } from '../http/http.ts';
 import type { ChainReader } from '../source.ts';
 import type { Block, Chain, Finding, Hex, Transaction } from '../types.ts';
-import { type Attempt, Attempts, lastOfEach, shownAttempt } from './attempts.ts';
+import { type Attempt, Attempts, deliveryIdOf, lastOfEach, shownAttempt } from './attempts.ts';
 import type { ProbePauses } from './destinations.ts';
 import { createDispatcher, type DeliveryEnd, type RetrySchedule } from './dispatcher.ts';
 import { deliveriesOf, deliveriesOfFinding, testDelivery } from './events.ts';
@@ -21,7 +21,7 @@ import {
   withNext,
   writeOffset,
 } from './requests.ts';
-import { createSender } from './sender.ts';
+import { createSender, type PostWithin } from './sender.ts';
 import type { Store } from './store.ts';
 import { canonicalUuid, uuidProblem } from './uuid.ts';
 import { delivers, resource, type Webhook } from './webhook.ts';
@@ -56,6 +56,8 @@ export type WebhooksOptions = {
   readonly pollingOf?: ((webhook: Webhook) => object | null) | undefined;
   /** Whether deliveries are sent only from `start` on. Default: they are sent at once. */
   readonly isPaused?: boolean | undefined;
+  /** Default: all deliveries are posted over HTTP. */
+  readonly postWithin?: PostWithin | undefined;
 };
 
 /** The service's webhooks: their management API and their deliveries. */
@@ -99,6 +101,7 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     timeoutMs: deliveryTimeoutMs,
     headerPrefix,
     signatureSecret: options.signatureSecret,
+    postWithin: options.postWithin,
   });
   const attempts = new Attempts();
   const dispatcher = createDispatcher({
@@ -265,7 +268,9 @@ const resend = (parts: RouteParts): Methods => ({
     const named = readResend(parseBody(body));
     assertDelivers(findOrThrow(parts.store, id));
     const last = lastOfEach(parts.attempts.of(id));
-    const chosen = last.filter(({ deliveryId, problem }) => named?.includes(deliveryId) ?? problem !== null);
+    const chosen = last.filter(
+      (attempt) => named?.includes(deliveryIdOf(attempt)) ?? attempt.problem !== null,
+    );
     parts.resend(chosen);
     return json(200, { resent: chosen.length });
   },

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { PostWithin } from '../dispatch/sender.ts';
 import type { RecordStore, Swapped } from '../explorer/client/shared-limits.ts';
 import type { AnswerPart, Arrived } from '../http/http.ts';
 import type { ServiceConfig } from './config.ts';
@@ -7,16 +8,28 @@ import { startIndexed } from './indexer.ts';
 
 /** The service over an index, in a thread of the gateway's process: see `startIndexThread` of the gateway. */
 
+/** A delivery to a url of the gateway. */
+export type Posted = {
+  readonly id: number;
+  /** The path below `/deliveries`, with its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
 /** What the thread is told, or asked. */
 export type ToIndex =
-  | 'follow'
+  /** The url under which the gateway takes deliveries, with a slash at its end. */
+  | { readonly follow: string }
   | 'figures'
   | 'stop'
   | { readonly id: number; readonly asked: Arrived }
   /** The client of this request waits no longer. */
   | { readonly left: number }
   /** The reply to a swap. */
-  | { readonly id: number; readonly swapped: Swapped | null };
+  | { readonly id: number; readonly swapped: Swapped | null }
+  /** The statuses of posts; null while the gateway does not listen. */
+  | { readonly answered: readonly { readonly id: number; readonly status: number | null }[] };
 
 /** What the thread tells, or asks. */
 export type FromIndex =
@@ -27,7 +40,8 @@ export type FromIndex =
   /** Why it can't say its figures. */
   | { readonly failed: string }
   | { readonly log: string; readonly details: Readonly<Record<string, unknown>> }
-  | { readonly id: number; readonly swap: Parameters<RecordStore['swap']> };
+  | { readonly id: number; readonly swap: Parameters<RecordStore['swap']> }
+  | { readonly posts: readonly Posted[] };
 
 /** The store of records, which the gateway has. */
 const recordsOver = (tell: (message: FromIndex) => void) => {
@@ -51,6 +65,42 @@ const recordsOver = (tell: (message: FromIndex) => void) => {
   };
 };
 
+/** Posts what goes to the gateway's own urls: what is posted in one turn of the event loop in one message. */
+const postsOver = (tell: (message: FromIndex) => void) => {
+  const open = new Map<number, (status: number | null) => void>();
+  let own: string | null = null;
+  let posts: Posted[] = [];
+  let count = 0;
+  const flush = (): void => {
+    tell({ posts });
+    posts = [];
+  };
+  const post: PostWithin = (text, headers, body) => {
+    if (own === null) return null;
+    const url = new URL(text);
+    url.hash = '';
+    if (!url.href.startsWith(own)) return null;
+    count += 1;
+    const { promise, resolve } = Promise.withResolvers<number | null>();
+    open.set(count, resolve);
+    if (posts.length === 0) queueMicrotask(flush);
+    posts.push({ id: count, path: url.href.slice(own.length), headers, body });
+    return promise;
+  };
+  return {
+    post,
+    begin(url: string): void {
+      own = url;
+    },
+    answered(statuses: Extract<ToIndex, { answered: unknown }>['answered']): void {
+      for (const { id, status } of statuses) {
+        open.get(id)?.(status);
+        open.delete(id);
+      }
+    },
+  };
+};
+
 const run = async (port: NonNullable<typeof parentPort>): Promise<void> => {
   const tell = (message: FromIndex) => port.postMessage(message);
   const leave = new Map<number, () => void>();
@@ -61,9 +111,11 @@ const run = async (port: NonNullable<typeof parentPort>): Promise<void> => {
   };
   const config: ServiceConfig = workerData;
   const records = recordsOver(tell);
+  const posts = postsOver(tell);
   const service = await startIndexed({
     ...config,
     records: config.isOneOfSeveral === true ? records.store : undefined,
+    postWithin: posts.post,
     log: (log, details) => tell({ log, details }),
   });
   const tellFigures = (): void => {
@@ -74,9 +126,12 @@ const run = async (port: NonNullable<typeof parentPort>): Promise<void> => {
     }
   };
   port.on('message', (message: ToIndex) => {
-    if (message === 'follow') service.follow();
-    else if (message === 'figures') tellFigures();
+    if (message === 'figures') tellFigures();
     else if (message === 'stop') void service.stop().then(() => port.close());
+    else if ('follow' in message) {
+      posts.begin(message.follow);
+      service.follow();
+    } else if ('answered' in message) posts.answered(message.answered);
     else if ('asked' in message)
       leave.set(
         message.id,

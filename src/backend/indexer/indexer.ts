@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createMemoryStore } from '../dispatch/memory-store.ts';
+import type { PostWithin } from '../dispatch/sender.ts';
 import type { Store } from '../dispatch/store.ts';
 import { delivers } from '../dispatch/webhook.ts';
 import type { RecordStore } from '../explorer/client/shared-limits.ts';
@@ -36,6 +37,8 @@ type Options = ServiceConfig & {
   readonly records?: RecordStore | undefined;
   /** Writes figures as what `/metrics` answers. Default: there is no such operation. */
   readonly expose?: Expose | undefined;
+  /** Where the process that embeds it takes deliveries. Default: all are posted over HTTP. */
+  readonly postWithin?: PostWithin | undefined;
 };
 
 type Expose = (figures: IndexFigures) => Promise<{ readonly type: string; readonly body: string }>;
@@ -45,7 +48,13 @@ type Expose = (figures: IndexFigures) => Promise<{ readonly type: string; readon
  * Rejects when the folder can't be written or another process uses it, when a file of the configuration can't be used, or the
  * port is taken.
  */
-export const startIndexed = async ({ log, expose, records, ...config }: Options): Promise<IndexedService> => {
+export const startIndexed = async ({
+  log,
+  expose,
+  records,
+  postWithin,
+  ...config
+}: Options): Promise<IndexedService> => {
   const opened = new AsyncDisposableStack();
   try {
     const isStored = config.chains.length > 0 || Boolean(config.explorers?.live);
@@ -79,6 +88,7 @@ export const startIndexed = async ({ log, expose, records, ...config }: Options)
         ...{ host, port, apiKey, keyHeader, store, log },
         // A gateway that embeds this service calls `follow` once it listens.
         isPaused: true,
+        postWithin,
         signatureSecret: config.signatureSecret ?? undefined,
         explorers: healthOfExplorers ?? undefined,
         pollingOf: explorers?.live?.pollingOf,

@@ -24,6 +24,7 @@ import { answerProbe, type HealthEndpoints } from './health.ts';
 import { createHttpShutdown, createListeners, type HttpShutdown } from './shutdown.ts';
 import type { UnsentLimit } from './unsent-limit.ts';
 import { WholeRequest } from './whole-body.ts';
+import { type RequestWithin, requestWithin } from './within-process.ts';
 
 /**
  * Ingests a delivery of upstream, and answers with the common headers. `segments` are those of the path below
@@ -67,6 +68,11 @@ export const HTTP_TIMES: HttpTimes = { headersMs: 10_000, requestMs: 30_000, che
 
 export type HttpServer = {
   readonly server: Server;
+  /**
+   * Answers a request of this process without a socket, as one that comes over HTTP. Calls back with the status; with null, in a
+   * later turn of the event loop, while the server does not accept connections.
+   */
+  answerWithin(request: RequestWithin, onEnd: (status: number | null) => void): void;
   /** Resolves to the bound address, `http://host:port`. Rejects when it can't be bound: see Listeners. */
   listen(host: string, port: number, sharesPort: boolean): Promise<string>;
   /**
@@ -112,14 +118,15 @@ export const createHttpServer = (options: Options): HttpServer => {
     shouldUpgradeCallback: isForWebSocket,
     IncomingMessage: WholeRequest,
   };
-  const server = createServer(serverOptions, (request, response) => {
+  const onRequest = (request: WholeRequest, response: ServerResponse): void => {
     normalise(request);
     beginExchange(request, response);
     reportRequest(options.observer, request, response);
     const before = connections.add(response, request.socket);
     shutdown.begun(response, before);
     answer(request, response, before);
-  });
+  };
+  const server = createServer(serverOptions, onRequest);
   // Prepended, so that it runs first: the other listeners read the path and the headers.
   server.prependListener('upgrade', normalise);
   const connections = watchConnections(server);
@@ -134,6 +141,11 @@ export const createHttpServer = (options: Options): HttpServer => {
 
   return {
     server,
+    answerWithin(request, onEnd) {
+      if (!server.listening) return void setImmediate(onEnd, null);
+      const made = requestWithin(request, onEnd);
+      onRequest(made.request, made.response);
+    },
     beginShutdown,
     async listen(host, port, sharesPort) {
       const { port: bound } = await listeners.listen(host, port, sharesPort);

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createDeliveryUrls, type DeliveryUrls } from '../../../src/deliveries/ingress/delivery-url.ts';
@@ -13,6 +13,8 @@ export type IngressServer = {
   readonly port: number;
   /** The tenant's delivery URL. */
   readonly url: string;
+  /** Answers a request as one that came over the socket. */
+  answer(request: IncomingMessage, response: ServerResponse): void;
 };
 
 /** An ingress behind a real socket; closed when the test is finished. */
@@ -30,17 +32,18 @@ export const startIngress = async (
     log,
     deliveryUrls,
   });
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = request.url?.split('?')[0] ?? '';
     void ingress(request, response, path.split('/').slice(2));
-  });
+  };
+  const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
   const { port } = server.address() as AddressInfo;
-  return { log, deliveryUrls, port, url: deliveryUrls.urlOf(`http://127.0.0.1:${port}`, TENANT) };
+  return { log, deliveryUrls, port, answer, url: deliveryUrls.urlOf(`http://127.0.0.1:${port}`, TENANT) };
 };
 
 export const post = (url: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>

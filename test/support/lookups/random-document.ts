@@ -5,6 +5,7 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
+  type GraphQLUnionType,
   getNamedType,
   isInterfaceType,
   isObjectType,
@@ -30,6 +31,7 @@ const ARGUMENTS = [
   '(excludeSpam: true)',
   '(token: { nativeOf: 1 })',
   '(hoursAgo: [1])',
+  '(address: $wallet0)',
 ];
 
 /** Fields of items and wallets that only the executor resolves: most documents are left to plans, so they are seldom selected. */
@@ -154,6 +156,7 @@ export class RandomDocument {
     const { length } = Object.keys(type.getFields());
     const parts = Array.from({ length: this.#upTo(1, Math.min(6, length + 1)) }, () => this.#part(type));
     // A list is what the document is about.
+    if (type.name === 'WebhookDelivery' && this.#chance(0.5)) parts.push(this.#field(type, 'events'));
     if (type.name === 'Wallet') parts.push(this.#field(type, this.#oneOf(LISTS_OF_WALLETS)));
     if (type.name.endsWith('Connection')) parts.push(this.#field(type, this.#oneOf(['nodes', 'edges'])));
     return `{ ${parts.join(' ')} }`;
@@ -164,7 +167,8 @@ export class RandomDocument {
     if (this.#fields > MAX_FIELDS || kind === 0) return `__typename${this.#directive()}`;
     if (kind === 1) return `...${this.#directive()} ${this.#selection(type)}`;
     if (kind === 2) return `... on ${type.name}${this.#directive()} ${this.#selection(type)}`;
-    if (kind === 3 && type.name === 'Wallet') return `... on Node${this.#directive()} { id __typename }`;
+    if (kind === 3 && type.getInterfaces().length > 0)
+      return `... on Node${this.#directive()} { id __typename ... on ${type.name} ${this.#selection(type)} }`;
     if (kind === 4) return `...${this.#fragment(type)}${this.#directive()}`;
     const names = Object.keys(type.getFields()).filter(
       (name) => name !== OF_ONE_LOG && (!OF_EXECUTOR.has(name) || this.#chance(this.#ofExecutor)),
@@ -195,8 +199,18 @@ export class RandomDocument {
     if (isObjectType(type)) return ` ${this.#selection(type)}`;
     if (isInterfaceType(type)) return ' { id }';
     if (!isUnionType(type)) return '';
+    const parts = Array.from({ length: this.#upTo(1, 4) }, () => this.#partOfUnion(type));
+    return ` { ${parts.join(' ')} }`;
+  }
+
+  #partOfUnion(type: GraphQLUnionType): string {
+    const kind = this.#upTo(0, 5);
+    if (kind === 0) return `__typename${this.#directive()}`;
+    if (kind === 1) return `... on ${type.name}${this.#directive()} { ${this.#partOfUnion(type)} }`;
     const member = this.#oneOf(type.getTypes());
-    return ` { __typename ... on ${member.name}${this.#directive()} ${this.#selection(member)} }`;
+    return kind === 2
+      ? `...${this.#fragment(member)}${this.#directive()}`
+      : `... on ${member.name}${this.#directive()} ${this.#selection(member)}`;
   }
 
   #lookup({ name, args: known }: GraphQLField<unknown, unknown>): string {
@@ -206,7 +220,7 @@ export class RandomDocument {
     const chosen = required ? ARGUMENTS.findIndex((_, index) => isOf(index, required)) : drawn;
     const index = known.some((arg) => isOf(chosen, arg)) ? chosen : 0;
     const args = ARGUMENTS[index] ?? '';
-    for (const variable of ['first', 'after'] as const)
+    for (const variable of ['first', 'after', 'wallet0'] as const)
       if (args.includes(`$${variable}`)) this.#use(variable);
     this.#aliases += 1;
     return `${name}${index}: ${name}${args}`;
