@@ -1,5 +1,6 @@
-import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
+import { ServerResponse } from '../../lib/http.ts';
 import { WholeRequest } from './whole-body.ts';
 
 /** A whole request of this process. */
@@ -32,7 +33,7 @@ class ResponseWithin extends ServerResponse {
 export const requestWithin = (
   { method, target, headers, body }: RequestWithin,
   onEnd: (status: number) => void,
-): { readonly request: WholeRequest; readonly response: ServerResponse } => {
+): { readonly request: WholeRequest; readonly response: ResponseWithin } => {
   const request = new WholeRequest(new Socket());
   const bytes = Buffer.from(body);
   request.method = method;
