@@ -59,7 +59,7 @@ Object.setPrototypeOf(Data.prototype, null);
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
 
-/** A text is none for graphql. */
+/** A text can be iterated, but is no list. */
 const isIterable = (value: unknown): value is Iterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value;
 
