@@ -21,7 +21,7 @@ const BARE = `
     console.error(JSON.stringify({ msg: 'listening', url: 'http://127.0.0.1:' + server.address().port })));
 `;
 
-/** What a start took until the first answer, and the memory of the process when it has had nothing to do for a while. */
+/** CPU and time from the start to the first answer, and the memory of the process IDLE_MS later. */
 type Start = { readonly cpuMs: number; readonly ms: number; readonly idleMib: number };
 
 const IDLE_MS = 5_000;

@@ -72,7 +72,8 @@ const TICK_MS = 10;
  * where the system does not say.
  */
 export const cpuMsOf = (pid: number): number => {
-  // The name, in parentheses, may hold spaces. User and system time are the 12th and 13th field behind it, then those of the others.
+  // The name, in parentheses, may hold spaces. The 12th and 13th field behind it are user and system time, the
+  // next two those of children that have ended.
   const fields = statusOf(pid, 'stat').split(') ')[1]?.split(' ') ?? [];
   return sum([11, 12, 13, 14].map((field) => Number(fields[field]))) * TICK_MS;
 };

@@ -11,9 +11,9 @@ import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { HttpServer } from '../server/http/server.ts';
 
-/** How the gateway takes deliveries to its own urls, which come without a socket. */
+/** How the gateway takes the deliveries to its own URLs, which come without a socket. */
 type OwnDeliveries = {
-  /** By which the service reaches it, without a path or with one. */
+  /** PUBLIC_URL, which may have a path: where the service believes that the gateway is. */
   readonly url: string;
   readonly answer: HttpServer['answerWithin'];
 };
@@ -176,7 +176,7 @@ export const startIndexThread = async (
   };
 };
 
-/** The beginning of all delivery URLs under a gateway's url. */
+/** What all delivery URLs of the gateway begin with. */
 const deliveriesUnder = (url: string): string => {
   const { href } = new URL(url);
   return `${href.replace(/\/+$/, '')}/deliveries/`;
